@@ -47,7 +47,6 @@ def record(
         list[str] | None,
         typer.Option(metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."),
     ] = None,
-    vary: Annotated[bool, typer.Option("--vary", help="Also try variations of the recorded inputs.")] = False,
     check: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +57,16 @@ def record(
         bool,
         typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
     ] = False,
-    cases: Annotated[int, typer.Option(min=1, max=50, help="Cases to keep; a few more where they help.")] = 3,
+    in_place: Annotated[
+        bool | None,
+        typer.Option(
+            "--in-place/--no-in-place",
+            help="Arguments that the golden changes have to be changed; asked where it returns something, too.",
+        ),
+    ] = None,
+    cases: Annotated[
+        int, typer.Option(min=1, max=50, help="Cases to keep; up to four times as many where each helps.")
+    ] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
@@ -74,9 +82,6 @@ def record(
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Use the calls that the same command left when interrupted.")
-    ] = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
@@ -97,17 +102,17 @@ def record(
         max_mb=max_mb,
         max_total_mb=max_total_mb,
         force=force,
-        resume=resume,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
-        vary=vary,
         checks=tuple(check or ()),
         gradients=gradients,
+        in_place=in_place,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
     if asking:
         options = _complete(folder, options)
-    result = _record(folder, options, _resume_words(context, folder, options), asking=asking)
+    options = replace(options, words=_words(context, folder, options))
+    result = _record(folder, options, asking=asking)
     show(result, where=Where(sandbox, python, base_image), task=task)
     return 0
 
@@ -137,18 +142,18 @@ def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     return options
 
 
-def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) -> list[str]:
-    """Return the words after ``lmr-author record`` that resume this recording from any folder."""
+def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tuple[str, ...]:
+    """Return what follows ``lmr-author record`` to run this again from any folder."""
     words = [options.target] if options.target else []
     for param in context.command.params:
         value = context.params.get(param.name or "")
-        if param.param_type_name != "option" or param.name in ("task", "resume") or value == param.default:
-            continue
-        if value in (None, False, (), []):
+        if param.param_type_name != "option" or param.name in ("task", "force") or value == param.default:
             continue
         for item in value if isinstance(value, list | tuple) else [value]:
-            words += [param.opts[0], *([] if item is True else [str(item)])]
-    words += ["--resume", "--task", str(folder.root)]
+            words += (
+                [param.opts[0], *([] if item is True else [str(item)])] if item not in (None, False) else []
+            )
+    words += ["--task", str(folder.root)]
     repository = folder.repository(folder.load())
     command = [
         os.path.normpath(Path(word).absolute())
@@ -156,53 +161,55 @@ def _resume_words(context: typer.Context, folder: Task, options: RecordOptions) 
         else word
         for word in options.command
     ]
-    return [*words, "--", *command] if command else words
+    return (*words, "--", *command) if command else tuple(words)
 
 
-def _record(
-    folder: Task, options: RecordOptions, resume_words: Sequence[str], *, asking: bool
-) -> RecordResult:
-    """Record; ask about wide tolerances, and keep the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.recording import interrupted
+def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
+    """Record, and ask about wide tolerances; name the command that resumes what Ctrl-C leaves behind."""
     from lmr_author.recording.record import record as record_calls
 
-    if not options.resume and folder.load().implementations:
-        interrupted.remember(folder, resume_words)
-    try:
-        with ui.progress("recording") as progress:
+    with ui.progress("recording") as progress:
 
-            def agree(wide: Sequence[Widened]) -> bool:
-                with progress.paused():
-                    _show_tolerances(wide)
-                    return ui.confirm("Are these tolerances right?")
+        def agree(wide: Sequence[Widened]) -> bool:
+            with progress.paused():
+                _show_tolerances(wide)
+                return ui.confirm("Are these tolerances right?")
 
-            def tell(line: str) -> None:
-                ui.say(line)
+        def ask_in_place(names: Sequence[str]) -> bool:
+            with progress.paused():
+                what = f"The golden changes {listed(names, 3)} in place, and returns a value."
+                return ui.confirm(f"{what} Must every implementation change it, too?", default=False)
 
-            return record_calls(folder, options, Path.cwd(), progress, agree if asking else None, tell)
-    except KeyboardInterrupt:
-        if interrupted.has_calls(folder):
-            ui.say("")
-            ui.note("the calls so far are kept")
-            ui.then("record", *resume_words)
-        raise
-    finally:
-        if not interrupted.has_calls(folder):
-            interrupted.forget(folder)
+        try:
+            if not asking:
+                return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
+            return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
+        except KeyboardInterrupt:
+            if folder.run_folder(0).parent.is_dir():
+                ui.say("")
+                ui.note("the calls so far are kept")
+                ui.then("record", *options.words)
+            raise
 
 
 def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
     """Print what was recorded, what it covers, and the next command."""
     recording, proof = result.recording, result.proof
-    made = sum(case.made for case in recording.cases)
-    invented = f", and {made} with made inputs" if made else ""
-    calls = f"{len(recording.cases) - made} of {recording.calls} calls"
-    ui.say(f"{calls} of {result.implementation.target}{invented}", "recorded", "green")
-    for case in recording.cases:
-        _show_case(case)
+    calls = f"{len(recording.cases)} of {recording.calls} calls"
+    ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
+    for line in case_lines(recording.cases):
+        ui.say(line, indent=2, hang=8)
     for text in not_stored(recording.cases):
         ui.note(text, indent=2)
     for text in lost_calls(result):
+        ui.note(text, indent=2)
+    if result.by_the_way:
+        ui.note(
+            f"the golden changes {listed(result.by_the_way, 3)} and returns something: the change is not compared, "
+            "unless --in-place says so",
+            indent=2,
+        )
+    for text in proof.fragile[:MOST]:
         ui.note(text, indent=2)
     if result.not_kept:
         ui.note(
@@ -238,12 +245,18 @@ def show(result: RecordResult, *, where: Where | None = None, task: Path | None 
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
-def _show_case(case: Case) -> None:
+def case_lines(cases: Sequence[Case]) -> list[str]:
+    """Return what all cases have in common, and for each its call, its size and what it adds to the others."""
     from lmr_author.recording.calls import megabytes
 
-    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-    origin = "inputs made" if case.made else f"call {case.call}"
-    ui.say(f"{case.name}  {origin}, {megabytes(case.bytes)}, {shortened(values, 110)}", indent=2, hang=10)
+    pairs = [set(case.summary.items()) for case in cases]
+    common = set.intersection(*pairs) if len(cases) > 1 else set()
+    shared = [f"{name}: {text}" for name, text in cases[0].summary.items() if (name, text) in common]
+    lines = [shortened(f"all     {', '.join(shared)}", 150)] if shared else []
+    for case in cases:
+        adds = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+        lines.append(f"{case.name}  call {case.call}, {megabytes(case.bytes)}: {shortened(adds, 200)}")
+    return lines
 
 
 def lost_calls(result: RecordResult) -> list[str]:
@@ -263,12 +276,9 @@ def lost_calls(result: RecordResult) -> list[str]:
         why = kinds.get(item.kind, "impossible to store")
         advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
         found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
-    shown = found[:MOST]
-    if len(found) > MOST:
-        shown.append(f"and calls were lost for {counted(len(found) - MOST, 'more reason')}")
     if result.cut_off:
-        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
-    return shown
+        found.append("the command was stopped at its time limit (--timeout): later calls are missing")
+    return found
 
 
 def lines(blocks: Sequence[tuple[int, int]]) -> str:
@@ -329,6 +339,5 @@ def _show_mutants(result: RecordResult) -> None:
         indent=2,
     )
     if share < NEEDED:
-        accept = "accept equivalent ones (`evaluate --accept-mutant`)"
-        advice = accept if result.recording.varied else "record again with --vary --force"
-        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}, or use other inputs", indent=2)
+        advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
+        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

@@ -146,13 +146,10 @@ class MutantsDie(Gate):
         message = f"{killed} of {len(tried)} mutants fail ({share}){known}"
         if score >= NEEDED:
             return self.passed(message, **detail)
-        recording = on.bench.recording
         better = (
             "let the test compare more, or make a recorded one (lmr-author record)"
             if on.handwritten
             else "drive it with inputs that tell them apart"
-            if recording and recording.varied
-            else "record again with --vary, which looks for inputs that tell them apart"
         )
         accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
         return self.failed(message, f"{better}; or {accept}", **detail)
@@ -169,7 +166,7 @@ def explain_survivor(
     """Return why the test does not notice a mutant, and a remedy; "" when that is not visible."""
     if recording is None:
         return ""
-    remedy = "record a call that {}" + ("" if recording.varied else ", or record again with --vary")
+    remedy = "record a call that {}"
     given = {name for case in recording.cases for name in case.summary}
     if mutant.parameter and mutant.parameter not in given:
         return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"

@@ -180,11 +180,12 @@ def type_name(error: BaseException) -> str:
 
 
 def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
-    """Return path of each input that requires a gradient → its gradient; None where the result does not depend on it.
+    """Return path of each input that requires a gradient and that the result depends on → its gradient.
 
     The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
-    alike: the plain sum of a softmax does not depend on anything. ``.grad`` of no tensor is touched, and the graph is
-    kept for whoever made the call. Raises what autograd raises.
+    alike: the plain sum of a softmax does not depend on anything. It stops at the inputs, also where one was computed
+    from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
+    Raises what autograd raises.
     """
     torch: Any = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "Tensor"):
@@ -193,10 +194,24 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
     wanted = list(_tensors(torch, inputs))
     if not results or not wanted:
         return {}
+    found: Dict[str, Any] = {}
+
+    def stop(path: str) -> Callable[[Any], Any]:
+        def hook(gradient: Any) -> Any:
+            found[path] = gradient.clone()
+            return torch.zeros_like(gradient)
+
+        return hook
+
     with torch.enable_grad():
         total = sum((item * _weights(torch, item)).sum() for item in results)
-        found = torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
-    return {path: gradient for (path, _), gradient in zip(wanted, found)}
+        hooks = [item.register_hook(stop(path)) for path, item in wanted]
+        try:
+            torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
+        finally:
+            for handle in hooks:
+                handle.remove()
+    return {path: found[path] for path, _ in wanted if path in found}
 
 
 def _weights(torch: Any, tensor: Any) -> Any:

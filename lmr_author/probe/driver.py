@@ -1,8 +1,4 @@
-"""Running a command as ``python`` would run it, and recording in it and in the processes that it starts.
-
-Those (launchers, subprocesses, spawned workers) find their configuration in the environment. Forked processes need none
-of this: see :meth:`.recorder.Recorder.forked`.
-"""
+"""Running a command as ``python`` would run it, and recording in this process; those that it starts run as they are."""
 
 from __future__ import annotations
 
@@ -10,22 +6,17 @@ import atexit
 import builtins
 import importlib.machinery
 import importlib.util
-import json
 import os
 import runpy
 import sys
 import types
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 from . import objects
 from .instrument import Hook
-from .recorder import Recorder, child_folder
+from .recorder import Recorder
 
-CONFIG = "LMR_PROBE_CONFIG"
-"""Environment variable with the recorder's configuration, as JSON."""
 _OWN = os.path.dirname(os.path.abspath(__file__))
-_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-"""Options of ``python`` whose value is a word of its own."""
 
 
 def record(config: Dict[str, Any], command: List[str]) -> int:
@@ -35,10 +26,6 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     """
     recorder = Recorder(config)
     recorder.hook.install()
-    before = os.environ.get("PYTHONPATH")
-    site = os.path.join(_OWN, "site")
-    os.environ["PYTHONPATH"] = site if not before else site + os.pathsep + before
-    os.environ[CONFIG] = json.dumps(dict(config, out=config.get("root") or config["out"]))
     recorder.save()
     atexit.register(recorder.save)
     try:
@@ -88,14 +75,8 @@ def _run(command: List[str], tree: str) -> None:
     exec(code, main.__dict__)
 
 
-def main_module(name: str, load: bool = True) -> str:
-    """Return the module that ``python -m name`` runs: a package's ``__main__``.
-
-    Args:
-        load: import the packages that it lies in, to know; else only one without a dot is known.
-    """
-    if not load and "." in name:
-        return name
+def main_module(name: str) -> str:
+    """Return the module that ``python -m name`` runs: a package's ``__main__``."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError, AttributeError):
@@ -122,52 +103,3 @@ def _name_main(script: str, tree: str) -> None:
         objects.aliases["__main__"] = stem
     else:
         objects.hidden.add("__main__")
-
-
-def record_child(text: str) -> None:
-    """Record in this process, which the recorded command has started and which has run nothing yet."""
-    config = json.loads(text)
-    options, kind, rest = split(_command_line())
-    goal = os.path.realpath(os.path.join(config["tree"], *config["goal_file"].split("/")))
-    if kind == "script" and os.path.realpath(rest[0]) == goal:
-        # Python compiles a script without asking anyone, so become the recorder that runs it.
-        folder = child_folder(config["out"])
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, "config.json")
-        with open(path, "w", encoding="ascii") as file:
-            json.dump(dict(config, out=folder, root=config["out"]), file)
-        os.environ.pop(CONFIG)
-        os.execv(sys.executable, [sys.executable, *options, _OWN, "record", path, "--", *rest])
-    config["out"] = child_folder(config["out"])
-    recorder = Recorder(config, child=True)
-    recorder.hook.install()
-    atexit.register(recorder.save)
-    if kind == "module":
-        objects.aliases["__main__"] = rest[0] if rest[0] == "-" else main_module(rest[0], load=False)
-    elif kind == "script":
-        _name_main(rest[0], recorder.tree)
-
-
-def split(command: List[str]) -> Tuple[List[str], str, List[str]]:
-    """Split the words after ``python``: its options; ``script``, ``module``, ``code`` or ""; and the rest."""
-    place = 0
-    while place < len(command):
-        word = command[place]
-        if word in ("-c", "-m"):
-            return command[:place], "code" if word == "-c" else "module", command[place + 1 :]
-        if not word.startswith("-"):
-            return command[:place], "script", command[place:]
-        place += 2 if word in _WITH_VALUE else 1
-    return command, "", []
-
-
-def _command_line() -> List[str]:
-    """Return this process's command without the interpreter."""
-    words = getattr(sys, "orig_argv", None)
-    if words is None:  # before Python 3.10
-        try:
-            with open("/proc/self/cmdline", "rb") as file:
-                words = [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
-        except OSError:
-            return []
-    return list(words[1:])

@@ -3,9 +3,7 @@
 ``python -m lmr_probe.drivers suite FILES… [OPTIONS…]`` runs the repository's own tests, by pytest where it is
 installed, else by unittest. ``… examples REQUEST`` makes calls written by the annotator: ``{"goal_file", "examples":
 [Python text, …], "fixtures"}``. Each sees the names of the goal file, the functions that build fixtures, and ``torch``,
-``np``, ``pd``, ``math`` and ``random``. ``… calls REQUEST`` makes calls from stored inputs: ``{"goal_file", "qualname",
-"nth", "module", "sys_path", "cases": [folder, …], "fixtures"}``. Paths are relative to the request; all run from the
-repository's root.
+``np``, ``pd``, ``math`` and ``random``. Paths are relative to the request; all run from the repository's root.
 """
 
 from __future__ import annotations
@@ -24,11 +22,8 @@ import traceback
 from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Set
 
 from .calling import ITEM_LIMIT, call
-from .checking import load
-from .decoding import decode
 from .objects import MAIN, aliases, load_file
 from .outcome import Fixtures
-from .shipped import Target
 
 OPTIONS = (
     "-q",
@@ -238,27 +233,6 @@ def _run_example(text: str, known: Dict[str, Any]) -> None:
     call(eval, (code, known), {}, ITEM_LIMIT, lambda item: None)
 
 
-def calls(request: Dict[str, Any]) -> int:
-    """Make calls from stored inputs, whatever they do; returns 1 when the goal file cannot be imported."""
-    sys_path = ["" if item == "." else item for item in request["sys_path"] or [""]]
-    goal_file = request["goal_file"]
-    try:
-        target = Target(
-            os.getcwd(), goal_file, request["qualname"], request["module"], sys_path, request["nth"]
-        )
-    except Exception as error:
-        print("%s cannot be imported: %s" % (goal_file, error), file=sys.stderr)
-        return 1
-    for case in request["cases"]:
-        _seed(0)
-        fixtures = Fixtures(path=request.get("fixtures"))
-        try:
-            target.outcome(decode(load(case, "inputs"), fixtures.build))
-        except Exception:
-            traceback.print_exc()
-    return 0
-
-
 def main(arguments: List[str]) -> int:
     """Drive the target; returns the exit code."""
     if arguments[0] == "suite":
@@ -268,10 +242,9 @@ def main(arguments: List[str]) -> int:
     base = os.path.dirname(os.path.abspath(arguments[1]))
     if request.get("fixtures"):
         request["fixtures"] = os.path.join(base, request["fixtures"])
-    request["cases"] = [os.path.join(base, case) for case in request.get("cases", ())]
     # A file that parses the command line when it is imported sees none, as where the calls are replayed.
     sys.argv[:] = [request["goal_file"]]
-    return examples(request) if arguments[0] == "examples" else calls(request)
+    return examples(request)
 
 
 if __name__ == "__main__":

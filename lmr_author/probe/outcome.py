@@ -28,13 +28,17 @@ from .calling import (
 )
 from .compare import changed
 from .document import Buffer, Document, Omitted, walk
-from .encoding import DEFAULT_LIMIT, encode
+from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable, encode
 from .objects import load_file
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
 _CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
 """An attribute of a torch module, where the module keeps it."""
+
+
+VALUE_ARGUMENT = "@argument value"
+"""The part of an outcome that is an argument named as the returned value is."""
 
 
 def as_written(path: str) -> str:
@@ -52,10 +56,13 @@ class Fixtures:
     Args:
         names: fixtures by which arguments and attributes are recorded.
         path: the file that builds them; None where nothing is built.
+        kinds: fixture → type of the object that it builds, where that is known.
     """
 
-    def __init__(self, names: Iterable[str] = (), path: Optional[str] = None) -> None:
-        self.path = path
+    def __init__(
+        self, names: Iterable[str] = (), path: Optional[str] = None, kinds: Optional[Dict[str, type]] = None
+    ) -> None:
+        self.path, self.kinds = path, kinds or {}
         self._names = frozenset(names)
         self._known: Dict[int, Tuple[str, Any]] = {}
         self._built: Dict[str, Any] = {}
@@ -64,10 +71,22 @@ class Fixtures:
     def find(self, value: Any, path: str) -> Optional[str]:
         """Return the fixture that stands for an object of the inputs, by where it is, or None."""
         match = _LAST_STEP.search(as_written(path))
-        if match is None or match.group(1) not in self._names:
+        if match is None or match.group(1) not in self._names or not self._stands_for(match.group(1), value):
             return self.known(value, path)
         self._known[id(value)] = (match.group(1), value)
         return match.group(1)
+
+    def _stands_for(self, name: str, value: Any) -> bool:
+        """Tell whether a fixture is such an object, or the object could not be stored without it.
+
+        A layer without dropout may have a lambda where another one has a module, which is no such object.
+        """
+        if self.kinds.get(name, type(value)) is type(value):
+            return True
+        try:
+            return bool(encode(value).omitted)
+        except (Unstorable, TooLarge):
+            return True
 
     def known(self, value: Any, path: str) -> Optional[str]:
         """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
@@ -123,7 +142,7 @@ class Inputs:
         now.update({name: value for name, value in closure(function).items() if name in now})
         names = changed(self.document, self.encode(now)) if now else []
         names = [name for name in names if not name.startswith(GLOBAL)]
-        return {("@argument value" if name == VALUE else name): now[name] for name in names}
+        return {(VALUE_ARGUMENT if name == VALUE else name): now[name] for name in names}
 
     def returned(self, function: Any, value: Any) -> Document:
         """Return the outcome of a call that returned. Raises Unstorable, TooLarge."""
@@ -149,6 +168,12 @@ class Inputs:
         if end is not None:
             tree[RETURNED] = whole.tree[-1]
         return Document(dict(tree, **whole.tree[len(items)]), whole.buffers, whole.omitted)
+
+
+def changed_parts(inputs: Document, expected: Document) -> List[str]:
+    """Return the names under which an outcome has arguments and free variables that the call changed."""
+    names = [VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name != GRADIENTS]
+    return [name for name in names if name in expected.tree]
 
 
 def _combine(items: List[Document]) -> Document:

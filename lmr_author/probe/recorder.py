@@ -13,9 +13,11 @@ import shutil
 import sys
 import threading
 import time
+from collections import Counter
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from . import facts, objects
+from .calling import random_states, restore_random
 from .document import Document, dump
 from .encoding import TooLarge
 from .instrument import Hook, TargetNotFound, instrument
@@ -24,7 +26,7 @@ from .watching import Call, names_used, wrap
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
-    "pool": 40,
+    "pool": 100,
     "pool_bytes": 512 * 1024 * 1024,
     "first": 200,
     "seconds": 60,
@@ -35,17 +37,21 @@ RUSH = 20
 MOST_RUSHES = 100
 """A block whose calls cannot be stored must not cost more and more."""
 
+ELSEWHERE = "elsewhere"
+"""A file that says: the target was called in a process that was forked off."""
+MOST_OPTIONS = 8
+"""A part with more values than these is data and no option."""
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
 _SPREAD = 2654435761
 """Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
 
 
 class Kept(NamedTuple):
-    """A call in the pool. ``likeness``: what it has in common with others like it."""
+    """A call in the pool. ``traits``: its options, shapes and outcome, as (path, text)."""
 
     number: int
     hits: FrozenSet[int]
-    likeness: str
+    traits: FrozenSet[Tuple[str, str]]
     size: int
 
 
@@ -74,7 +80,7 @@ class Pool:
         while len(staying) > 1 and (
             len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
         ):
-            worst = max(staying, key=lambda item: self._burden(item, staying))
+            worst = self._most_superfluous(staying)
             staying.remove(worst)
             dropped.append(worst)
         if call in dropped:
@@ -91,16 +97,24 @@ class Pool:
         return True
 
     @staticmethod
-    def _burden(item: Kept, staying: List[Kept]) -> Any:
-        """Rank for dropping: no coverage of its own, then many like it, then much larger, then by lot.
+    def _most_superfluous(staying: List[Kept]) -> Kept:
+        """Return the call without coverage or options of its own, then of many like it, then much larger, then by lot.
 
         The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
         two, and among equals the number is as good as drawn, though the same each time.
         """
-        others = [other for other in staying if other is not item]
-        covered = set().union(*(other.hits for other in others))
-        alike = sum(other.likeness == item.likeness and other.hits == item.hits for other in others)
-        return item.hits <= covered, alike, item.size.bit_length(), item.number * _SPREAD % 2**32
+        executed = Counter(block for item in staying for block in item.hits)
+        shared = Counter(trait for item in staying for trait in item.traits)
+        values = Counter(path for path, _ in shared)
+        alike = Counter((item.traits, item.hits) for item in staying)
+
+        def burden(item: Kept) -> Any:
+            covered = all(executed[block] > 1 for block in item.hits)
+            own = sum(shared[trait] == 1 and values[trait[0]] <= MOST_OPTIONS for trait in item.traits)
+            lot = item.number * _SPREAD % 2**32
+            return covered, -own, alike[item.traits, item.hits], item.size.bit_length(), lot
+
+        return max(staying, key=burden)
 
 
 def write_json(path: str, data: Any) -> None:
@@ -117,29 +131,23 @@ class Recorder:
 
     Args:
         config: ``tree``, ``goal_file``, ``qualname``, ``line``, ``out``, and optionally :data:`DEFAULTS`.
-        child: this process was started by the recorded command; nothing is written unless the target is called.
     """
 
-    def __init__(self, config: Dict[str, Any], child: bool = False) -> None:
+    def __init__(self, config: Dict[str, Any]) -> None:
         self.tree = os.path.realpath(config["tree"])
         self.out = config["out"]
-        self.child = child
         self.limits = {name: config.get(name) or value for name, value in DEFAULTS.items()}
         goal = os.path.join(self.tree, *config["goal_file"].split("/"))
         self.fixtures = tuple(config.get("fixture_names") or ())
+        self._fixtures_file = config.get("fixtures")
+        self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.globals = tuple(config.get("globals") or ())
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self._local = threading.local()
         self._skip: Set[str] = set()
-        self._begin()
-        if not child:
-            os.makedirs(self.pool.folder, exist_ok=True)
         os.register_at_fork(after_in_child=self.forked)
-
-    def _begin(self) -> None:
-        """Start counting and keeping calls, in this process."""
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
         self.refused: Dict[Tuple[str, str], int] = {}
@@ -149,16 +157,12 @@ class Recorder:
         self._rush = self._rushes = 0
         self._executed: Set[int] = set()
         self._saved = 0.0
+        self._elsewhere = False
+        os.makedirs(self.pool.folder, exist_ok=True)
 
     def forked(self) -> None:
-        """Continue in a forked process, a worker of a DataLoader say, with a folder of its own.
-
-        If the fork happened inside a call of the target, this thread is still inside it.
-        """
-        base = os.path.dirname(os.path.dirname(self.out)) if self.child else self.out
-        self.out = child_folder(base)
-        self.child = True
-        self._begin()
+        """Stop recording in a forked process, such as a worker of a DataLoader: two must not write into one folder."""
+        self._elsewhere = True
 
     def register(self, function: Any) -> Any:
         """Wrap the target: its innermost decorator."""
@@ -168,6 +172,9 @@ class Recorder:
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
         """Begin a call. None when it is not to be watched: inside another."""
         if getattr(self._local, "active", False):
+            return None
+        if self._elsewhere:
+            self._mark_elsewhere()
             return None
         self._local.active = True
         with self._lock:
@@ -179,6 +186,11 @@ class Recorder:
                 self.spent += time.perf_counter() - start
         self.hook.hits.clear()
         return call
+
+    def _mark_elsewhere(self) -> None:
+        """Leave word that the target was called in a process that is not recorded."""
+        with open(os.path.join(self.out, ELSEWHERE), "w"):
+            pass
 
     def _wanted(self, number: int) -> bool:
         """Choose the calls to look at: the first ones all, then ever fewer, and those after a surprise."""
@@ -213,7 +225,7 @@ class Recorder:
         """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
         for _ in range(16):
             try:
-                fixtures = Fixtures(self.fixtures) if self.fixtures else None
+                fixtures = Fixtures(self.fixtures, kinds=self._kinds_of_fixtures()) if self.fixtures else None
                 limit = self.limits["max_bytes"]
                 return take(function, arguments, limit, self._skip, fixtures, self.gradients, self.globals)
             except TooLarge as error:
@@ -226,20 +238,32 @@ class Recorder:
                 self._skip.add(error.path)
         raise TooLarge("", 0, self.limits["max_bytes"])
 
+    def _kinds_of_fixtures(self) -> Dict[str, type]:
+        """Return the types of the objects that fixtures build; without those that cannot be built here."""
+        if self._kinds is None:
+            self._kinds = {}
+            states, made = random_states(), Fixtures(path=self._fixtures_file)
+            for name in self.fixtures:
+                try:
+                    self._kinds[name] = type(made.build(name))
+                except Exception:  # shown where it is needed, when the call is replayed
+                    continue
+            restore_random(states)
+        return self._kinds
+
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
-        likeness = repr((meta["outcome"], sorted(meta["summary"].items())))
-        kept = Kept(call.number, call.hits, likeness, meta["bytes"])
+        traits = frozenset([("", meta["outcome"]), *meta["summary"].items()])
+        kept = Kept(call.number, call.hits, traits, meta["bytes"])
         with self._lock:
             stored = self.pool.offer(kept, inputs, expected, meta)
-            # A worker may be ended without warning, so it leaves nothing for later.
-            if stored and (self.child or time.monotonic() - self._saved > 2.0):
+            if stored and time.monotonic() - self._saved > 2.0:
                 self._saved = time.monotonic()
                 self.save()
 
     def save(self) -> None:
         """Write ``summary.json`` as far as it is known."""
-        if self.child and not self.calls:
+        if self._elsewhere:
             return
         lines, absent = self._blocks()
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
@@ -286,12 +310,3 @@ class Recorder:
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(place for place in places if place)
-
-
-def child_folder(out: str) -> str:
-    """Return the folder for the calls of a process that the recorded command started; a new one each time."""
-    base = os.path.join(out, "children", str(os.getpid()))
-    number, folder = 1, base
-    while os.path.exists(folder):  # process ids come again
-        number, folder = number + 1, "%s-%d" % (base, number)
-    return folder

@@ -37,7 +37,7 @@ from .calling import (
 )
 from .decoding import Decoder, OmittedPart
 from .instrument import closure_factory, definitions
-from .loose import text_problem, unmatched
+from .loose import unmatched
 from .objects import MAIN_STAND_IN, load_file, state_of
 
 MOST = 20
@@ -217,14 +217,14 @@ class Comparison:
             return
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
+            e, a = (side.item() if _is_scalar(side) else side for side in (e, a))
+        sequences = path == "value" and {type(e), type(a)} == {list, tuple}
+        if type(e) is not type(a) and not sequences:
             self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
-        elif kind == "text" and isinstance(e, str):
-            self._note(path, text_problem(checker, e, a))
-        elif kind == "set" or (kind == "dataframe" and hasattr(e, "itertuples")):
-            rows = [list(x.itertuples(index=False, name=None) if kind == "dataframe" else x) for x in (e, a)]
+        elif kind == "set":
             near = {"": dict(checker, kind="allclose")}
-            missing = unmatched(rows[0], rows[1], lambda x, y: not _differences(near, x, y))
-            if missing or len(rows[0]) != len(rows[1]):
+            missing = unmatched(list(e), list(a), lambda x, y: not _differences(near, x, y))
+            if missing or len(e) != len(a):
                 self._note(path, "%d items are nowhere" % len(missing))
         elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
             self._arrays(e, a, path, rtol, atol)
@@ -273,6 +273,11 @@ class Comparison:
                     self._note(inner, "expected nothing")
                 elif not isinstance(e[step], OmittedPart):
                     self._note(inner, "expected something, got nothing")
+
+
+def _is_scalar(value: Any) -> bool:
+    """Tell whether a value is a number of numpy, which a caller cannot tell from one of Python."""
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__")
 
 
 def _parts_of(value: Any) -> Dict[str, Any]:

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from copy import copy
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .calling import (
     EXHAUSTED,
@@ -54,6 +54,7 @@ class Result(NamedTuple):
         status: ``returned``, ``raised``, ``unstorable``, ``bad-inputs`` or ``import-error``.
         document: the outcome, of the first two.
         entered: a block of the target's body was executed.
+        hits: the blocks that were executed.
         file: the file that the target's code says it is from.
         seconds: time of the call alone.
         error: ``{"type", "message", "traceback", "raised_in_target"}`` of the exception, or {}.
@@ -64,6 +65,7 @@ class Result(NamedTuple):
     entered: bool = False
     file: str = ""
     seconds: float = 0.0
+    hits: Tuple[int, ...] = ()
     error: Dict[str, Any] = {}
 
 
@@ -163,7 +165,8 @@ class Target:
         seconds = time.perf_counter() - start
         file = inspect.unwrap(function).__code__.co_filename
         shown = {} if raised is None else describe(raised, self.hook)
-        return Result(status, document, bool(self.hook.hits), file, seconds, shown)
+        hits = tuple(sorted(self.hook.hits))
+        return Result(status, document, bool(hits), file, seconds, hits, shown)
 
 
 def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Any:
@@ -268,6 +271,7 @@ def _report(out: int, case: str, result: Result, tree: str) -> None:
         "case": case,
         "status": result.status,
         "entered": result.entered,
+        "hits": result.hits,
         "file": inside if result.file else "",
         "seconds": round(result.seconds, 6),
         "error": result.error,

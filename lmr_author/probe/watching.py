@@ -7,7 +7,7 @@ import inspect
 import json
 import time
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
 
 from .calling import (
     EXHAUSTED,
@@ -18,20 +18,21 @@ from .calling import (
     MODE,
     RAISED,
     RANDOM,
+    VALUE,
     bind,
     mode,
     random_states,
 )
 from .compare import describe
-from .document import Document, parts, walk
+from .document import Document, parts, tagged, walk
 from .encoding import TooLarge, Unstorable, encode
-from .outcome import Inputs
+from .outcome import Inputs, changed_parts
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-MOST_OF_SELF = 6
-"""Parts of an object that a summary names."""
+MOST_DESCRIBED, DEEPEST, LONG_TEXT = 40, 3, 40
+"""Parts of a call that are described, how deep they lie, and the length of a text that is no option."""
 SENT = "values are sent into the generator: only plain iteration is replayed"
 
 Begin = Callable[[Any, Any, Any], Any]
@@ -141,6 +142,7 @@ class Call:
         self.items: List[Document] = []
         self._inputs: Optional[Inputs] = None
         self._shapes = ""
+        self._names: Set[str] = set()
         self._random: Dict[str, Any] = {}
         self._mode: Dict[str, Any] = {}
         self._start = 0.0
@@ -156,6 +158,7 @@ class Call:
         def copy() -> None:
             self._shapes = _shapes(arguments)
             self._inputs = self.recorder.take(self.function, arguments)
+            self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
 
         self._guarded(copy)
@@ -233,39 +236,64 @@ class Call:
         """Return the content of ``meta.json``."""
         named = {key.replace(GLOBAL, ""): node for key, node in inputs.tree.items()}
         arguments = {name: node for name, node in named.items() if name[:1] != "@"}
-        nodes = [node for _, node in walk(inputs.tree) if isinstance(node, dict) and "id" in node]
-        ids = {node["id"]: node for node in nodes if node.get("$", "ref") != "ref"}
         return {
             "call": self.number,
             "hits": sorted(self.hits),
             "seconds": round(seconds, 6),
-            "summary": {name: summary_of(node, ids) for name, node in arguments.items()},
+            "summary": summarize(arguments, self._names),
             "outcome": "raised" if RAISED in expected.tree else "returned",
+            "changed": changed_parts(inputs, expected),
+            "nothing": expected.tree.get(VALUE, 0) is None,
             "omitted": [dict(item._asdict()) for item in inputs.omitted],
             "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
         }
 
 
-def summary_of(node: Any, ids: Dict[int, Any]) -> str:
-    """Describe a node as far as calls are alike: shapes and types, and the values of flags and short texts.
+def summarize(arguments: Dict[str, Any], names: Set[str]) -> Dict[str, str]:
+    """Describe arguments, and the attributes of objects that the target names: path → shape and type, or the value.
 
-    Of an object that is so of its plain attributes too: two layers are not alike where one is merged.
+    Two layers are not alike where one is merged. A path is written as in code: ``self.config.beta``.
     """
-    if isinstance(node, dict) and node.get("$") == "ref":
-        node = ids[node["id"]]
-    if isinstance(node, (int, float)) and not isinstance(node, bool):
-        return type(node).__name__
+    nodes = [node for _, node in walk(arguments) if isinstance(node, dict) and "id" in node]
+    ids = {node["id"]: node for node in nodes if node.get("$", "ref") != "ref"}
+    found: Dict[str, str] = {}
+    waiting = [(name, node, 0) for name, node in reversed(list(arguments.items()))]
+    while waiting and len(found) < MOST_DESCRIBED:
+        path, node, depth = waiting.pop()
+        if isinstance(node, dict) and node.get("$") == "ref":
+            node = ids[node["id"]]
+        found[path] = _in_words(node)
+        if depth < DEEPEST:
+            waiting.extend(reversed([(path + step, item, depth + 1) for step, item in _named(node, names)]))
+    return found
+
+
+def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any]]:
+    """Yield the parts of a node by which calls differ: named attributes, items of dictionaries, one of a list."""
+    node = tagged(node)
+    tag = node["$"] if isinstance(node, dict) else ""
+    if tag in ("list", "tuple"):
+        yield from (("[0]", item) for item in node["v"][:1] if isinstance(item, (dict, list)))
+    elif tag == "dict":
+        yield from ((step, item) for step, item in parts(node) if step[:1] == "[")
+    elif tag == "object":
+        for name, item in node["state"].items():
+            if name in ("_modules", "_parameters", "_buffers"):
+                yield from (("." + step[2:-2], inner) for step, inner in parts(item) if step[2:-2] in names)
+            elif name in names or name == "training":
+                yield "." + name, item
+
+
+def _in_words(node: Any) -> str:
+    """Describe a node by its shape and type, or as the value that it is."""
+    if isinstance(node, str) and len(node) > LONG_TEXT:
+        return "text of %d characters" % len(node)
+    if isinstance(node, float):
+        return "%.6g" % node
     text = describe(node)
     if isinstance(node, (dict, list)) and text[:2] in ("a ", "an"):
         text = text[text.index(" ") + 1 :]
-    if isinstance(node, dict) and node.get("$") in ("object", "namedtuple"):
-        flags = [
-            "%s=%s" % (step.lstrip("."), describe(item))
-            for step, item in parts(node)
-            if isinstance(item, (bool, int, float)) and step[:2] != "._"
-        ]
-        text += "(%s)" % ", ".join(flags[:MOST_OF_SELF]) if flags else ""
-    return text
+    return text + (", requires grad" if isinstance(node, dict) and node.get("requires_grad") else "")
 
 
 def _shapes(arguments: Dict[str, Any]) -> str:

@@ -1,10 +1,10 @@
-"""Recorded calls: which of them become cases, what they cover, and how much room they take."""
+"""Recorded calls: what they cover, and how much room they take."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,12 @@ class RecordedCall:
         folder: holds ``inputs.*`` and ``expected.*``.
         hits: blocks and branches of the target that it executed.
         size: bytes of the values in inputs and expected outputs together.
-        summary: parameter → a description, as in ``tensor float32 [4]``; calls with the same one are alike.
+        summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
-        made: its inputs were made from recorded ones; what it returned is the golden's all the same.
         seconds: how long it took when it was recorded.
+        changed: arguments and free variables that it changed.
+        nothing: it returned None.
     """
 
     number: int
@@ -45,8 +46,9 @@ class RecordedCall:
     summary: Mapping[str, str] = field(default_factory=dict)
     outcome: str = "returned"
     omitted: tuple[Mapping[str, Any], ...] = ()
-    made: bool = False
     seconds: float = 0.0
+    changed: tuple[str, ...] = ()
+    nothing: bool = False
 
     @property
     def stored(self) -> int:
@@ -67,12 +69,14 @@ class Proven:
 
     Attributes:
         checkers: leaf path → how it is compared.
+        hits: blocks and branches of the target that its replay executes.
         seconds: how long the golden takes for it.
         wide: tolerances that are wider than their element type's.
     """
 
     call: RecordedCall
     checkers: dict[str, dict[str, Any]]
+    hits: frozenset[int] = frozenset()
     seconds: float = 0.0
     wide: tuple[Widened, ...] = ()
 
@@ -80,55 +84,6 @@ class Proven:
     def cost(self) -> float:
         """Seconds that one more replay of it takes, comparison included."""
         return self.seconds + self.call.comparing
-
-
-def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Return all calls, best first.
-
-    A small set that covers what all of them cover comes first. Then those that differ most from the chosen ones
-    in the arguments given. Small calls come before large ones, recorded before made ones, and calls that raised
-    come last unless they alone cover something: a test made of errors says little about the method.
-    """
-    remaining = sorted(
-        calls, key=lambda call: (call.outcome != "returned", call.made, call.size, call.number)
-    )
-    chosen = _covering(remaining)
-    remaining = [call for call in remaining if call not in chosen]
-    while remaining:
-        best = max(
-            remaining, key=lambda call: (call.outcome == "returned", not call.made, _news(call, chosen))
-        )
-        remaining.remove(best)
-        chosen.append(best)
-    return chosen
-
-
-def _covering(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Return calls that cover everything, greedily by new coverage, none of them superfluous."""
-    remaining, chosen = list(calls), list[RecordedCall]()
-    covered: set[int] = set()
-    while remaining:
-        # `max` takes the first of equals, and the calls come sorted: small ones, no errors.
-        best = max(remaining, key=lambda call: (len(call.hits - covered), _news(call, chosen)))
-        if chosen and not best.hits - covered:
-            break
-        remaining.remove(best)
-        chosen.append(best)
-        covered |= best.hits
-    for call in list(chosen):
-        if len(chosen) > 1 and call.hits <= hits_of(other for other in chosen if other is not call):
-            chosen.remove(call)
-    return chosen
-
-
-def _news(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
-    """Return how many arguments differ from those of the most similar chosen call; one left out counts too."""
-    return min((len(set(call.summary.items()) ^ set(other.summary.items())) for other in chosen), default=0)
-
-
-def hits_of(calls: Iterable[RecordedCall]) -> set[int]:
-    """Return the blocks that some calls execute."""
-    return set[int]().union(*(call.hits for call in calls))
 
 
 def coverage(hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:

@@ -1,6 +1,6 @@
 """The annotator's say in a recording: how parts are compared, and functions that build objects or compare them.
 
-``--check`` takes ``value[0]=set`` or ``value=text:rouge_l>=0.9``; the files are ``fixtures.py`` and ``checkers.py``.
+``--check`` takes ``value[0]=set`` or ``value=custom:NAME``; the files are ``fixtures.py`` and ``checkers.py``.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ from typing import Any
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe import loose
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.outcome import as_written
+from lmr_author.recording.calls import RecordedCall
 from lmr_author.replay.judging import functions_of
 from lmr_author.task.recording import CHECKERS, FIXTURES
 
-KINDS = ("exact", "allclose", "set", "dataframe", "text", "custom", "ignore")
+KINDS = ("exact", "allclose", "set", "custom", "ignore")
 HINT = (
-    "as in --check 'value[0]=set', 'value=allclose:1e-4,1e-6' (relative, absolute), 'value=text:rouge_l>=0.9', "
-    "'value=dataframe' (rows in any order), 'value[2]=exact', 'value[3]=ignore', 'value=custom:NAME' (a function of "
-    "unit_test/checkers.py)"
+    "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
+    "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
 )
-BERTSCORE = "bertscore"
-_METRICS = "|".join(loose.METRICS)
-_TEXT = re.compile(rf"^(?P<metric>{_METRICS})(?:\((?P<model>[\w./-]+)\))?>=(?P<needed>[01]?\.?\d+)$")
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -38,7 +34,7 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any]]:
-    path, separator, spec = text.rpartition("=") if ">=" not in text else text.partition("=")
+    path, separator, spec = text.rpartition("=")
     kind, _, rest = spec.strip().partition(":")
     if not separator or not path.strip() or kind not in KINDS:
         raise UsageError(f"not a check: {text!r}", HINT)
@@ -48,13 +44,6 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
         if len(numbers) != 2:
             raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
         checker |= {"rtol": numbers[0], "atol": numbers[1]}
-    elif kind == "text":
-        match = _TEXT.match(rest)
-        if match is None or (match["model"] and match["metric"] != BERTSCORE):
-            raise UsageError(f"text needs a metric and how alike: {text!r}", HINT)
-        checker |= {"metric": match["metric"], "at_least": float(match["needed"])}
-        if match["metric"] == BERTSCORE:
-            checker["model"] = match["model"] or loose.MODEL
     elif kind == "custom":
         if not rest.isidentifier():
             raise UsageError(f"custom needs the name of a function: {text!r}", HINT)
@@ -62,14 +51,6 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
     elif rest:
         raise UsageError(f"{kind} takes nothing: {text!r}", HINT)
     return path.strip(), checker
-
-
-def check_extras(checks: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise LmrError when a check needs a package that is not installed."""
-    if any(item.get("metric") == BERTSCORE for item in checks.values()) and not loose.bertscore_installed():
-        raise LmrError(
-            "BERTScore is an optional extra, and not installed", 'pip install "lmr-author[bertscore]"'
-        )
 
 
 def _number(text: str, whole: str) -> float:
@@ -83,9 +64,15 @@ def _number(text: str, whole: str) -> float:
 
 
 def with_chosen(
-    derived: Mapping[str, Mapping[str, Any]], checks: Mapping[str, Mapping[str, Any]], expected: Document
+    derived: Mapping[str, Mapping[str, Any]],
+    checks: Mapping[str, Mapping[str, Any]],
+    expected: Document,
+    ignored: Iterable[str] = (),
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
+
+    Args:
+        ignored: arguments that are not compared, unless the annotator says how.
 
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
@@ -95,6 +82,7 @@ def with_chosen(
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
+    checks = {name: {"kind": "ignore"} for name in ignored} | dict(checks)
     replaced = {
         path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
     }
@@ -113,10 +101,30 @@ def _tolerance(
     path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, float]:
     """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
-    if checker["kind"] not in ("set", "dataframe"):
+    if checker["kind"] != "set":
         return {}
     below = [item for name, item in derived.items() if name.startswith((path + ".", path + "["))]
     return {name: max(item[name] for item in below) for name in ("rtol", "atol")} if below else {}
+
+
+# what an implementation has to change
+
+_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
+
+
+def changes_by_the_way(
+    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+) -> tuple[str, ...]:
+    """Return the arguments that a golden changes although that is not what it is for.
+
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them in
+    any case: another implementation may keep its results there, or not.
+    """
+    if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
+        return ()
+    first = [item.arg for item, _ in code.parameters(function.args)[:1]] if method else []
+    own = [name for name in first if any(name in call.summary for call in calls)]
+    return tuple(dict.fromkeys([*own, *(name for call in calls for name in call.changed)]))
 
 
 # the annotator's own files

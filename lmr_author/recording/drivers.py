@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import posixpath
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import UsageError
-from lmr_author.probe.document import Document, dump
 from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Mount
 from lmr_author.task import UNIT_TEST, Implementation
@@ -24,12 +24,11 @@ PYTHONS = ("python", "python3", "python2")
 MODULE_PROGRAMS = {
     "pytest": "pytest",
     "py.test": "pytest",
-    "torchrun": "torch.distributed.run",
-    "accelerate": "accelerate.commands.accelerate_cli",
 }
 """Programs that are modules in fact, and run as ``python -m``."""
-LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.accelerate_cli")
-"""Modules that start the script they are given in a process of its own."""
+LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "torch.distributed.run", "torch.distributed.launch"}
+"""Programs and modules that start the script they are given in a process of its own."""
+ALONE = "RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500"
 DRIVER = f"{PROBE_ROOT}/driver"
 """The folder of a driver that lies outside the repository, inside the sandbox."""
 MODULE = "lmr_probe.drivers"
@@ -77,6 +76,11 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
             "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
         )
     program = Path(words[0]).name
+    if {program, *words[1:3]} & LAUNCHERS:
+        raise UsageError(
+            f"{shlex.join(words[:3])} starts the script in other processes, which are not recorded",
+            f"run the script itself: -- {ALONE} python SCRIPT …",
+        )
     if program in MODULE_PROGRAMS:
         words = ["-m", MODULE_PROGRAMS[program], *words[1:]]
     elif program in PYTHONS or program.startswith("python3."):
@@ -110,14 +114,10 @@ def _with_script(
     words: list[str], repository: Path, here: Path
 ) -> tuple[list[str], list[str], tuple[Mount, ...]]:
     """Return the words as the sandbox needs them, as they are shown, and what has to come along."""
-    place: int | None = 0
-    if words[0] == "-m":  # only a launcher's script is a file, and it may be a program elsewhere
-        scripts = [number for number, word in enumerate(words) if word.endswith(".py")]
-        place = scripts[0] if scripts and words[1] in LAUNCHERS else None
-    script = words[place] if place is not None else ""
-    found = next((path for path in (repository / script, here / script) if path.is_file()), None)
-    if place is None or (found is None and place):
+    if words[0] == "-m":
         return words, words, ()
+    script = words[0]
+    found = next((path for path in (repository / script, here / script) if path.is_file()), None)
     if found is None:
         if Path(script).is_absolute():
             raise UsageError(f"there is no script {script}", "check the path")
@@ -134,11 +134,7 @@ def _with_script(
         # A home folder holds more than a driver's files, so the script comes alone.
         alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
         mounts = (Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER),)
-    return (
-        [*words[:place], inside, *words[place + 1 :]],
-        [*words[:place], shown, *words[place + 1 :]],
-        mounts,
-    )
+    return [inside, *words[1:]], [shown, *words[1:]], mounts
 
 
 def _with_paths(run: Driver, repository: Path, here: Path) -> Driver:
@@ -248,24 +244,6 @@ def from_examples(
     shown = [word for text in examples for word in ("--from-example", text)]
     request = {"goal_file": implementation.goal_file, "examples": list(examples)}
     return _request("examples", work / "examples", request, shown, fixtures)
-
-
-def from_inputs(
-    inputs: Sequence[Document], target: Mapping[str, Any], work: Path, fixtures: Path | None = None
-) -> Driver:
-    """Return calls with inputs that were made from recorded ones.
-
-    Args:
-        target: ``goal_file``, ``qualname``, ``nth``, ``module`` and ``sys_path`` of what to call.
-        work: a folder of ours, for the inputs.
-        fixtures: ``unit_test/fixtures.py``, whose objects the inputs may name.
-    """
-    folder = work / "made"
-    names = [f"{number:04d}" for number in range(1, len(inputs) + 1)]
-    for name, document in zip(names, inputs, strict=True):
-        (folder / name).mkdir(parents=True)
-        dump(document, str(folder / name), "inputs")
-    return _request("calls", folder, {**target, "cases": names}, ("--vary",), fixtures)
 
 
 def _request(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmr_author import resources
+from lmr_author import code, resources
 from lmr_author.code import FunctionNode
+from lmr_author.probe import compare
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.probe.document import FIELDS, Document, walk
-from lmr_author.recording.tolerance import BY_DTYPE
 from lmr_author.task import Implementation
 from lmr_author.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
 from lmr_author.texts import printable, shortened
@@ -61,6 +62,7 @@ def write_page(
     arrays = [
         node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
     ]
+    usual = _tolerances(documents, checkers)
     template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
     text = template.render(
         index=implementation.index,
@@ -92,9 +94,12 @@ def write_page(
         floats=any(type(node) is float for _, e in documents for _, node in walk(e.tree)),
         raises=any("@raised" in e.tree for _, e in documents),
         no_grad=any("@mode" in i.tree for i, _ in documents),
-        tolerances=_tolerances(documents),
-        wider=_wider(documents, checkers),
+        tolerances=usual,
+        wider=_wider(documents, checkers, usual),
         checkers=checkers,
+        ignored=sorted(
+            {path for each in checkers.values() for path, item in each.items() if item["kind"] == "ignore"}
+        ),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
@@ -121,8 +126,10 @@ def _is_plain(
         or isinstance(function, ast.AsyncFunctionDef)
     ):
         return False
-    if any(item["kind"] not in ("allclose", "exact") for each in checkers.values() for item in each.values()):
-        return False
+    given = {item.arg for item, _ in code.parameters(function.args)}
+    for path, item in ((path, item) for each in checkers.values() for path, item in each.items()):
+        if item["kind"] not in ("allclose", "exact") and not (item["kind"] == "ignore" and path in given):
+            return False
     for inputs, expected in documents:
         if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
             return False
@@ -146,44 +153,43 @@ def _plain(node: Any) -> bool:
     return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
 
 
-def _tolerances(documents: Iterable[tuple[Document, Document]]) -> dict[str, tuple[float, float]]:
-    """Return the usual tolerances of the element types that are returned."""
-    found = {}
-    for _, expected in documents:
-        for _, node in walk(expected.tree):
-            dtype = (
-                "float64"
-                if isinstance(node, float)
-                else node.get("dtype", "")
-                if isinstance(node, dict)
-                else ""
-            )
-            if dtype in BY_DTYPE:
-                found[dtype] = BY_DTYPE[dtype]
-    return found
+def _tolerances(
+    documents: Sequence[tuple[Document, Document]], checkers: Mapping[str, Checkers]
+) -> dict[str, tuple[float, float]]:
+    """Return the tolerance that most parts of an element type have."""
+    found: dict[str, Counter[tuple[float, float]]] = {}
+    for _, _, dtype, pair in _pairs(documents, checkers):
+        found.setdefault(dtype, Counter())[pair] += 1
+    return {dtype: counts.most_common(1)[0][0] for dtype, counts in found.items()}
 
 
 def _wider(
-    documents: Iterable[tuple[Document, Document]], checkers: Mapping[str, Checkers]
+    documents: Sequence[tuple[Document, Document]],
+    checkers: Mapping[str, Checkers],
+    usual: Mapping[str, tuple[float, float]],
 ) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return case and path → tolerance, where it is another than that of the element type."""
-    found = {}
+    """Return case and path → tolerance, where it is another than the usual one of its element type."""
+    pairs = _pairs(documents, checkers)
+    return {(name, path): pair for name, path, dtype, pair in pairs if pair != usual[dtype]}
+
+
+def _pairs(
+    documents: Sequence[tuple[Document, Document]], checkers: Mapping[str, Checkers]
+) -> Iterator[tuple[str, str, str, tuple[float, float]]]:
+    """Yield case, path, element type and tolerance of all parts that are floating numbers."""
     for (name, each), (_, expected) in zip(checkers.items(), documents, strict=True):
         nodes = dict(walk(expected.tree))
         for path, item in each.items():
             node = nodes.get(path)
-            dtype = node.get("dtype", "") if isinstance(node, dict) else "float64"
-            tolerance = (item.get("rtol", 0.0), item.get("atol", 0.0))
-            if tolerance != BY_DTYPE.get(dtype):
-                found[name, path] = tolerance
-    return found
+            dtype = compare.dtype_of(node)
+            if item["kind"] in ("allclose", "exact") and dtype in compare.FLOATS:
+                yield name, path, dtype, (item.get("rtol", 0.0), item.get("atol", 0.0))
 
 
 def _described(case: Case) -> str:
     """Write a case as an item of a list, with a comment."""
-    origin = "inputs made from recorded ones" if case.made else f"call {case.call}"
-    values = ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-    return shortened(f"{case.name!r},  # {printable(f'{origin}: {values}')}", 112)
+    values = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
+    return shortened(f"{case.name!r},  # {printable(f'call {case.call}: {values}')}", 112)
 
 
 def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
@@ -200,7 +206,7 @@ def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
         tags |= {str(node["$"]) for node in nodes if isinstance(node, dict) and "$" in node}
     left_out = {f"_{tag}" for tag in FIELDS if tag not in tags and not (tag == "array" and "scalar" in tags)}
     left_out |= set() if tags & {"make", "table"} else {"_MAKERS"}
-    left_out |= set() if kinds & {"text", "set", "dataframe"} else {"text_problem", "unmatched"}
+    left_out |= set() if "set" in kinds else {"unmatched"}
     left_out |= set() if gradients else {"gradients"}
     imports: list[ast.Import | ast.ImportFrom] = []
     bodies = []

@@ -1,41 +1,37 @@
 """Replay recorded calls on the golden, keep those that reproduce, derive their tolerances, and choose among them.
 
-About three are chosen which together cover the target, and a few more where these kill mutants that the others do not.
+All recorded calls are replayed. About three become cases, and more where these catch what the others do not.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from statistics import median
 
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import MUTANTS
-from lmr_author.probe.document import Document, dump
+from lmr_author.probe.calling import RANDOM
+from lmr_author.probe.document import Document
 from lmr_author.probe.outcome import as_written
-from lmr_author.recording.calls import Proven, RecordedCall, Room, hits_of, order_of_choice, too_much
-from lmr_author.recording.checkers import Helpers, fixture_advice, with_chosen
-from lmr_author.recording.tolerance import derive, in_double
-from lmr_author.replay import judging, replaying
-from lmr_author.replay.replaying import CONTROL, beside_the_golden
-from lmr_author.sandbox.base import Limits, Sandbox
+from lmr_author.recording.calls import Proven, RecordedCall, Room, too_much
+from lmr_author.recording.checkers import fixture_advice, with_chosen
+from lmr_author.recording.choose import Catch, additions, order_of_choice
+from lmr_author.recording.tolerance import derive, differs_in_double
+from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_versions
+from lmr_author.replay import replaying
 from lmr_author.task import Progress
 from lmr_author.texts import time_left
 
-REPEATS = 3
-"""Golden replays per call, each in a process of its own."""
+REPEATS = 2
+"""Golden replays per call, each in a process of its own, with another hash seed and number of threads."""
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
-"""Calls that are replayed, and searched for those that kill mutants: their number, size and time, at most."""
+"""Calls that are replayed at once: their number, size and time, at most."""
+MOST_SECONDS = 60.0
+"""Time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
-MUTANT_SECONDS, OVERHEAD = 120.0, 0.3
-"""The time for trying mutants, by the golden's own times, and what starting one takes."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
-DOUBLE = "-double"
-"""Ends the name of a case whose inputs are float64."""
-
 Mutants = Callable[[int, Sequence[Proven]], Sequence[replaying.Variant]]
 """Makes so many mutants of the goal file, or fewer, for cases that some calls become."""
 
@@ -63,86 +59,25 @@ class Killed:
 
 @dataclass(frozen=True)
 class Proof:
-    """The chosen calls in order, the rejected ones, the versions of what ran them, and the mutants they kill."""
+    """What was chosen among the recorded calls, and what that is worth.
+
+    Attributes:
+        chosen: the cases, in the order of the recorded calls.
+        rejected: calls that were not taken.
+        versions: of what ran them.
+        killed: the mutants that the cases kill.
+        adds: number of a call → what it adds to the others, in words.
+        hits: blocks that any replayed call executes.
+        fragile: correct rewrites that would fail, and why.
+    """
 
     chosen: tuple[Proven, ...]
     rejected: tuple[Rejected, ...]
     versions: dict[str, str]
     killed: Killed = field(default_factory=Killed)
-
-
-@dataclass(frozen=True)
-class Golden:
-    """The golden tree, ready to replay recorded calls on it, or on mutants of its goal file.
-
-    Attributes:
-        plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
-        tree, inside: the golden tree, without tests, and where it appears.
-        helpers: what the annotator wrote beside the tests.
-        functions: path in the outcome → function of ``unit_test/checkers.py`` that judges it.
-    """
-
-    sandbox: Sandbox
-    plan: replaying.ReplayPlan
-    tree: Path
-    inside: str
-    helpers: Helpers
-    functions: Mapping[str, str]
-
-    def add(self, calls: Sequence[RecordedCall]) -> None:
-        """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
-        for call in calls:
-            folder = self.plan.recording / str(call.number)
-            shutil.copytree(call.folder, folder)
-            precise = in_double(replaying.load_document(folder, "inputs"))
-            if precise is not None:
-                double = self.plan.recording / f"{call.number}{DOUBLE}"
-                double.mkdir()
-                dump(precise, str(double), "inputs")
-
-    def replay(
-        self,
-        calls: Sequence[RecordedCall],
-        variants: Sequence[replaying.Variant] = (replaying.Variant("golden"),),
-        *,
-        seed: int = 0,
-        threads: int = 1,
-        limits: Limits | None = None,
-        **changes: Any,
-    ) -> replaying.Replay:
-        """Replay calls, named by their number. ``changes``: of the plan. Raises SandboxError."""
-        cases = tuple(str(call.number) for call in calls)
-        custom = None
-        if self.helpers.checkers is not None and self.functions:
-            custom = judging.Judging(
-                self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, self.functions)
-            )
-        plan = replace(self.plan, cases=cases, judging=custom, fixtures=self.helpers.fixtures, **changes)
-        return replaying.replay(
-            self.sandbox,
-            self.tree,
-            self.inside,
-            plan,
-            variants,
-            hash_seed=seed,
-            threads=threads,
-            limits=limits,
-        )
-
-    def precise(self, calls: Sequence[RecordedCall]) -> dict[int, Document]:
-        """Return outcomes of calls with float64 in the place of float32, where the golden accepts that."""
-        names = {call.number: f"{call.number}{DOUBLE}" for call in calls}
-        names = {number: name for number, name in names.items() if (self.plan.recording / name).is_dir()}
-        if not names:
-            return {}
-        plan = replace(self.plan, cases=tuple(names.values()), fixtures=self.helpers.fixtures)
-        run = replaying.replay(self.sandbox, self.tree, self.inside, plan, [replaying.Variant("golden")])
-        outcomes = {number: run.of("golden", name) for number, name in names.items()}
-        return {
-            number: item.document
-            for number, item in outcomes.items()
-            if item.document is not None and item.status == "returned"
-        }
+    adds: Mapping[int, str] = field(default_factory=dict)
+    hits: frozenset[int] = frozenset()
+    fragile: tuple[str, ...] = ()
 
 
 def prove(
@@ -151,20 +86,22 @@ def prove(
     wanted: int,
     progress: Progress,
     mutants: Mutants,
-    checks: Mapping[str, Mapping[str, Any]],
     room: Room,
+    rewrites: Sequence[replaying.Variant] = (),
 ) -> Proof:
-    """Choose ``wanted`` calls that replay to the same outcome, and a few more that kill mutants.
+    """Choose about ``wanted`` of the calls that replay to the same outcome: those that catch all that any call does.
 
     Args:
         calls: as recorded.
-        checks: path in the outcome → how it is compared, where the annotator says so.
         room: size that the chosen calls may have together.
+        rewrites: correct versions, which have to pass.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
-    proven, rejected, first = _reproducing(golden, calls, wanted, progress, checks)
+    found = _Replayed(golden, progress)
+    found.replay(calls, wanted)
+    proven, rejected = found.proven, found.rejected
     if not proven:
         raise _irreproducible(golden.plan.qualname, rejected)
     fitting = [item for item in proven if item.call.stored <= room.left]
@@ -174,15 +111,16 @@ def prove(
             f"no call of {golden.plan.qualname} has room in the task",
             f"the smallest: {too_much(smallest.call, room)}",
         )
-    left = time_left(2 * first.result.seconds + MUTANT_SECONDS / 3)
-    progress(f"trying mutants of the golden{', ' + left if left else ''}")
-    cost = sum(item.cost for item in fitting[:wanted])
+    without_room = [item.call for item in proven if item not in fitting]
+    first = Catch(fitting, {}).choose(fitting, wanted)
+    # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
+    cost = len(first) * median(item.cost for item in first)
     affordable = int(MUTANT_SECONDS / (OVERHEAD + cost))
     versions = mutants(affordable, fitting) if affordable >= FEWEST_MUTANTS else ()
-    chosen, killed_by = _choose(golden, fitting, wanted, versions)
-    without_room = [item.call for item in proven if item not in fitting]
+    killed = _killed(golden, fitting, first, versions, progress)
+    catch = Catch(fitting, killed)
     size, kept = 0, list[Proven]()
-    for item in chosen:
+    for item in catch.choose([*first, *(item for item in fitting if item not in first)], wanted):
         if size + item.call.stored > room.left:
             without_room.append(item.call)
             continue
@@ -190,175 +128,170 @@ def prove(
         size += item.call.stored
     without_room.sort(key=lambda call: call.stored)
     rejected += [Rejected(call, too_much(call, room)) for call in without_room]
-    progress("confirming the chosen cases")
-    confirmed, failed = _confirmed(golden, kept)
+    progress(f"confirming the {len(kept)} chosen cases")
+    confirmed, failed, fragile = _confirmed(golden, kept, rewrites)
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
-    dead = set[str]().union(*(killed_by.get(item.call.number, ()) for item in confirmed))
-    alive = [version for version in versions if version.id not in dead]
-    if (
-        len(confirmed) < len(chosen) and alive
-    ):  # some died of a dropped case, and were not tried on the others
-        dead |= set[str]().union(*_killed(golden, confirmed, alive).values())
+    confirmed.sort(key=lambda item: item.call.number)
+    # One that died of a dropped case only may die of another one that was not tried on it.
+    dead = set[str]().union(*(killed[item.call.number] for item in confirmed))
+    left = [version for version in versions if version.id not in dead]
+    if len(confirmed) < len(kept) and left:
+        dead |= set[str]().union(*try_versions(golden, confirmed, left, progress).values())
     tried = tuple(version.id for version in versions)
+    survivors = tuple(item for item in tried if item not in dead)
     complete = affordable >= MUTANTS or len(tried) < affordable
-    killed = Killed(tried, tuple(item for item in tried if item not in dead), complete)
-    names = ("python", "torch", "numpy", "pandas")
-    found = {name: str(first.facts[name]) for name in names if first.facts.get(name)}
-    return Proof(tuple(confirmed), (*failed, *rejected), found, killed)
+    doubtful = [found.fragile[item.call.number] for item in confirmed if item.call.number in found.fragile]
+    return Proof(
+        chosen=tuple(confirmed),
+        rejected=(*failed, *rejected),
+        versions=found.versions,
+        killed=Killed(tried, survivors, complete),
+        adds=additions(confirmed, catch),
+        hits=frozenset[int]().union(*(item.hits for item in proven)),
+        fragile=tuple(dict.fromkeys([*fragile, *doubtful])),
+    )
 
 
-def _reproducing(
-    golden: Golden,
-    calls: Sequence[RecordedCall],
-    wanted: int,
-    progress: Progress,
-    checks: Mapping[str, Mapping[str, Any]],
-) -> tuple[list[Proven], list[Rejected], replaying.Replay]:
-    """Replay calls until enough reproduce; return these, the others, and the first run."""
-    waiting = order_of_choice(calls)
-    proven, rejected, first = list[Proven](), list[Rejected](), list[replaying.Replay]()
-    while waiting and len(proven) < wanted:
-        batch, size, seconds = waiting[:1], waiting[0].size, 0.0
-        for call in waiting[1:BATCH_CALLS]:
-            size, seconds = size + call.size, seconds + call.seconds + call.comparing
-            if size > BATCH_BYTES or seconds > BATCH_SECONDS:
-                break
-            batch.append(call)
-        waiting = waiting[len(batch) :]
-        golden.add(batch)
-        runs: list[replaying.Replay] = []
-        for seed in range(1, REPEATS + 1):
-            left = time_left((REPEATS + 3 - seed) * runs[0].result.seconds) if runs else ""
-            progress(
-                f"replaying {len(batch)} of {len(calls)} recorded calls on the golden{', ' + left if left else ''}"
-            )
-            # Another number of threads sums in another order: the spread of that belongs to the tolerance.
-            runs.append(golden.replay(batch, seed=seed, threads=1 + seed // REPEATS))
-        precise = golden.precise(batch)
-        first = first or runs
-        for call in batch:
-            judged = _judge(call, runs, precise.get(call.number), checks)
-            if isinstance(judged, Rejected):
-                rejected.append(judged)
-            else:
-                proven.append(judged)
-    return proven, rejected, first[0]
+class _Replayed:
+    """Calls that were replayed on the golden.
 
-
-def _judge(
-    call: RecordedCall,
-    runs: Sequence[replaying.Replay],
-    precise: Document | None,
-    checks: Mapping[str, Mapping[str, Any]],
-) -> Proven | Rejected:
-    expected = replaying.load_document(call.folder, "expected")
-    outcomes = [run.of("golden", str(call.number)) for run in runs]
-    for outcome in outcomes:
-        if outcome.document is None:
-            text = outcome.error_text or outcome.status
-            why = NOT_IMPORTED if outcome.status == "import-error" else "cannot be replayed"
-            return Rejected(call, f"{why}: {text}")
-    documents = [outcome.document for outcome in outcomes if outcome.document is not None]
-    derived, wide = derive(expected, documents, precise)
-    checkers = with_chosen(derived, checks, expected)
-    for outcome in outcomes:
-        found = replaying.differences(expected, outcome, checkers)
-        if found:
-            return Rejected(call, f"gives another result when replayed: {found[0]}")
-    wide = tuple(item for item in wide if checkers.get(item.path) == derived[item.path])
-    return Proven(call, checkers, max(outcome.seconds for outcome in outcomes), wide)
-
-
-def _choose(
-    golden: Golden, proven: Sequence[Proven], wanted: int, versions: Sequence[replaying.Variant]
-) -> tuple[list[Proven], dict[int, frozenset[str]]]:
-    """Take the first ``wanted`` calls, and up to as many again that kill other mutants or execute other blocks.
-
-    Then drop those whose place others fill as well, in the blocks they execute and the mutants they kill.
-
-    Returns the chosen calls, and number of a call → ids of the mutants it kills.
+    Attributes:
+        proven: those that reproduce.
+        fragile: number of a call → why a correct version that computes in float64 would fail it.
     """
-    chosen, rest = list(proven[:wanted]), list(proven[wanted:])
-    killed: dict[int, frozenset[str]] = {item.call.number: frozenset() for item in proven}
-    killed |= _killed(golden, chosen, versions)
-    left = {item.id for item in versions}.difference(*killed.values())
-    budget, tried = MUTANT_SECONDS - OVERHEAD * len(left), list[Proven]()
-    for item in rest:
-        budget -= item.cost * len(left)
-        if tried and budget < 0:
-            break
-        tried.append(item)
-    if tried:
-        killed |= _killed(golden, tried, [item for item in versions if item.id in left])
-    covered = hits_of(item.call for item in chosen)
 
-    def gain(item: Proven) -> int:
-        return len(killed[item.call.number] & left) + len(item.call.hits - covered)
+    def __init__(self, golden: Golden, progress: Progress) -> None:
+        self.golden, self.progress = golden, progress
+        self.proven: list[Proven] = []
+        self.rejected: list[Rejected] = []
+        self.fragile: dict[int, str] = {}
+        self.versions: dict[str, str] = {}
 
-    while rest and len(chosen) < 2 * wanted:
-        best = max(rest, key=gain)
-        if not gain(best):
-            break
-        rest.remove(best)
-        chosen.append(best)
-        left -= killed[best.call.number]
-        covered |= best.call.hits
-    for item in sorted(chosen, key=lambda item: (not item.call.made, -item.call.size)):
-        others = [other for other in chosen if other is not item]
-        dead = set[str]().union(*(killed[other.call.number] for other in others))
-        superfluous = item.call.hits <= hits_of(other.call for other in others)
-        if len(chosen) > wanted and superfluous and killed[item.call.number] <= dead:
-            chosen = others
-    return chosen, killed
+    def replay(self, calls: Sequence[RecordedCall], wanted: int) -> None:
+        """Replay calls in batches, the best first, until the time is up and enough reproduce."""
+        self.rejected = [Rejected(call, why) for call in calls if (why := self._lacks(call))]
+        lacking = {item.call.number for item in self.rejected}
+        waiting = [call for call in order_of_choice(calls) if call.number not in lacking]
+        total, spent = len(waiting), 0.0
+        while waiting and (spent < MOST_SECONDS or len(self.proven) < wanted):
+            batch, size, seconds = waiting[:1], waiting[0].size, waiting[0].seconds
+            for call in waiting[1:BATCH_CALLS]:
+                size, seconds = size + call.size, seconds + call.seconds + call.comparing
+                if size > BATCH_BYTES or seconds > BATCH_SECONDS:
+                    break
+                batch.append(call)
+            waiting, spent = waiting[len(batch) :], spent + seconds
+            self._replay(batch, f"{total - len(waiting)} of {total}")
+        late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
+        self.rejected += [Rejected(call, late) for call in waiting]
+
+    def _lacks(self, call: RecordedCall) -> str:
+        """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
+        for item in call.omitted:
+            path = as_written(str(item["path"]))
+            if path.rpartition(".")[2] in self.golden.named:
+                advice = fixture_advice([path]) or "drive the function with what can be stored"
+                return f"{path} ({item['type']}) could not be stored, and the function names it; {advice}"
+        return ""
+
+    def _replay(self, batch: Sequence[RecordedCall], count: str) -> None:
+        self.golden.add(batch)
+        runs: list[replaying.Replay] = []
+        for repeat in range(1, REPEATS + 1):
+            left = time_left((REPEATS + 3 - repeat) * runs[0].result.seconds) if runs else ""
+            text = f"replaying call {count} on the golden, {repeat} of {REPEATS} times"
+            self.progress(f"{text}{', ' + left if left else ''}")
+            # Another number of threads sums in another order: the spread of that belongs to the tolerance.
+            last = repeat == REPEATS
+            runs.append(self.golden.replay(batch, seed=repeat, threads=2 if last else 1, doubles=last))
+        names = ("python", "torch", "numpy", "pandas")
+        self.versions = {name: str(runs[0].facts[name]) for name in names if runs[0].facts.get(name)}
+        for call in batch:
+            outcome = runs[-1].outcomes.get(("golden", f"{call.number}{DOUBLE}"))
+            returned = outcome is not None and outcome.status == "returned"
+            judged = self._judge(call, runs, outcome.document if outcome and returned else None)
+            if isinstance(judged, Rejected):
+                self.rejected.append(judged)
+            else:
+                self.proven.append(judged)
+
+    def _judge(
+        self, call: RecordedCall, runs: Sequence[replaying.Replay], precise: Document | None
+    ) -> Proven | Rejected:
+        expected = replaying.load_document(call.folder, "expected")
+        inputs = replaying.load_document(call.folder, "inputs")
+        outcomes = [run.of("golden", str(call.number)) for run in runs]
+        for outcome in outcomes:
+            if outcome.document is None:
+                text = outcome.error_text or outcome.status
+                why = NOT_IMPORTED if outcome.status == "import-error" else "cannot be replayed"
+                return Rejected(call, f"{why}: {text}")
+        documents = [outcome.document for outcome in outcomes if outcome.document is not None]
+        derived, wide = derive(expected, documents, precise, inputs)
+        checkers = with_chosen(derived, self.golden.checks, expected, self.golden.ignored)
+        for outcome in outcomes:
+            found = replaying.differences(expected, outcome, checkers)
+            if found:
+                return Rejected(call, f"gives another result when replayed: {found[0]}")
+        if precise is not None and RANDOM not in inputs.tree:
+            parts = differs_in_double(expected, precise, checkers)
+            if parts:
+                self.fragile[call.number] = (
+                    f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, "
+                    f"unless that is the point; use inputs without ties, or --check '{parts[0]}=allclose:1e-3,1e-3'"
+                )
+        wide = tuple(item for item in wide if checkers.get(item.path) == derived[item.path])
+        hits = outcomes[0].hits or call.hits
+        return Proven(call, checkers, hits, max(outcome.seconds for outcome in outcomes), wide)
 
 
 def _killed(
-    golden: Golden, calls: Sequence[Proven], versions: Sequence[replaying.Variant]
+    golden: Golden,
+    proven: Sequence[Proven],
+    first: Sequence[Proven],
+    versions: Sequence[replaying.Variant],
+    progress: Progress,
 ) -> dict[int, frozenset[str]]:
-    """Return number of a call → the versions that fail its case, with the limits that ``evaluate`` has.
+    """Return number of a call → mutants that fail its case: all on the first calls, survivors on the others."""
+    killed: dict[int, frozenset[str]] = {item.call.number: frozenset() for item in proven}
+    killed |= try_versions(golden, first, versions, progress)
+    left = [item for item in versions if item.id not in set().union(*killed.values())]
+    budget, others = MUTANT_SECONDS - OVERHEAD * len(left), list[Proven]()
+    for item in proven:
+        budget -= item.cost * len(left)
+        if item not in first and (budget >= 0 or not others):
+            others.append(item)
+    return killed | try_versions(golden, others, left, progress)
 
-    Versions that the time did not suffice for survive.
+
+def _confirmed(
+    golden: Golden, chosen: Sequence[Proven], rewrites: Sequence[replaying.Variant]
+) -> tuple[list[Proven], list[Rejected], list[str]]:
+    """Run the chosen calls once more, in a run that their tolerances were not derived from, and correct rewrites.
+
+    Returns the calls that pass, those that do not, and the rewrites that fail, with the reason.
     """
-    by_name = {str(item.call.number): item for item in calls}
-    expected = {name: replaying.load_document(item.call.folder, "expected") for name, item in by_name.items()}
-    found: dict[str, set[str]] = {name: set() for name in by_name}
-
-    def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
-        return not replaying.differences(expected[case], outcome, by_name[case].checkers)
-
-    def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
-        limits = Limits(seconds=60 + 3 * MUTANT_SECONDS)
-        called = [item.call for item in calls]
-        return golden.replay(
-            called, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
-        )
-
-    patience = max(5.0, 20 * max((item.seconds for item in calls), default=0.0))
-    step = max(1, min(50, replaying.BATCH_BYTES // max(1, sum(item.call.size for item in calls))))
-    for start in range(0, len(versions), step):
-        batch = versions[start : start + step]
-        tried = beside_the_golden(run, replaying.Variant(CONTROL), batch, by_name, patience, passes)
-        for version in batch:
-            for case in tried.fair:
-                outcome = tried.run.outcomes.get((version.id, case))
-                if outcome and not passes(case, outcome):
-                    found[case].add(version.id)
-    return {int(case): frozenset(ids) for case, ids in found.items()}
-
-
-def _confirmed(golden: Golden, chosen: Sequence[Proven]) -> tuple[list[Proven], list[Rejected]]:
-    """Run the chosen calls once more, in a run that their tolerances were not derived from."""
-    run = golden.replay([item.call for item in chosen], seed=REPEATS + 1, threads=3)
-    confirmed, failed = [], []
+    variants = [replaying.Variant("golden"), *rewrites]
+    run = golden.replay([item.call for item in chosen], variants, seed=REPEATS + 1, threads=3)
+    confirmed, failed, fragile = [], [], []
     for item in chosen:
         expected = replaying.load_document(item.call.folder, "expected")
-        found = replaying.differences(expected, run.of("golden", str(item.call.number)), item.checkers)
-        if found:
-            failed.append(Rejected(item.call, f"differs in one more run: {found[0]}"))
-        else:
-            confirmed.append(item)
-    return confirmed, failed
+        found = {
+            version.id: replaying.differences(
+                expected, run.of(version.id, str(item.call.number)), item.checkers
+            )
+            for version in variants
+        }
+        if found.pop("golden"):
+            difference = replaying.differences(
+                expected, run.of("golden", str(item.call.number)), item.checkers
+            )[0]
+            failed.append(Rejected(item.call, f"differs in one more run: {difference}"))
+            continue
+        confirmed.append(item)
+        fragile += [f"the golden with {name} fails: {texts[0]}" for name, texts in found.items() if texts]
+    return confirmed, failed, fragile
 
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,28 +17,34 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
-from lmr_author.probe.calling import GLOBAL, GRADIENTS
-from lmr_author.recording import checkers, compilers, failed, store
-from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
-from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
-from lmr_author.recording.prove import Golden, Proof, prove
-from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
+from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
+from lmr_author.probe.document import walk
+from lmr_author.recording import checkers, compilers, failed, interrupted, store
+from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage
+from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command
+from lmr_author.recording.prove import Proof, prove
+from lmr_author.recording.run import Recorded, Run, Unstored, read, run
 from lmr_author.recording.tolerance import Widened
-from lmr_author.recording.varying import options_of, variations
-from lmr_author.replay import judging, replaying, staging
-from lmr_author.sandbox.base import Sandbox
+from lmr_author.recording.versions import Golden, with_copied_arguments
+from lmr_author.replay import replaying, staging
+from lmr_author.sandbox.base import ExecResult, Sandbox
 from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
 from lmr_author.task.recording import FIXTURES, Recording, load
 from lmr_author.texts import listed
 
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
 
+OFFER_GRADIENTS = (
+    "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
+    "record again with --gradients --force where training depends on it"
+)
 NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
-VARIED = 5
-"""Recorded calls that variations are made of."""
 
 Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
+AskInPlace = Callable[[Sequence[str]], bool]
+"""Asks a person whether implementations have to change some arguments as the golden does."""
+_DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
 Tell = Callable[[str], None]
 """Shows a line to the annotator."""
 
@@ -54,13 +61,14 @@ class RecordOptions:
         seconds: time limit of the command.
         max_mb: limit of one recorded call, in MB.
         max_total_mb: limit of all cases of the task together, in MB.
-        gradients: compare gradients with respect to the inputs too.
-        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
-        resume: take the calls of an earlier run of the same command that was cut short, instead of running it.
+        gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
+        in_place: an implementation has to change the arguments that the golden changes; None to ask, or else not.
+        force: replace an existing recording (the old one is kept in ``authoring/removed/``), or the calls of an
+            interrupted run.
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
-        vary: also try variations of the recorded inputs.
         checks: ``PATH=KIND``, how parts of the outcome are compared.
+        words: what follows ``lmr-author record``, by which an interrupted run is resumed.
     """
 
     target: str | None
@@ -73,12 +81,12 @@ class RecordOptions:
     max_mb: float = 8.0
     max_total_mb: float = MOST_BYTES / 2**20
     gradients: bool = False
+    in_place: bool | None = None
     force: bool = False
-    resume: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
-    vary: bool = False
     checks: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ class RecordResult:
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
+        by_the_way: arguments that the golden changes and that are not compared.
     """
 
     implementation: Implementation
@@ -106,6 +115,7 @@ class RecordResult:
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
+    by_the_way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ def record(
     progress: Progress,
     agree: Agree | None = None,
     tell: Tell = lambda line: None,
+    ask_in_place: AskInPlace = lambda names: False,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
@@ -134,6 +145,7 @@ def record(
         here: the current folder, from which scripts and files are named.
         agree: asked about tolerances that had to be widened; None to take them.
         tell: shows the Python that runs the command, where nobody named one, and notes.
+        ask_in_place: asked where the golden changes arguments, and returns something.
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -163,7 +175,15 @@ def record(
         if plan.uncompiled:
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
             tell(f"recording with {words}, as compiled code cannot be watched")
-        return _recorded(job, plan, sandbox, progress, agree, tell)
+        folder, kept = task.run_folder(implementation.index), False
+        try:
+            return _recorded(job, plan, sandbox, progress, agree, tell, ask_in_place)
+        except KeyboardInterrupt:
+            kept = not options.force and bool(interrupted.words_of(folder))
+            raise
+        finally:
+            if not kept:
+                interrupted.forget(folder)
 
 
 def _check(
@@ -187,7 +207,6 @@ def _check(
         raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
     own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
-    checkers.check_extras(checks)
     checkers.check_functions(checks, own)
     return own
 
@@ -230,7 +249,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         seconds=job.options.seconds,
         max_bytes=int(job.options.max_mb * 1024 * 1024),
         helpers=job.helpers,
-        gradients=job.options.gradients,
+        gradients=job.options.gradients or bool(_DETACHES.search(ast.unparse(pair[0].function))),
         globals=code.set_at_run_time(golden.tree, pair[0].function),
         uncompiled=compilers.switches(golden.tree, pair[0].function),
         explain=explain,
@@ -238,39 +257,45 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
 
 
 def _recorded(
-    job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, agree: Agree | None, tell: Tell
+    job: _Job,
+    plan: Run,
+    sandbox: Sandbox,
+    progress: Progress,
+    agree: Agree | None,
+    tell: Tell,
+    ask_in_place: AskInPlace,
 ) -> RecordResult:
     """Run the plan in a prepared sandbox, prove what it records, and store that."""
     task, info, implementation = job.task, job.info, job.implementation
-    folder = task.run_folder(implementation.index)
     overlay = staging.golden_overlay(task, info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    recorded = run(sandbox, plan, folder, resume=job.options.resume, progress=progress)
-    if job.options.vary:
-        progress("calling it with variations of the recorded inputs")
-        recorded = _varied(sandbox, plan, recorded, definition.function)
-    proof = _prove(job, sandbox, plan, recorded, overlay, (module, definition), progress)
+    recorded = _calls(job, plan, sandbox, progress, tell)
+    method = bool(definition.class_name) and "." not in definition.function_name
+    by_the_way = checkers.changes_by_the_way(definition.function, method, recorded.calls)
+    arguments = [name for name in by_the_way if not (method and name == by_the_way[0])]
+    in_place = job.options.in_place
+    if in_place or (in_place is None and arguments and ask_in_place(arguments)):
+        by_the_way = ()
+    proof = _prove(job, sandbox, plan, recorded, overlay, (module, definition), by_the_way, progress)
     wide = {item.path: item for case in proof.chosen for item in case.wide}
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
             f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
         )
-    if job.options.gradients and not any(
-        replaying.load_document(item.call.folder, "expected").tree.get(GRADIENTS) for item in proof.chosen
-    ):
+    compared = any(GRADIENTS in path for item in proof.chosen for path in item.checkers)
+    if job.options.gradients and not compared:
         tell(NO_GRADIENTS)
+    elif not compared and any(_requires_gradients(item) for item in proof.chosen):
+        tell(OFFER_GRADIENTS)
     trees = [replaying.load_document(item.call.folder, "inputs").tree for item in proof.chosen]
-    if set_first := sorted(
-        {name.removeprefix(GLOBAL) for tree in trees for name in tree if name.startswith(GLOBAL)}
-    ):
+    names = (name for tree in trees for name in tree if name.startswith(GLOBAL))
+    if set_first := sorted({name.removeprefix(GLOBAL) for name in names}):
         tell(f"each case sets {listed(set_first, 6)}, which importing {plan.goal_file} does not")
     kept = store.put_aside(task, info, implementation)
-    function, varied = definition.function, job.options.vary
-    recording = store.store(task, info, implementation, plan, recorded, proof, function, varied=varied)
-    forget(folder)
-    executed = coverage(recorded.executed, recorded.blocks, recorded.absent)
+    recording = store.store(task, info, implementation, plan, recorded, proof, definition.function)
+    executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
     return RecordResult(
@@ -285,25 +310,28 @@ def _recorded(
         _blocks(original, executed.missed),
         _blocks(original, not_kept),
         executed.never_false,
+        tuple(name for name in by_the_way if any(name in call.changed for call in recorded.calls)),
     )
 
 
-def _varied(sandbox: Sandbox, plan: Run, recorded: Recorded, function: code.FunctionNode) -> Recorded:
-    """Add calls with variations of recorded inputs."""
-    best = order_of_choice(recorded.calls)[:VARIED]
-    bases = [replaying.load_document(call.folder, "inputs") for call in best]
-    work = plan.work / "varied"
-    (work / "out").mkdir(parents=True)
-    work.chmod(0o755)
-    target = {
-        "goal_file": plan.goal_file,
-        "qualname": plan.qualname,
-        "nth": plan.nth,
-        "module": recorded.summary.get("module"),
-        "sys_path": recorded.summary.get("sys_path"),
-    }
-    driver = from_inputs(variations(bases, options_of(function)), target, work, plan.helpers.fixtures)
-    return recorded.with_made(watch(sandbox, replace(plan, driver=driver, work=work), work / "out"))
+def _calls(job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tell) -> Recorded:
+    """Run the command, or use the calls of the same command's interrupted run."""
+    folder, digest = job.task.run_folder(job.implementation.index), interrupted.digest(plan)
+    left = None if job.options.force else interrupted.calls_of(folder, digest)
+    if left is not None:
+        tell("using the calls of this command's interrupted run (--force runs it again)")
+        return read(left, ExecResult(0, b"", b"", 0.0))
+    progress("running the command")
+    return run(sandbox, plan, interrupted.begin(folder, digest, job.options.words))
+
+
+def _requires_gradients(item: Proven) -> bool:
+    """Tell whether something that was returned can be differentiated with respect to an input."""
+    expected = replaying.load_document(item.call.folder, "expected")
+    nodes = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
+    return any(isinstance(node, dict) and "requires_grad" in node for node in nodes) and any(
+        "requires grad" in text for text in item.call.summary.values()
+    )
 
 
 def _prove(
@@ -313,6 +341,7 @@ def _prove(
     recorded: Recorded,
     overlay: dict[str, bytes],
     target: tuple[code.Module, code.Definition],
+    ignored: tuple[str, ...],
     progress: Progress,
 ) -> Proof:
     """Replay on a tree that the recorded run has not touched."""
@@ -331,7 +360,8 @@ def _prove(
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
     )
     checks = checkers.parse(job.options.checks)
-    golden = Golden(sandbox, replay_plan, clean, plan.inside, job.helpers, judging.functions_of(checks))
+    named = frozenset(node.attr for node in ast.walk(definition.function) if isinstance(node, ast.Attribute))
+    golden = Golden(sandbox, replay_plan, clean, plan.inside, job.helpers, checks, ignored, named)
     others = [item for item in job.info.implementations if item.index != job.implementation.index]
     recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
     taken = {key: sum(case.bytes for case in item.cases) for key, item in recordings.items() if item}
@@ -344,7 +374,11 @@ def _prove(
         left = [item for item in tried if item.id not in accepted]
         return [replaying.Variant(item.id, item.data, definition.line) for item in left]
 
-    return prove(golden, recorded.calls, job.options.cases, progress, versions, checks, room)
+    # Where its changes count, a version that leaves the arguments alone is none.
+    changes = any(set(call.changed) - set(ignored) for call in recorded.calls)
+    copied = None if changes else with_copied_arguments(module, definition)
+    rewrites = [copied] if copied else []
+    return prove(golden, recorded.calls, job.options.cases, progress, versions, room, rewrites)
 
 
 def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -1,33 +1,27 @@
-"""Run what drives the target, with the golden in place and the recorder watching, and read what the recorder kept.
-
-While the command runs, the recorder's output lies in the task, in ``authoring/runs/``, beside a note of what was run.
-It is removed when the recording is stored: what lies there afterwards is a run that was cut short, by a kill or Ctrl-C,
-and ``--resume`` takes its complete calls as if it had ended.
-"""
+"""Run what drives the target, with the golden in place and the recorder watching, and read what the recorder kept."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import posixpath
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files, resources
+from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe.calling import RAISED
+from lmr_author.probe.recorder import ELSEWHERE
 from lmr_author.recording import failed
-from lmr_author.recording.calls import RecordedCall, hits_of, too_large_advice
+from lmr_author.recording.calls import RecordedCall, too_large_advice
 from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
 from lmr_author.replay import replaying
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.task import Progress
+from lmr_author.task import UNIT_TEST
+from lmr_author.task.recording import FIXTURES
 from lmr_author.texts import listed
 
 JOB = f"{PROBE_ROOT}/job"
@@ -117,7 +111,9 @@ class Recorded:
     @property
     def executed(self) -> set[int]:
         """Blocks that any call executed, also one that was not stored."""
-        return hits_of(self.calls) | {int(block) for block in self.summary.get("executed", ())}
+        return set().union(*(call.hits for call in self.calls)) | {
+            int(block) for block in self.summary.get("executed", ())
+        }
 
     @property
     def not_stored(self) -> tuple[Unstored, ...]:
@@ -132,49 +128,12 @@ class Recorded:
     def _numbers(self, name: str) -> dict[int, int]:
         return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
 
-    def with_made(self, made: Recorded) -> Recorded:
-        """Add calls whose inputs were made from these. They get the numbers that follow."""
-        before = int(self.summary.get("calls", 0))
-        more = tuple(replace(call, number=call.number + before, made=True) for call in made.calls)
-        executed = sorted(self.executed | made.executed)
-        return replace(self, calls=(*self.calls, *more), summary={**self.summary, "executed": executed})
 
-
-def run(sandbox: Sandbox, plan: Run, kept: Path, *, resume: bool, progress: Progress) -> Recorded:
-    """Run what drives the target, or take up a run that was cut short.
+def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
+    """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
 
     Args:
-        kept: the folder in the task where the recorder's output lies while the command runs.
-
-    Raises:
-        LmrError: the target was never called, no call could be stored, or there is nothing to resume.
-        SandboxError: the sandbox failed.
-    """
-    earlier = interrupted_run(kept, plan)
-    if resume:
-        if earlier is None:
-            raise LmrError(
-                f"no earlier run of this command left complete calls of {plan.qualname}",
-                "leave out --resume; it is for the same command, options and code as those of the run that was cut "
-                "short",
-            )
-        progress("taking up the run that was cut short")
-        return earlier
-    also = f" ({len(earlier.calls)} calls of an earlier run are lost: --resume takes them)" if earlier else ""
-    progress(f"running the command{also}")
-    try:
-        recorded = watch(sandbox, plan, begin(kept, plan))
-        _refuse_fatal(plan, recorded, in_image=sandbox.name == "docker")
-        return recorded
-    except (LmrError, KeyboardInterrupt) as error:
-        # Only an interrupted run can be taken up, and only its complete calls.
-        if isinstance(error, LmrError) or interrupted_run(kept, plan) is None:
-            forget(kept)
-        raise
-
-
-def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
-    """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
+        out: an empty folder for them.
 
     Raises:
         LmrError: the target was never called, or no call could be stored.
@@ -193,6 +152,8 @@ def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         "gradients": plan.gradients,
         "globals": list(plan.globals),
     }
+    if plan.helpers.fixtures is not None:
+        config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
     # An installed package is found without its folder; so is one that lies in src/.
@@ -217,33 +178,19 @@ def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
     recorded = read(out, result)
     if not recorded.calls:
         raise _nothing(plan, recorded, in_image=sandbox.name == "docker")
+    _refuse_fatal(plan, recorded, in_image=sandbox.name == "docker")
     return recorded
 
 
 def read(out: Path, result: ExecResult) -> Recorded:
-    """Read what the command's process left, and those that it started."""
-    children = out / "children"
-    summaries: list[dict[str, Any]] = []
-    calls: list[RecordedCall] = []
-    for place in [out, *(sorted(children.iterdir()) if children.is_dir() else ())]:
-        if place.is_symlink():
-            continue
-        found = _calls(place)
-        before = sum(int(item["calls"]) for item in summaries)
-        calls += [replace(call, number=call.number + before) for call in found]
-        path = place / "summary.json"
-        summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
-        summary = summary if isinstance(summary, dict) else {}
-        # A process that was killed may have made more calls than its summary has.
-        made = max([int(summary.get("calls", 0)), *(call.number for call in found)])
-        summaries.append({**summary, "calls": made})
-    # The first process that called the target describes it; the others add to that.
-    merged = dict(next((item for item in summaries if item["calls"]), summaries[0]))
-    merged["calls"] = sum(item["calls"] for item in summaries)
-    for name in ("imported", "executed"):
-        merged[name] = sorted({entry for item in summaries for entry in item.get(name, ())})
-    merged["not_stored"] = [entry for item in summaries for entry in item.get("not_stored", ())]
-    return Recorded(tuple(calls), merged, result)
+    """Read what the recorder left."""
+    calls = _calls(out)
+    path = out / "summary.json"
+    summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
+    summary = dict(summary) if isinstance(summary, dict) else {}
+    # A process that was killed may have made more calls than its summary has.
+    summary["calls"] = max([int(summary.get("calls", 0)), *(call.number for call in calls)])
+    return Recorded(tuple(calls), summary, result)
 
 
 def _calls(place: Path) -> list[RecordedCall]:
@@ -263,6 +210,8 @@ def _calls(place: Path) -> list[RecordedCall]:
                 outcome=str(data["outcome"]),
                 omitted=tuple(dict(item) for item in data["omitted"]),
                 seconds=float(data.get("seconds", 0.0)),
+                changed=tuple(map(str, data.get("changed", ()))),
+                nothing=data.get("nothing") is True,
             )
         )
     return calls
@@ -294,6 +243,11 @@ def _nothing(plan: Run, recorded: Recorded, *, in_image: bool) -> LmrError:
             f"the command failed before it called {name}: {last}",
             failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain),
         )
+    if (plan.work / "out" / ELSEWHERE).exists():
+        return LmrError(
+            f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
+            "call it in the command's own process: num_workers=0, or a script that calls it directly",
+        )
     imported = [str(path) for path in recorded.summary.get("imported", ())]
     without = "" if plan.goal_file in imported else f" (not {plan.goal_file})"
     return LmrError(
@@ -316,50 +270,3 @@ def _refuse_fatal(plan: Run, recorded: Recorded, *, in_image: bool) -> None:
             f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
             f"{told}; where it is meant to raise, have the driver catch it",
         )
-
-
-# runs that were cut short
-
-
-def begin(folder: Path, plan: Run) -> Path:
-    """Return an empty folder for the recorder's output; removes what an earlier run left there."""
-    forget(folder)
-    out = folder / "out"
-    out.mkdir(parents=True)
-    files.write_json(folder / "run.json", _identity(plan))
-    return out
-
-
-def forget(folder: Path) -> None:
-    """Remove what a run left, and the folders above it that were made for it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):  # something else lies there
-        folder.parent.rmdir()
-        folder.parent.parent.rmdir()
-
-
-def interrupted_run(folder: Path, plan: Run) -> Recorded | None:
-    """Return the complete calls of a run of the same command on the same code; None when there are none."""
-    if not (folder / "run.json").is_file() or files.read_json(folder / "run.json") != _identity(plan):
-        return None
-    recorded = read(folder / "out", ExecResult(-9, b"", b"", 0.0))
-    return recorded if recorded.calls else None
-
-
-def _identity(plan: Run) -> dict[str, str]:
-    """Return a digest of what a run depends on: another command, script, option, golden or version is another run."""
-    scripts: list[Path] = []
-    for mount in plan.driver.mounts:
-        inside: Sequence[Path] = [mount.source] if mount.source.is_file() else sorted(mount.source.glob("*"))
-        scripts += [path for path in inside if path.suffix in (".py", ".json") and path.is_file()]
-    parts = {
-        "command": list(plan.driver.shown),
-        "scripts": {path.name: files.sha256_file(path) for path in scripts},
-        "golden": files.sha256_file(plan.tree / plan.goal_file),
-        "target": [plan.goal_file, plan.qualname, plan.nth],
-        "options": [plan.gradients, plan.max_bytes],
-        "fixtures": files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
-        "tool": __version__,
-    }
-    text = json.dumps(parts, sort_keys=True)
-    return {"command": " ".join(plan.driver.shown), "digest": hashlib.sha256(text.encode()).hexdigest()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
-from lmr_author.recording.calls import Proven, coverage, hits_of
+from lmr_author.recording.calls import Proven, coverage
 from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
@@ -39,8 +39,6 @@ def store(
     recorded: Recorded,
     proof: Proof,
     function: FunctionNode,
-    *,
-    varied: bool,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -48,7 +46,6 @@ def store(
         plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
         function: the target in the golden.
-        varied: variations of the recorded inputs were tried.
     """
     folder = task.recording(info, implementation.index)
     documents = [
@@ -59,7 +56,7 @@ def store(
         for item in proof.chosen
     ]
     checkers = [item.checkers for item in proof.chosen]
-    hits = hits_of(item.call for item in proof.chosen)
+    hits = set[int]().union(*(item.hits for item in proof.chosen))
     with files.staged_folder(folder) as staging:
         recording = Recording(
             target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
@@ -71,10 +68,12 @@ def store(
             versions=proof.versions,
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             coverage=coverage(hits, recorded.blocks, recorded.absent),
-            cases=tuple(_store_case(staging, number, item) for number, item in enumerate(proof.chosen, 1)),
+            cases=tuple(
+                _store_case(staging, number, item, proof.adds.get(item.call.number, ""))
+                for number, item in enumerate(proof.chosen, 1)
+            ),
             support={},
             helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
-            varied=varied,
         )
         page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
         recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
@@ -84,7 +83,7 @@ def store(
     return load(folder) or recording
 
 
-def _store_case(staging: Path, number: int, item: Proven) -> Case:
+def _store_case(staging: Path, number: int, item: Proven, adds: str) -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
@@ -101,7 +100,7 @@ def _store_case(staging: Path, number: int, item: Proven) -> Case:
         outcome=item.call.outcome,
         checkers=item.checkers,
         omitted=item.call.omitted,
-        made=item.call.made,
+        adds=adds,
     )
 
 

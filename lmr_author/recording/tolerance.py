@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.probe import compare
+from lmr_author.probe.calling import VALUE
 from lmr_author.probe.document import BadDocument, Buffer, Document, walk
 
 BY_DTYPE: Mapping[str, tuple[float, float]] = {
@@ -45,7 +46,10 @@ class Widened:
 
 
 def derive(
-    expected: Document, repeats: Sequence[Document], precise: Document | None = None
+    expected: Document,
+    repeats: Sequence[Document],
+    precise: Document | None = None,
+    inputs: Document | None = None,
 ) -> tuple[dict[str, dict[str, Any]], tuple[Widened, ...]]:
     """Return checkers for the floating-point leaves of an outcome, and which of them are wide.
 
@@ -53,26 +57,77 @@ def derive(
         expected: the recorded outcome.
         repeats: outcomes of golden replays in fresh processes.
         precise: the outcome for the same inputs as float64, where the golden accepts them.
+        inputs: the recorded inputs. What is computed from single precision is no more precise, whatever type it
+            has in the end.
 
     Returns:
         leaf path → ``{"kind": "allclose", "rtol": r, "atol": a}``. Leaves of other types are not named:
         they are compared exactly.
     """
     spread = compare.spread([expected, *repeats])
-    errors = _rounding_errors(expected, precise) if precise is not None else {}
+    nodes, before = dict(walk(expected.tree)), dict(walk(inputs.tree)) if inputs is not None else {}
+    in_float64 = dict(walk(precise.tree)) if precise is not None else {}
+    used = [BY_DTYPE[name] for node in before.values() if (name := compare.dtype_of(node)) in BY_DTYPE]
+    used = [pair for pair in used if pair[0] > BY_DTYPE["float64"][0]]
     checkers: dict[str, dict[str, Any]] = {}
     wide = []
     for leaf in compare.leaves(expected):
-        own = BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"])
+        usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), *used, (0.0, 0.0))
+        node = nodes[leaf.path]
+        values = _numbers(expected, node)
+        earlier = before.get(leaf.path) if leaf.path.partition("[")[0] != VALUE else None
+        own = _in_proportion(usual, values, _numbers(inputs, earlier) if inputs and earlier else None)
+        exact = in_float64.get(leaf.path) if compare.dtype_of(node) == "float32" else None
+        exact = _numbers(precise, exact) if precise and compare.dtype_of(exact) == "float64" else None
+        error = _rounding_error(values, exact, own)
+        if (
+            own[1] < usual[1] and 1.0 < error < math.inf
+        ):  # hardly more than rounding: zero, but for the last bits
+            own = usual
+            error = _rounding_error(values, exact, own)
         varied = _by_spread(own, spread[leaf.path])
         # An error beyond all bounds is no rounding but another computation: other random numbers.
-        factor = ROUNDING_FACTOR * errors.get(leaf.path, 0.0)
+        factor = ROUNDING_FACTOR * error
         factor = factor if 1.0 < factor <= MOST_WIDENED else 1.0
         rtol, atol = max(varied[0], own[0] * factor), max(varied[1], own[1] * factor)
         checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol}
         if (rtol, atol) != own:
             wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, VARIES if varied != own else ROUNDS))
     return checkers, tuple(wide)
+
+
+def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[float, float]:
+    """Return a tolerance in proportion to a leaf's numbers; to the change where the call changed an argument.
+
+    A learning rate of 1e-5 moves a weight by as much as the absolute tolerance of float32: any update would do.
+    """
+    import numpy
+
+    size = float(numpy.max(numpy.abs(values[numpy.isfinite(values)]), initial=0.0))
+    rtol, atol = usual
+    if before is not None and before.shape == values.shape and values.dtype.kind == "f":
+        change = numpy.abs(values - before)
+        step = float(numpy.max(change[numpy.isfinite(change)], initial=0.0))
+        if 0.0 < step < size:
+            precision = 4.0 * float(numpy.finfo(values.dtype).eps)
+            return min(rtol, max(precision, 0.02 * step / size)), min(atol, 0.005 * step)
+    if size <= 0.0:
+        return rtol, atol
+    power = 10.0 ** math.floor(math.log10(size))
+    # Large numbers round where they cancel; small ones are no less precise than others.
+    return rtol, atol * (
+        min(1e4, power / 10) if power >= 100 else max(1e-4, 10 * power) if power < 0.1 else 1.0
+    )
+
+
+def _numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array; none where they cannot be read."""
+    import numpy
+
+    try:
+        return numpy.asarray(compare.numbers(document, node))
+    except BadDocument:
+        return numpy.zeros(0)
 
 
 def _by_spread(own: tuple[float, float], spread: compare.Spread) -> tuple[float, float]:
@@ -90,8 +145,6 @@ def in_double(inputs: Document) -> Document | None:
 
     torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
     """
-    import numpy
-
     found = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
     single = [
         node for _, node in walk(found.tree) if isinstance(node, dict) and node.get("dtype") == "float32"
@@ -99,34 +152,44 @@ def in_double(inputs: Document) -> Document | None:
     if not single:
         return None
     for node in single:
-        values = numpy.asarray(compare.numbers(inputs, node)).astype("<f8")
-        node["dtype"] = "float64"
-        if "data" in node:
-            node["data"] = values.tolist()
-        else:
-            found.buffers[node["file"]] = Buffer("<f8", tuple(values.shape), values.tobytes())
+        _replace_numbers(found, node, _numbers(inputs, node).astype("<f8"))
     mode = found.tree.setdefault("@mode", {})
     mode.setdefault("dtype", "float64")
     return found
 
 
-def _rounding_errors(expected: Document, precise: Document) -> dict[str, float]:
-    """Return for float32 leaves how far they are from those of a run in float64, in units of the own tolerance."""
+def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
+    node["dtype"] = str(values.dtype)
+    if "data" in node:
+        node["data"] = values.tolist()
+    else:
+        document.buffers[node["file"]] = Buffer(values.dtype.str, tuple(values.shape), values.tobytes())
+
+
+def _rounding_error(values: Any, exact: Any, own: tuple[float, float]) -> float:
+    """Return how far numbers are from those of a run in float64, in units of their tolerance; 0.0 for unknown."""
     import numpy
 
-    other = dict(walk(precise.tree))
-    found = {}
-    for path, node in walk(expected.tree):
-        if compare.dtype_of(node) != "float32" or compare.dtype_of(other.get(path)) != "float64":
-            continue
-        try:
-            e, a = compare.numbers(expected, node), compare.numbers(precise, other[path])
-        except BadDocument:
-            continue
-        if e.shape == a.shape and e.size:
+    if exact is None or values.shape != exact.shape or not values.size:
+        return 0.0
+    with numpy.errstate(all="ignore"):
+        same = (values == exact) | (numpy.isnan(values) & numpy.isnan(exact))
+        rtol, atol = own
+        distance = abs(exact - values.astype("f8"))
+        error = numpy.where(same, 0.0, distance / (atol + rtol * abs(values.astype("f8"))))
+    return float(numpy.nan_to_num(error, nan=math.inf).max())
+
+
+def differs_in_double(
+    expected: Document, precise: Document, checkers: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the parts that a golden which computes in float64 would not give again, as a correct rewrite may do."""
+    import numpy
+
+    rounded = Document(copy.deepcopy(precise.tree), dict(precise.buffers), precise.omitted)
+    wanted = dict(walk(expected.tree))
+    for path, node in walk(rounded.tree):
+        if compare.dtype_of(node) == "float64" and compare.dtype_of(wanted.get(path)) == "float32":
             with numpy.errstate(all="ignore"):
-                same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
-                rtol, atol = BY_DTYPE["float32"]
-                error = numpy.where(same, 0.0, abs(a - e.astype("f8")) / (atol + rtol * abs(e.astype("f8"))))
-            found[path] = float(numpy.nan_to_num(error, nan=math.inf).max())
-    return found
+                _replace_numbers(rounded, node, _numbers(precise, node).astype("<f4"))
+    return list(dict.fromkeys(item.path for item in compare.compare(expected, rounded, checkers)))

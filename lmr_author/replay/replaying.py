@@ -86,6 +86,7 @@ class ReplayOutcome:
     """The outcome of one variant in one case, as the sandbox claims.
 
     Attributes:
+        hits: the blocks of the target that it executed; proves nothing where the version is not ours.
         judged: path → objection of the annotator's checker to that part; "" for none.
     """
 
@@ -95,6 +96,7 @@ class ReplayOutcome:
     error: Mapping[str, Any] = field(default_factory=dict)
     document: Document | None = None
     seconds: float = 0.0
+    hits: frozenset[int] = frozenset()
     judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -311,7 +313,7 @@ def _read(result: ExecResult) -> Replay:
 
 
 def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
-    error, seconds = header.get("error"), header.get("seconds")
+    error, seconds, hits = header.get("error"), header.get("seconds"), header.get("hits")
     loaded = None
     if payload:
         try:
@@ -325,4 +327,7 @@ def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
         error=error if isinstance(error, dict) else {},
         document=loaded,
         seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+        hits=frozenset(item for item in hits if isinstance(item, int))
+        if isinstance(hits, list)
+        else frozenset(),
     )

@@ -70,7 +70,7 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
     missing = [item for item in info.implementations if not _has_test(task, item.index)]
     if missing:
         target = str(missing[0].target)
-        if words := interrupted.resume_words(task, missing[0].index):
+        if words := interrupted.words_of(task.run_folder(missing[0].index)):
             note = f"the recording of {target} was interrupted; its calls are kept"
             return Status(task.name, tuple(done), _typed("record", *words), note, ())
         command = _typed("record", target, "--task", task.root)

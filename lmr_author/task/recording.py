@@ -31,7 +31,7 @@ _CHECKER = {
         "kind": {
             "title": "Kind",
             "minLength": 1,
-            "description": "exact, allclose, set, dataframe, text, custom or ignore.",
+            "description": "exact, allclose, set, custom or ignore.",
         },
         "rtol": {
             "title": "Relative tolerance",
@@ -50,22 +50,6 @@ _CHECKER = {
             "type": "string",
             "description": "function of unit_test/checkers.py (custom).",
         },
-        "metric": {
-            "title": "Metric",
-            "type": "string",
-            "description": "token_f1, rouge_l or bertscore (text).",
-        },
-        "at_least": {
-            "title": "At least",
-            "minimum": 0,
-            "maximum": 1,
-            "description": "smallest similarity that passes (text).",
-        },
-        "model": {
-            "title": "Model",
-            "type": "string",
-            "description": "model of BERTScore, a name or a folder (text).",
-        },
     },
 }
 
@@ -76,17 +60,17 @@ class Case(Record):
 
     Attributes:
         name: its folder, ``case_1``.
-        call: number of the call in the recorded run, from 1 (0 for a made call).
+        call: number of the call in the recorded run, from 1.
         bytes: size of its files together.
         files: SHA-256 of each of its files, by name.
         summary: description of each argument, by parameter, as in "tensor float32 [4]".
         outcome: "returned" or "raised".
         checkers: comparison of each leaf of the result, by its path; a leaf without one is compared exactly.
         omitted: attributes of the inputs that could not be stored.
-        made: true if its inputs were made from recorded or described ones.
+        adds: what no other case has, in words.
     """
 
-    optional: ClassVar = ("made",)
+    optional: ClassVar = ("adds",)
 
     name: Annotated[str, msgspec.Meta(pattern="^case_[0-9]+$")]
     call: Count
@@ -98,7 +82,7 @@ class Case(Record):
         default_factory=dict
     )
     omitted: tuple[Mapping[str, Any], ...] = ()
-    made: bool = False
+    adds: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,10 +135,9 @@ class Recording(Record):
         cases: the stored calls.
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
-        varied: true if variations of the recorded inputs were tried too.
     """
 
-    optional: ClassVar = ("helpers", "varied")
+    optional: ClassVar = ("helpers",)
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
@@ -171,7 +154,6 @@ class Recording(Record):
     helpers: Annotated[Mapping[str, Digest], msgspec.Meta(extra_json_schema=_HELPERS)] = field(
         default_factory=dict
     )
-    varied: bool = False
 
     @classmethod
     def from_json(cls, data: object) -> Recording:

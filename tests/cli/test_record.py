@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import shlex
-import shutil
-import signal
 
 import pytest
 
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
-from tests.cli.program import TEMPORARY, finish, lmr, start, succeed, wait_for
+from tests.cli.program import lmr, succeed
 from tests.evaluation.foreign import PLAIN_PYTHON
 
 pytestmark = pytest.mark.bwrap
@@ -71,33 +67,3 @@ def test_what_the_command_and_its_python_were_is_said(masked: Task, monkeypatch:
     assert "exit code 1: AttributeError: 'range' object has no attribute 'missing'" in done.err
     named = succeed("record", "--force", "--python", PLAIN_PYTHON, "--", "python", "fail.py", cwd=masked.root)
     assert "own Python" not in named.err
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
-def test_a_recording_that_is_killed_goes_on_with_what_was_complete(masked: Task, number: int) -> None:
-    """lmr-author itself is killed, in the midst of a command that goes on for long."""
-    driver = masked.root / "small-repo/slow.py"
-    driver.write_text(
-        "import time\nfrom pkg.losses import hinge\n"
-        "for x in (0.5, 2.0, -1.0): hinge(x, margin=1.5)\ntime.sleep(300)\n"
-    )
-    command = ("--python", PLAIN_PYTHON, "--", "python", "slow.py")
-    process = start("record", *command, cwd=masked.root)
-    kept = masked.run_folder(1)
-    wait_for(lambda: len(list(kept.glob("out/calls/*/meta.json"))) == 3)
-    os.kill(process.pid, number)
-    ended = finish(process)
-    assert ended.code == (-9 if number == signal.SIGKILL else 130)
-    assert ("--resume" in ended.err) == (number == signal.SIGINT)
-    for path in TEMPORARY.glob("lmr-author-record-*"):
-        shutil.rmtree(path)
-
-    other = lmr("record", "--resume", *command[:-1], "run.py", cwd=masked.root)
-    assert other.code == 3 and "no earlier run of this command" in other.err
-    # The status of the task names the command that resumes it, from any folder.
-    found = succeed("status", masked.root, "--format", "json", cwd=masked.root.parent).json()["tasks"][0]
-    program, *resume = shlex.split(found["next"])
-    assert program == "lmr-author" and "--resume" in resume
-    done = succeed(*resume, cwd=masked.root.parent)
-    assert "recorded 3 of 3 calls" in done.err
-    assert not kept.exists()

@@ -95,3 +95,15 @@ def test_what_has_a_gradient() -> None:
     assert gradients({"x": torch.ones(2)}, x) == {}
     assert gradients({"x": x}, x.detach()) == {}
     assert gradients({"x": x}, x.softmax(dim=0))["x"].abs().sum() > 0.01, "its plain sum has none"
+
+
+def test_gradients_stop_at_the_inputs() -> None:
+    """One input was computed from another before the call; where it is replayed, they are two tensors."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, unused = 3 * x, torch.ones(2, requires_grad=True)
+    found = gradients({"x": x, "y": y, "unused": unused}, x + y * y)
+    apart = y.detach().requires_grad_()
+    assert list(found) == ["x", "y"], "the result does not depend on the third"
+    expected = gradients({"x": x, "y": apart}, x + apart * apart)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert x.grad is None and torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((2,), 3.0))

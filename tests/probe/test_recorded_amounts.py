@@ -63,18 +63,19 @@ def test_large_attributes_that_it_names_or_that_are_private_are_not_left_out(tmp
 def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
     pool = Pool(str(tmp_path), most=3, max_bytes=1000)
     document = encode({})
-    for number, hits, likeness, size in (
+    for number, hits, option, size in (
         (1, {0, 1}, "a", 10),
         (2, {0, 1}, "a", 5),
         (3, {0, 2}, "a", 900),  # large, and late, but alone on its branch
         (4, {0, 1}, "b", 20),
         (5, {0, 1}, "a", 1),
     ):
-        pool.offer(Kept(number, frozenset(hits), likeness, size), document, document, {})
+        traits = frozenset({("option", option)})
+        pool.offer(Kept(number, frozenset(hits), traits, size), document, document, {})
     assert sorted(item.number for item in pool.kept) == [3, 4, 5]
     assert sorted(path.name for path in (tmp_path / "calls").iterdir()) == ["000003", "000004", "000005"]
     assert pool.covered == {0, 1, 2}
-    assert not pool.offer(Kept(6, frozenset({0, 1}), "c", 500), document, document, {}), (
+    assert not pool.offer(Kept(6, frozenset({0, 1}), frozenset(), 500), document, document, {}), (
         "too large for what it adds"
     )
 
@@ -89,3 +90,24 @@ def test_too_large_and_unstorable_calls_are_counted(tmp_path: Path) -> None:
     assert any(item.startswith("x: 20000") for item in reasons)
     assert any(item.startswith("x is a function: ") for item in reasons)
     assert any(item.startswith("x is a generator: ") for item in reasons)
+
+
+def test_attributes_that_the_target_names_are_described_like_arguments(tmp_path: Path) -> None:
+    goal = (
+        "class Config:\n    def __init__(self, beta):\n        self.beta, self.seed = beta, 3\n\n"
+        "class Layer:\n    def __init__(self, merged, beta):\n"
+        "        self.merged, self.config, self.calls = merged, Config(beta), 0\n"
+        "        self.groups = [{'lr': beta}]\n"
+        "    def step(self, x, names=('a', 'b')):\n        return x if self.merged else self.scaled(x)\n"
+        "    def scaled(self, x):\n        return x * self.config.beta * self.groups[0]['lr']\n"
+    )
+    driver = "from pkg.goal import Layer\nfor merged in (True, False):\n    Layer(merged, 0.1).step(2, names=['a'])\n"
+    repository = make(tmp_path, "Layer.step", goal, driver)
+    repository.record("driver.py")
+    first, second = (repository.meta(call)["summary"] for call in repository.calls)
+    assert first == {
+        "self": "Layer", "self.merged": "True", "self.config": "Config", "self.config.beta": "0.1",
+        "self.groups": "list of 1", "self.groups[0]": "dict of 1", "self.groups[0]['lr']": "0.1",
+        "x": "2", "names": "list of 1",
+    }  # fmt: skip
+    assert set(second.items()) - set(first.items()) == {("self.merged", "False")}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe import loose
 from lmr_author.probe.compare import compare
 from lmr_author.probe.decoding import decode
 from lmr_author.probe.encoding import encode
-from lmr_author.recording.checkers import check_extras, parse, with_chosen
-from lmr_author.recording.tolerance import BY_DTYPE, _rounding_errors, derive, in_double
+from lmr_author.recording.checkers import parse, with_chosen
+from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double
 
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
@@ -32,8 +29,6 @@ def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
         ("value=set", [{"id": 1, "score": 0.5}, {"id": 2, "score": 0.25}],
          [{"id": 2, "score": 0.25}, {"id": 1, "score": 0.50000001}],
          [{"id": 2, "score": 0.5}, {"id": 1, "score": 0.25}]),
-        ("value=text:token_f1>=0.8", "the cat sat on the mat", "The cat sat on a mat.", "a dog"),
-        ("value=text:rouge_l>=0.8", "one two three four", "one two, three five four", "four three two one"),
         ("value=allclose:1e-2,0", 1.0, 1.005, 1.02),
         ("value[0]=ignore", [1, 2], [7, 2], [1, 3]),
         ("value=exact", 1.0, 1.0, 1.0 + 1e-12),
@@ -47,29 +42,13 @@ def test_what_passes_and_what_does_not(check: str, expected: Any, same: Any, oth
 def test_emptiness_and_type_are_compared_all_the_same() -> None:
     assert differences([], [1], "value=set") != []
     assert differences([1], [], "value=set") != []
-    assert differences([1], (1,), "value=set") != []
-    assert differences("some text", None, "value=text:rouge_l>=0.1") != []
-    assert differences("some text", "", "value=text:rouge_l>=0.1") != []
-
-
-def test_rows_of_a_table_in_any_order() -> None:
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"name": ["a", "b", "c"], "score": [0.1, 0.2, 0.3], "n": [1, 2, 3]})
-    turned = table.iloc[::-1].reset_index(drop=True)
-    wrong = turned.assign(score=[0.3, 0.1, 0.2])
-    assert differences(table, turned) != []
-    assert differences(table, turned, "value=dataframe") == []
-    assert differences(table, turned.assign(score=turned.score + 1e-12), "value=dataframe") == []
-    assert differences(table, wrong, "value=dataframe") != []
-    assert differences(table, turned.astype({"n": "float64"}), "value=dataframe") != []
-    assert differences(table, turned.rename(columns={"n": "m"}), "value=dataframe") != []
-    assert differences(table, turned.iloc[:2], "value=dataframe") != []
+    assert differences({"x": [1]}, {"x": (1,)}, "value['x']=set") != []
 
 
 @pytest.mark.parametrize(
     "text",
     ["value", "value=sorted", "=set", "value=allclose", "value=allclose:1,1", "value=allclose:x,0", "value=set:3",
-     "value=text", "value=text:bleu>=0.5", "value=text:rouge_l(x)>=0.5", "value=custom", "value=custom:a.b"],
+     "value=text:rouge_l>=0.5", "value=custom", "value=custom:a.b"],
 )  # fmt: skip
 def test_checks_that_cannot_be_read(text: str) -> None:
     with pytest.raises(UsageError):
@@ -81,49 +60,6 @@ def test_a_part_that_is_not_there_and_a_test_without_a_check() -> None:
         differences([1], [1], "value[5]=exact")
     with pytest.raises(LmrError, match="nothing that the function returns"):
         differences([1], [1], "value=ignore")
-
-
-BERT_SCORE = """\
-class utils:
-    model2layers = {"roberta-large": 17, "tiny": 2}
-
-
-class BERTScorer:
-    def __init__(self, model_type, num_layers, device):
-        if model_type == "roberta-large":
-            raise OSError("no network")
-        self.layers = num_layers
-
-    def score(self, candidates, references):
-        same = len(set(candidates[0].split()) & set(references[0].split()))
-        return 0.0, 0.0, [same / self.layers / 2]
-"""
-
-
-def test_bertscore_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bert_score", None)
-    checks = parse(["value=text:bertscore>=0.9"])
-    assert checks == {
-        "value": {"kind": "text", "metric": "bertscore", "at_least": 0.9, "model": "roberta-large"}
-    }
-    (told,) = differences("a cat", "a dog", "value=text:bertscore>=0.9")
-    assert 'pip install "lmr-author[bertscore]"' in told
-    assert differences("a cat", "a cat", "value=text:bertscore>=0.9") == [], "equal texts need no model"
-
-
-def test_bertscore_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for the package: what is asked of it, and what is made of the answer."""
-    (tmp_path / "bert_score.py").write_text(BERT_SCORE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "bert_score", raising=False)
-    monkeypatch.setattr(loose, "_scorers", {})
-    check_extras(parse(["value=text:bertscore>=0.9"]))
-    assert differences("a b c d", "b c d e", "value=text:bertscore(tiny)>=0.75") == []
-    assert differences("a b c d", "c d e f", "value=text:bertscore(tiny)>=0.75") != []
-    assert differences("a b c d", " ", "value=text:bertscore(tiny)>=0.01") != []
-    assert "does not know" in differences("a", "b", "value=text:bertscore(some/where)>=0.1")[0]
-    assert "LMR_BERTSCORE_MODEL" in differences("a", "b", "value=text:bertscore>=0.1")[0]
-    monkeypatch.delitem(sys.modules, "bert_score")
 
 
 # tolerances
@@ -161,7 +97,7 @@ def outcome(values: Any, dtype: str) -> Any:
 
 def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
     own = BY_DTYPE["float32"]
-    exact = [1.0, 1000.0]
+    exact = [1.0, 10.0]
     for error, widened in [(0.0, False), (1e-7, False), (5e-6, True), (1e-2, False)]:
         recorded = outcome([value * (1 + error) for value in exact], "f4")
         checkers, wide = derive(recorded, [], outcome(exact, "f8"))
@@ -171,12 +107,60 @@ def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
         if widened:
             (item,) = wide
             assert item.reason == "float64 gives another result" and item.rtol == checker["rtol"]
-            assert 4 * error / 2 < checker["rtol"] < 100 * own[0]
+            assert error < checker["rtol"] < 100 * own[0]
 
 
 def test_what_float64_says_nothing_about() -> None:
     recorded = outcome([1.0, 2.0], "f4")
-    assert _rounding_errors(recorded, outcome([1.0], "f8")) == {}
-    assert _rounding_errors(recorded, outcome([1.0, 2.0], "f4")) == {}, "it made float32 of float64"
-    assert _rounding_errors(recorded, encode({"@raised": "ValueError"})) == {}
-    assert _rounding_errors(recorded, outcome([1.0, np.nan], "f8")) == {"value": np.inf}
+    for other in (
+        outcome([1.0], "f8"),
+        outcome([1.0, 2.5], "f4"),
+        encode({"@raised": "ValueError"}),
+        outcome([1.0, np.nan], "f8"),
+    ):
+        assert derive(recorded, [], other) == derive(recorded, [])
+
+
+def passes(expected: Any, actual: Any, inputs: dict[str, Any], name: str = "value") -> bool:
+    """Compare a part of an outcome with the tolerance that is derived for it."""
+    wanted = encode({name: expected})
+    checkers, _ = derive(wanted, [], None, encode(inputs))
+    return compare(wanted, encode({name: actual}), checkers) == []
+
+
+def test_what_is_computed_from_single_precision_has_its_tolerance() -> None:
+    """As every metric that ends in ``.item()``, or a mean by numpy."""
+    single, double = {"x": np.ones(3, "f4")}, {"x": np.ones(3)}
+    assert passes(0.25, 0.25 * (1 + 1e-6), single)
+    assert not passes(0.25, 0.25 * (1 + 1e-6), double)
+    assert not passes(0.25, 0.25 * (1 + 1e-4), single)
+    assert passes(np.float64(0.25), 0.25, double) and passes(0.25, np.float64(0.25), double)
+    assert passes(3, np.int64(3), double) and not passes(3, np.float64(3), double)
+    assert passes((1, 2), [1, 2], double) and not passes([(1, 2)], [[1, 2]], double)
+
+
+def test_a_step_of_an_optimizer_is_larger_than_its_tolerance() -> None:
+    """Adam with a learning rate of 1e-5 moves each weight by that much: the absolute tolerance of float32."""
+    before = np.array([1.0, -0.5, 0.01], "f4")
+    after = before - np.float32(1e-5)
+    assert passes(after, after + np.float32(3e-8), {"p": before}, "p")
+    for wrong in (before, before - np.float32(5e-6), before + np.float32(1e-5)):
+        assert not passes(after, wrong, {"p": before}, "p")
+
+
+def test_small_numbers_are_compared_in_proportion_unless_they_are_nothing_but_rounding() -> None:
+    small = outcome([2e-6, 3e-6], "f4")
+    checkers, _ = derive(small, [], outcome([2e-6, 3e-6], "f8"))
+    assert compare(small, outcome([2e-6, 4e-6], "f4"), checkers) != []
+    noise = outcome([3e-8, -1e-8], "f4")
+    checkers, _ = derive(noise, [], outcome([0.0, 1e-17], "f8"))
+    assert compare(noise, outcome([-6e-8, 9e-8], "f4"), checkers) == []
+
+
+def test_a_tie_that_rounding_breaks_is_found() -> None:
+    """What a correct version gives that computes in double precision, and rounds in the end."""
+    recorded = encode({"value": {"x": np.ones(2, "f4"), "best": 1}})
+    exact, other = (encode({"value": {"x": np.ones(2) * (1 + 1e-9), "best": best}}) for best in (1, 0))
+    checkers, _ = derive(recorded, [], exact)
+    assert differs_in_double(recorded, exact, checkers) == []
+    assert differs_in_double(recorded, other, checkers) == ["value['best']"]

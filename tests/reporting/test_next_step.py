@@ -9,8 +9,7 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording import interrupted
-from lmr_author.reporting.status import status, status_with
+from lmr_author.reporting.status import status_with
 from lmr_author.task import Evaluation, Task, evaluation, interpreters
 from lmr_author.task.state import State
 from tests.support import make_task
@@ -52,20 +51,6 @@ def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> N
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate --python {sys.executable} {evaluated.root}"
     assert "--python" not in found.note
-
-
-def test_an_interrupted_recording_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = make_task(tmp_path)
-    mask(task, MaskOptions((HINGE,)), task.root)
-    call = task.run_folder(1) / "out" / "calls" / "1"
-    call.mkdir(parents=True)
-    interrupted.remember(task, [HINGE, "--resume", "--task", str(task.root), "--", "python", "run.py"])
-    assert "--resume" not in status(task).next  # no complete call
-    (call / "meta.json").write_text("{}")
-    command = f"lmr-author record {HINGE} --resume --task {task.root} -- python run.py"
-    assert status(task).next == command
-    assert main(["next", "--task", str(task.root), "--show"]) == 0
-    assert capsys.readouterr().out.strip() == command
 
 
 def test_it_masks_then_asks_for_a_driver_and_shows_the_command(

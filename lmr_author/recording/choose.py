@@ -1,0 +1,166 @@
+"""The choice among recorded calls: by the mutants that they make fail, the blocks they execute, and their options."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from lmr_author.recording.calls import Proven, RecordedCall
+from lmr_author.texts import counted, listed
+
+MOST_PER_WANTED = 4
+"""A few cases are the aim; where each catches something new, so many times as many are kept."""
+MOST_OPTIONS = 4
+"""A part with more values than these is data and no option."""
+NOT_GIVEN = "not given"
+_SIZED = re.compile(r"(?P<kind>list|tuple|dict|set) of (?P<size>\d+)$")
+_TENSOR = re.compile(r"(?P<kind>(?:tensor|array) \w+)\[(?P<shape>[\d, ]*)\](?P<rest>.*)$")
+_NUMBER = re.compile(r"-?[\d.]+(?:e[-+]?\d+)?$|-?inf$|nan$")
+
+Trait = tuple[str, str]
+
+
+class Options:
+    """The options of calls: flags, short texts, what is left out, element types, one item or several.
+
+    Numbers and shapes are none: whether they matter is what the mutants show.
+    """
+
+    def __init__(self, calls: Sequence[RecordedCall]) -> None:
+        self._given = {path for call in calls for path in call.summary if path.isidentifier()}
+        values: dict[str, set[str]] = defaultdict(set)
+        for call in calls:
+            for path, text in self._all(call):
+                values[path].add(text)
+        self._telling = {path for path, texts in values.items() if 1 < len(texts) <= MOST_OPTIONS}
+
+    def of(self, call: RecordedCall) -> frozenset[Trait]:
+        """Return the options of a call by which calls differ."""
+        return frozenset(trait for trait in self._all(call) if trait[0] in self._telling)
+
+    def _all(self, call: RecordedCall) -> list[Trait]:
+        found = [(path, NOT_GIVEN) for path in self._given - call.summary.keys()]
+        return found + [(path, text) for path in call.summary if (text := _as_option(call.summary[path]))]
+
+
+def _as_option(text: str) -> str:
+    """Return a description as far as it is an option; "" for a number."""
+    if sized := _SIZED.match(text):
+        return f"{sized['kind']} of {sized['size'] if int(sized['size']) < 2 else 'several'}"
+    if tensor := _TENSOR.match(text):
+        return (
+            f"{tensor['kind']} with {counted(len(tensor['shape'].split(',')), 'dimension')}{tensor['rest']}"
+        )
+    return "" if _NUMBER.match(text) or text.startswith("text of ") else text
+
+
+def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return all calls, best first: those with blocks or options that no earlier one has, then the most different.
+
+    Small calls come before large ones, and calls that raised last, unless they alone cover something: a test made of
+    errors says little about the method.
+    """
+    options = Options(calls)
+    remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
+    traits = {call.number: options.of(call) for call in calls}
+    chosen, hits, seen = list[RecordedCall](), set[int](), set[Trait]()
+
+    def worth(call: RecordedCall) -> tuple[int, bool, int, int]:
+        new = len(traits[call.number] - seen)
+        return len(call.hits - hits), call.outcome == "returned", new, _difference(call, chosen)
+
+    while remaining:
+        best = max(remaining, key=worth)  # the first of equals, and they come sorted
+        remaining.remove(best)
+        chosen.append(best)
+        hits |= best.hits
+        seen |= traits[best.number]
+    return chosen
+
+
+def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
+    """Return how many parts differ from those of the most similar of the last chosen calls."""
+    items = set(call.summary.items())
+    return min((len(items ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
+
+
+class Catch:
+    """The mutants, blocks and options of proven calls: what a choice among them is made by.
+
+    Attributes:
+        killed: number of a call → ids of the mutants that fail its case.
+    """
+
+    def __init__(self, proven: Sequence[Proven], killed: Mapping[int, frozenset[str]]) -> None:
+        options = Options([item.call for item in proven])
+        self.killed = killed
+        self._traits: dict[int, frozenset[tuple[str, object]]] = {
+            item.call.number: frozenset(
+                [("mutant", name) for name in killed.get(item.call.number, ())]
+                + [("block", block) for block in item.hits]
+                + [("option", trait) for trait in options.of(item.call)]
+            )
+            for item in proven
+        }
+
+    def of(self, item: Proven) -> frozenset[tuple[str, object]]:
+        """Return all that a call brings."""
+        return self._traits[item.call.number]
+
+    def choose(self, proven: Sequence[Proven], wanted: int) -> list[Proven]:
+        """Return calls that bring all there is, greedily; at least ``wanted``, at most four times as many.
+
+        Args:
+            proven: in the order in which those are taken that bring equally much.
+        """
+        rest, chosen, seen = list(proven), list[Proven](), set[tuple[str, object]]()
+
+        def gain(item: Proven) -> tuple[int, int]:
+            new = self.of(item) - seen
+            options = sum(kind == "option" for kind, _ in new)
+            return len(new) - options, options
+
+        while rest and len(chosen) < MOST_PER_WANTED * wanted:
+            best = max(rest, key=gain)
+            if not any(gain(best)):
+                break
+            rest.remove(best)
+            chosen.append(best)
+            seen |= self.of(best)
+        for item in sorted(chosen, key=lambda item: -item.call.size):
+            others = [other for other in chosen if other is not item]
+            if self.of(item) <= set().union(*map(self.of, others)):
+                chosen = others
+        fill = [item for item in proven if item not in chosen]
+        return chosen + fill[: max(0, wanted - len(chosen))]
+
+
+def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
+    """Return number of a call → what it adds to the chosen ones, and how it differs from them, in words."""
+    counts = Counter(trait for item in chosen for trait in catch.of(item))
+    shared = Counter(pair for item in chosen for pair in item.call.summary.items())
+    found = {}
+    for item in chosen:
+        own = [trait for trait in catch.of(item) if counts[trait] == 1 < len(chosen)]
+        options = sorted(trait for kind, trait in own if kind == "option" and isinstance(trait, tuple))
+        mutants = sum(kind == "mutant" for kind, _ in own)
+        parts = [f"the only one with {listed([_in_words(*pair) for pair in options], 3)}"] if options else []
+        parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
+        parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
+        named = {path for path, _ in options}
+        differs = [
+            _in_words(path, text)
+            for path, text in item.call.summary.items()
+            if shared[path, text] < len(chosen) and path not in named
+        ]
+        if differs or not parts:
+            parts.append(listed(differs, 3) or "as another one")
+        found[item.call.number] = "; ".join(parts)
+    return found
+
+
+def _in_words(path: str, text: str) -> str:
+    if text == NOT_GIVEN:
+        return f"no {path}"
+    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"

@@ -1,0 +1,111 @@
+"""Drivers that need no command, and processes that a command forks off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.probe.harness import Repository
+
+GOAL = """\
+def scale(x, k=2):
+    return x * k
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+
+    def items(self):
+        for place in range(self.n):
+            yield place
+
+
+async def later(x):
+    return x + 1
+
+
+if __name__ == "__main__":
+    import sys
+
+    scale(int(sys.argv[1]), k=5)
+"""
+
+
+def repository(tmp_path: Path, qualname: str = "scale") -> Repository:
+    made = Repository(tmp_path / "repo", "pkg/goal.py", qualname)
+    made.write(
+        {"pkg/__init__.py": "", "pkg/goal.py": GOAL, "use.py": "from pkg.goal import scale\nscale(3)\n"}
+    )
+    return made
+
+
+def test_a_fork_inside_the_target_is_part_of_its_call(tmp_path: Path) -> None:
+    made = repository(tmp_path)
+    made.write(
+        {
+            "pkg/goal.py": "import os\n\ndef scale(x):\n    if x:\n        child = os.fork()\n        if child == 0:\n"
+            "            scale(0)\n            os._exit(0)\n        os.waitpid(child, 0)\n    return x\n",
+            "driver.py": "from pkg.goal import scale\nscale(3)\n",
+        }
+    )
+    made.record("driver.py")
+    assert len(made.calls) == 1
+
+
+def test_calls_in_a_forked_worker_leave_word_and_nothing_else(tmp_path: Path) -> None:
+    made = repository(tmp_path)
+    made.write(
+        {
+            "driver.py": "import multiprocessing\nfrom pkg.goal import scale\n"
+            "with multiprocessing.get_context('fork').Pool(1) as pool:\n    assert pool.map(scale, [3]) == [6]\n"
+        }
+    )
+    done = made.record("driver.py")
+    assert done.returncode == 0, done.stderr.decode()
+    assert (made.calls, made.summary["calls"]) == ([], 0)
+    assert (made.out / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("qualname", "examples", "expected"),
+    [
+        ("scale", ["scale(4)", "value = 2\nscale(value, k=math.floor(3.5))"], 2),
+        ("Box.items", ["Box(3).items()"], 1),
+        ("later", ["later(random.random())"], 1),
+    ],
+)
+def test_examples(tmp_path: Path, qualname: str, examples: list[str], expected: int) -> None:
+    made = repository(tmp_path, qualname)
+    request = tmp_path / "examples.json"
+    request.write_text(json.dumps({"goal_file": "pkg/goal.py", "examples": examples}))
+    done = made.record("-m", "lmr_probe.drivers", "examples", str(request))
+    assert done.returncode == 0, done.stderr.decode()
+    assert len(made.calls) == expected
+    made.replay().assert_same()
+
+
+def test_a_wrong_example_is_told_and_the_others_are_recorded(tmp_path: Path) -> None:
+    made = repository(tmp_path)
+    request = tmp_path / "examples.json"
+    request.write_text(json.dumps({"goal_file": "pkg/goal.py", "examples": ["scale(nothing)", "scale(1)"]}))
+    done = made.record("-m", "lmr_probe.drivers", "examples", str(request))
+    assert done.returncode == 1
+    assert b"name 'nothing' is not defined" in done.stderr
+    assert len(made.calls) == 1
+
+
+def test_the_repositorys_own_tests(tmp_path: Path) -> None:
+    made = repository(tmp_path)
+    made.write(
+        {
+            "tests/test_scale.py": "from pkg.goal import scale\n\ndef test_scale():\n    assert scale(2) == 4\n",
+            "tests/test_broken.py": "import a_module_that_is_not_there\n",
+            "setup.cfg": "[tool:pytest]\naddopts = --an-option-of-a-plugin-that-is-not-there\n",
+        }
+    )
+    done = made.record("-m", "lmr_probe.drivers", "suite", "tests")
+    assert len(made.calls) == 1, done.stdout.decode() + done.stderr.decode()
+    made.replay().assert_same()
