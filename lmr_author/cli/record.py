@@ -58,6 +58,10 @@ def record(
         bool,
         typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
     ] = False,
+    cuda_as_cpu: Annotated[
+        bool,
+        typer.Option("--cuda-as-cpu", help="Run code that insists on a GPU on the CPU, in the test as well."),
+    ] = False,
     cases: Annotated[int, typer.Option(min=1, max=50, help="Cases to keep; a few more where they help.")] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
@@ -103,6 +107,7 @@ def record(
         vary=vary,
         checks=tuple(check or ()),
         gradients=gradients,
+        cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
     if asking:

@@ -18,6 +18,7 @@ import types
 from typing import Any, Dict, List, Tuple
 
 from . import objects
+from .cuda_as_cpu import use_cpu_for_cuda
 from .instrument import Hook
 from .recorder import Recorder, child_folder
 
@@ -41,6 +42,8 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     os.environ[CONFIG] = json.dumps(dict(config, out=config.get("root") or config["out"]))
     recorder.save()
     atexit.register(recorder.save)
+    if config.get("cuda_as_cpu"):
+        use_cpu_for_cuda()
     try:
         _run(command, recorder.tree)
     except (SystemExit, KeyboardInterrupt):
@@ -139,6 +142,8 @@ def record_child(text: str) -> None:
         os.environ.pop(CONFIG)
         os.execv(sys.executable, [sys.executable, *options, _OWN, "record", path, "--", *rest])
     config["out"] = child_folder(config["out"])
+    if config.get("cuda_as_cpu"):
+        use_cpu_for_cuda()
     recorder = Recorder(config, child=True)
     recorder.hook.install()
     atexit.register(recorder.save)

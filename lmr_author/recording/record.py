@@ -59,6 +59,7 @@ class RecordOptions:
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
         vary: also try variations of the recorded inputs.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
         checks: ``PATH=KIND``, how parts of the outcome are compared.
     """
 
@@ -77,6 +78,7 @@ class RecordOptions:
     from_tests: bool = False
     examples: tuple[str, ...] = ()
     vary: bool = False
+    cuda_as_cpu: bool = False
     checks: tuple[str, ...] = ()
 
 
@@ -230,6 +232,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         max_bytes=int(job.options.max_mb * 1024 * 1024),
         helpers=job.helpers,
         gradients=job.options.gradients,
+        cuda_as_cpu=job.options.cuda_as_cpu,
         uncompiled=compilers.switches(golden.tree, pair[0].function),
         explain=explain,
     )
@@ -322,6 +325,7 @@ def _prove(
         recording=cases,
         cases=(),
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
+        cuda_as_cpu=plan.cuda_as_cpu,
     )
     checks = checkers.parse(job.options.checks)
     golden = Golden(sandbox, replay_plan, clean, plan.inside, job.helpers, judging.functions_of(checks))

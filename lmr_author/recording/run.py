@@ -49,6 +49,7 @@ class Run:
         max_bytes: limit of one recorded call.
         helpers: what the annotator wrote beside the tests.
         gradients: whether gradients with respect to the inputs belong to the outcome.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
     """
@@ -65,6 +66,7 @@ class Run:
     max_bytes: int
     helpers: Helpers = NO_HELPERS
     gradients: bool = False
+    cuda_as_cpu: bool = False
     uncompiled: Mapping[str, str] = field(default_factory=dict)
     explain: failed.Explain = lambda text: ""
 
@@ -188,6 +190,7 @@ def watch(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         "max_bytes": plan.max_bytes,
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
+        "cuda_as_cpu": plan.cuda_as_cpu,
     }
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
@@ -353,7 +356,7 @@ def _identity(plan: Run) -> dict[str, str]:
         "scripts": {path.name: files.sha256_file(path) for path in scripts},
         "golden": files.sha256_file(plan.tree / plan.goal_file),
         "target": [plan.goal_file, plan.qualname, plan.nth],
-        "options": [plan.gradients, plan.max_bytes],
+        "options": [plan.gradients, plan.max_bytes, plan.cuda_as_cpu],
         "fixtures": files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
         "tool": __version__,
     }

@@ -152,9 +152,10 @@ class Recording(Record):
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
         varied: true if variations of the recorded inputs were tried too.
+        cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
     """
 
-    optional: ClassVar = ("helpers", "varied")
+    optional: ClassVar = ("helpers", "varied", "cuda_as_cpu")
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
@@ -172,6 +173,7 @@ class Recording(Record):
         default_factory=dict
     )
     varied: bool = False
+    cuda_as_cpu: bool = False
 
     @classmethod
     def from_json(cls, data: object) -> Recording:
