@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +20,7 @@ from lmr_author.masking import locate
 from lmr_author.probe.calling import GRADIENTS
 from lmr_author.recording import checkers, compilers, failed, store
 from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage, order_of_choice
+from lmr_author.recording.draft_driver import Drafted, draft_driver
 from lmr_author.recording.drivers import Driver, from_examples, from_inputs, from_tests, read_command
 from lmr_author.recording.prove import Golden, Proof, prove
 from lmr_author.recording.run import Recorded, Run, Unstored, forget, run, watch
@@ -165,6 +167,26 @@ def record(
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
             tell(f"recording with {words}, as compiled code cannot be watched")
         return _recorded(job, plan, sandbox, progress, agree, tell)
+
+
+def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> Drafted:
+    """Draft a driver of a masked function from its golden and the repository.
+
+    Args:
+        path: the script that it will be.
+        named: options that name the task, for the command in the script.
+
+    Raises:
+        TargetError: the target is not masked in this task.
+    """
+    info = task.load()
+    implementation = _implementation(task, info, target, here)
+    golden = code.Module.parse(staging.read_golden(task, implementation), implementation.goal_file)
+    definition = code.find(golden, implementation.target)
+    command = shlex.join(
+        ["lmr-author", "record", str(implementation.target), *named, "--", "python", str(path)]
+    )
+    return draft_driver(task.repository(info), golden, definition, command)
 
 
 def _check(
