@@ -68,21 +68,18 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     definition = next(item for item in module.definitions if item.qualname == outer)
     draft = _Draft(repository, module, definition)
     draft.prepare()
-    written = draft.written_calls()
     given = draft.given(code.parameters(definition.function.args)[draft.receivers :])
-    if written and draft.unknown and not definition.class_name:
-        draft.unknown, calls, body = [], [], []  # the repository knows better than any guess
+    written = draft.written_calls()
+    if written and not definition.class_name:
+        # The repository knows better than any guess, and each option is tried with its first call.
+        draft.unknown, body = [], ["# calls of the repository itself"]
+        calls = [*written, *draft.with_options(written[0])]
     else:
-        calls, body = list(draft.calls(given)), draft.inputs(given)
-    lines = [*draft.setup, "", *body, *calls]
-    if written:
-        lines += ["", "# calls of the repository itself", *written]
-    text = "\n".join(lines)
+        body, calls = draft.inputs(given), [*draft.calls(given), *written]
+    text = "\n".join([*draft.setup, "", *body, *calls])
     head = _head(module, repository, definition, command, text)
     script = re.sub(r"\n{4,}", "\n\n\n", "\n".join([*head, text, ""]))
-    return Drafted(
-        script, f"{module.name}::{target.qualname}", len(calls) + len(written), tuple(draft.unknown)
-    )
+    return Drafted(script, f"{module.name}::{target.qualname}", len(calls), tuple(draft.unknown))
 
 
 class _Draft:
@@ -108,6 +105,7 @@ class _Draft:
         self.decorators = {ast.unparse(item).rpartition(".")[2] for item in self.function.decorator_list}
         self.receivers = int(bool(definition.class_name) and "staticmethod" not in self.decorators)
         self.caller, self.construction = definition.qualname, ""
+        self.constructor: ast.FunctionDef | None = None
         self.setup: list[str] = []
         self.unknown: list[str] = []
 
@@ -122,9 +120,7 @@ class _Draft:
         owner = definition.class_name.rpartition(".")[2]
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", owner).lower().strip("_").rpartition("_")[2]
         self.caller = name if definition.name in ("forward", "__call__") else f"{name}.{definition.name}"
-        self.setup = [f"{name} = {self._constructed(definition.class_name)}"]
-        if not self.construction:
-            self.setup += self._attributes(name)
+        self.setup = self._construct(definition.class_name, name)
         if self._is("Optimizer"):
             self.setup.insert(0, f"parameters = {self.values.of('params')}")
 
@@ -133,38 +129,32 @@ class _Draft:
             ast.unparse(item).rpartition(".")[2] == base for node in self.classes for item in node.bases
         )
 
-    def _constructed(self, name: str) -> str:
-        """Return the construction of a class, or of an object without it where that needs too much."""
+    def _construct(self, owner: str, name: str) -> list[str]:
+        """Return lines that build the object: by its constructor, or without it where that leaves less to know."""
         own = {node.name for node in self.classes}
         bases = [ast.unparse(base) for node in self.classes for base in node.bases]
-        foreign = [
-            base for base in bases if base.rpartition(".")[2] not in own and not LIBRARY_BASES.fullmatch(base)
-        ]
-        functions = [
-            item for node in self.classes for item in node.body
-            if isinstance(item, ast.FunctionDef) and item.name == "__init__"
-        ]  # fmt: skip
-        self.constructor = functions[0] if functions else None
+        known = [base.rpartition(".")[2] in own or LIBRARY_BASES.fullmatch(base) for base in bases]
+        items = [item for node in self.classes for item in node.body if isinstance(item, ast.FunctionDef)]
+        self.constructor = next((item for item in items if item.name == "__init__"), None)
+        given: dict[str, str] = {}
         if self.constructor is not None:
-            found = [text for _, text in _calls(self.sources, name)]
-            if found and not self._is("Optimizer"):
-                self.construction = found[0]
-                return found[0]
             values = self.valued(self.constructor)
-            pairs = code.parameters(self.constructor.args)[1:]
-            given = {
-                item.arg: values.of(item.arg, _annotation(item)) for item, default in pairs if default is None
-            }
+            for item, default in code.parameters(self.constructor.args)[1:]:
+                if default is None:
+                    given[item.arg] = values.of(item.arg, _annotation(item))
             if self._is("Optimizer"):
                 given = {key: "parameters" if key == "params" else value for key, value in given.items()}
-            foreign += [key for key, value in given.items() if value == UNKNOWN]
-            arguments = ", ".join(f"{key}={value}" for key, value in given.items())
-        else:
-            arguments = ""
-        if foreign:
-            return f"object.__new__({name})  # its constructor needs more than is known here"
-        self.construction = f"{name}({arguments})"
-        return self.construction
+        unknown = [key for key, value in given.items() if UNKNOWN in value]
+        written = [text for _, text in _calls(self.sources, owner)] if unknown else []
+        if not all(known) or (unknown and not written):
+            attributes = list(self._attributes(name))
+            if not all(known) or len(self.unknown) < len(unknown):
+                start = f"{name} = object.__new__({owner})  # its constructor needs more than is known here"
+                return [start, *attributes]
+        self.unknown = [] if written else unknown
+        arguments = ", ".join(f"{key}={value}" for key, value in given.items())
+        self.construction = written[0] if written else f"{owner}({arguments})"
+        return [f"{name} = {self.construction}{'  # TODO: ...' if self.unknown else ''}"]
 
     def _attributes(self, name: str) -> Iterator[str]:
         """Yield lines that set the attributes that the method reads."""
@@ -236,11 +226,11 @@ class _Draft:
             yield call("batch=2")
         elif makes:
             yield call()
-        options = list(self._options(self.function, self.values))[:MOST_OPTIONS]
-        yield from (call(f"{name}={value}") for name, value in options)
+        for name, value in list(self._options(self.function, self.values))[:MOST_OPTIONS]:
+            yield call(f"{name}={value}")
         if not self.construction or self._is("Optimizer") or not self.setup:
             return
-        constructor = getattr(self, "constructor", None)
+        constructor = self.constructor
         read = {key.rpartition(".")[2] for key in self.values.uses if key.startswith("self.")}
         values = self.valued(constructor) if constructor is not None else self.values
         for name, value in self._options(constructor, values) if constructor is not None else ():
@@ -251,6 +241,14 @@ class _Draft:
         if self._is("Module") and re.search(r"drop|training", ast.unparse(self.function)):
             yield f"{self.setup[-1].partition(' = ')[0]}.eval()"
             yield call()
+
+    def with_options(self, call: str) -> Iterator[str]:
+        """Yield a call of the repository with each option that it does not name."""
+        positional = len(ast.parse(call, mode="eval").body.args)  # type: ignore[attr-defined]
+        free = {item.arg for item, _ in code.parameters(self.function.args)[positional:]}
+        for name, value in self._options(self.function, self.values):
+            if name in free and f"{name}=" not in call:
+                yield f"{call[:-1]}, {name}={value})"
 
     def _options(self, function: code.FunctionNode, values: Values) -> Iterator[tuple[str, str]]:
         """Yield parameters that have a default, each with another value."""
@@ -270,7 +268,7 @@ class _Draft:
                     yield item.arg, repr(plain * 2) if plain > 0 and plain != 1 else known or "2"
             elif plain is None:
                 value = values.of(item.arg, _annotation(item))
-                if UNKNOWN not in value:
+                if UNKNOWN not in value and value[0] not in '["':  # a text or list has to fit others
                     yield item.arg, value
 
     def written_calls(self) -> list[str]:

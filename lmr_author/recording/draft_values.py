@@ -28,7 +28,7 @@ TEXTS = {
     "numbers": "[0.5, 2.0, -1.0, 3.5]",
 }
 """Values of code without arrays, by their kind in the table."""
-LABELS = re.compile("label|target|gold|tgt|y_true")
+LABELS = re.compile("label|target|gold|tgt|tags|y_true")
 # Attributes and methods that tell a text, list, dictionary or array.
 _OF_TEXT = set(
     re.findall(r"\w+", "split lower upper strip lstrip rstrip startswith endswith replace join splitlines")
@@ -40,9 +40,11 @@ _ARRAY = """
     detach mean sum max min transpose permute reshape t T exp log softmax log_softmax expand repeat gather argmax topk
     chunk pow abs to cuda cpu is_cuda new_zeros clone eq ne std norm matmul mm bmm flatten numel type_as masked_select
     scatter_ fill_ add_ mul_ data grad astype requires_grad cumsum new_tensor type
+    expand_as view_as resize_ new zero_ sort_ item
 """
 _OF_ARRAY = set(_ARRAY.split())
-_SHAPE = re.compile(r"[\[(]\s*([\w.*]+(?:\s*[,x×]\s*[\w.*]+)*)\s*,?\s*[\])]")
+_SHAPE = re.compile(r"[\[(]\s*([\w.*]+(?:\s*,\s*[\w.*]+)*)\s*,?\s*[\])]|(\w+(?:\s+[x×*]\s+\w+)+)")
+"""``(B, T, C)``, ``[bsz, ...]`` or ``B x T x C`` in a text."""
 
 
 @cache
@@ -56,6 +58,9 @@ def _named(table: str, name: str) -> str:
         value for pattern, value in _table()[table].items() if re.fullmatch(pattern, name.lower().strip("_"))
     )
     return str(next(found, ""))
+
+
+_RANK = re.compile(r"(\w+)\.(?:dim\(\)|ndim) == (\d)|len\((\w+)\.shape\) == (\d)")
 
 
 def sizes(text: str) -> dict[str, int]:
@@ -104,6 +109,9 @@ def read_uses(function: ast.AST) -> dict[str, Uses]:
         elif isinstance(node, ast.BinOp):
             for side in (node.left, node.right):
                 of(side).given_to.add("")
+        elif isinstance(node, ast.Assert) and (measured := _RANK.search(ast.unparse(node.test))):
+            uses = found.setdefault(measured[1] or measured[3], Uses())
+            uses.rank, uses.exact = int(measured[2] or measured[4]), True
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
             of(node.operand).inverted = True
         elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
@@ -164,7 +172,13 @@ class Values:
         self.settings = settings
         self.shapes = shapes_of(function)
         names = [item.arg for item, _ in code.parameters(function.args)]
-        self.docs = read_docstring(ast.get_docstring(function, clean=False), (), names).parameters
+        docstring = ast.get_docstring(function, clean=False) or ""
+        lines = module.text.splitlines()[function.lineno - 1 : function.end_lineno]
+        said = docstring + "\n" + "\n".join(line.strip()[1:] for line in lines if line.strip()[:1] == "#")
+        self.docs = read_docstring(docstring, (), names).parameters
+        for name in names:
+            if name not in self.docs and (found := re.search(rf"(?m)^\s*{name}\s*:(.*)$", said)):
+                self.docs[name] = DocumentedParameter("", f"shape {found[1]}")
         entries = {name: _named("arrays", name) for name in names}
         self.attends = bool({"k", "key", "keys"} & {*names}) or "attn" in " ".join(names)
         # Queries, keys and values have the same rank, so what the body says of one holds for all.
@@ -178,13 +192,13 @@ class Values:
             if name in self.uses and known.rank > self.uses[name].rank:
                 self.uses[name].rank, self.uses[name].exact = known.rank, known.exact
         labelled = any(LABELS.search(name) for name in names)
-        found = [name for name, entry in entries.items() if entry == "normal batch vocab"]
-        found += [
+        candidates = [name for name, entry in entries.items() if entry == "normal batch vocab"]
+        candidates += [
             name
             for name in names
             if labelled and re.fullmatch(r"y_?(hat|pred)|x|out\w*|in(put)?|pred\w*", name)
         ]
-        self.scores = next(iter(found), "")
+        self.scores = next(iter(candidates), "")
         flat = re.search(rf"\b{self.scores}\.(contiguous\(\)\.)?(view|reshape|flatten)\(", module.text)
         last = "vocab" if "logit" in self.scores else "classes"
         self.logits = _fitted(
@@ -199,7 +213,7 @@ class Values:
         return (
             self._annotated(name, annotation)
             or self._structured(key, uses)
-            or self._shaped(name, uses, f"{doc.type} {doc.text}")
+            or self._shaped(name, uses, f"{doc.type} {doc.text}", annotation)
             or self._by_name(key, uses, annotation)
             or self._setting(name)
             or UNKNOWN
@@ -243,6 +257,8 @@ class Values:
     def _structured(self, key: str, uses: Uses) -> str:
         """Return a text, list, dictionary or namespace where the body uses it as one."""
         name, seen = key.rpartition(".")[2], uses.attributes
+        if seen & {"padding_idx", "num_embeddings", "embedding_dim"} and self.torch:
+            return "torch.nn.Embedding(vocab, dim)"
         if seen & _OF_ARRAY or uses.rank:
             return ""
         if seen & _OF_TEXT:
@@ -273,23 +289,21 @@ class Values:
             return f"types.SimpleNamespace({', '.join(parts)})"
         return ""
 
-    def _shaped(self, name: str, uses: Uses, doc: str) -> str:
+    def _shaped(self, name: str, uses: Uses, doc: str, annotation: str) -> str:
         """Return an array of the shape that docstring or body show."""
         if not self.library or uses.called:
             return ""
         shape = self.shapes.get(name, "")
         if not shape and (found := re.search(r"(?i)shape|size|tensor|dim|array|\bof\b", doc)):
             match = _SHAPE.search(doc, found.start())
-            shape = match[1] if match else ""
-        words = [word for word in re.split(r"[\s,x×()\[\]]+", shape) if word]
+            shape = (match[1] or match[2]) if match else ""
+        words = [word for word in re.split(r"\s*,\s*|\s+[x×*]\s+", shape.strip("() ,")) if word]
         if not words:
             return ""
-        dims = [
-            "dim" if word in ("...", "*") else word if word.isdigit() else _named("dimensions", word) or "dim"
-            for word in words
-        ]
+        known = (word if word.isdigit() else _named("dimensions", word) for word in words)
+        dims = [dim or "dim" for dim in known]
         kind = (_named("arrays", name) or "normal").partition(" ")[0]
-        return self._array(kind, dims, name, uses)
+        return self._array(kind, dims, name, uses, annotation, documented=True)
 
     def _by_name(self, key: str, uses: Uses, annotation: str) -> str:
         name = key.rpartition(".")[2]
@@ -297,9 +311,9 @@ class Values:
         if scalar and re.match("[a-z]|2 ", size := _named("numbers", name)):
             return size
         thing = _named("things", name)
-        if thing and (self.torch or "torch" not in thing):
+        if thing and (self.torch or "torch" not in thing) and not (scalar and _named("numbers", name)):
             return thing
-        if not self.library:
+        if not self.library or re.match("list|sequence", annotation.lower()):
             if (
                 scalar
                 and (uses.given_to & {"range", "int", "", "random.randint"})
@@ -313,10 +327,12 @@ class Values:
             return number
         if not kind and not (uses.attributes & _OF_ARRAY or uses.rank or {"", "len"} & uses.given_to):
             return TEXTS.get(_named("plain", name), "")
-        return self._array(kind or "normal", dims.split() or ["batch", "dim"], name, uses)
+        return self._array(kind or "normal", dims.split() or ["batch", "dim"], name, uses, annotation)
 
-    def _array(self, kind: str, dims: list[str], name: str, uses: Uses) -> str:
-        dims = _fitted(dims, uses)
+    def _array(
+        self, kind: str, dims: list[str], name: str, uses: Uses, annotation: str, documented: bool = False
+    ) -> str:
+        dims = dims if documented else _fitted(dims, uses)
         if "LongTensor" in self.docs.get(name, DocumentedParameter()).type and kind in ("normal",):
             kind = "index"
         if kind == "mask" and self.attends and self.library == "torch":
@@ -324,18 +340,23 @@ class Values:
         high = "vocab"
         if LABELS.search(name):
             high = self.logits[-1]
-            if self.scores and "" in uses.given_to and "gather" not in str(uses.given_to):
+            if documented:
+                pass
+            elif self.scores and "" in uses.given_to and "gather" not in str(uses.given_to):
                 kind, dims = "several", self.logits  # computed with like the scores, not looked up in them
             elif self.scores:
                 dims = self.logits[:-1]
-        elif kind == "normal" and (name == self.scores or dims[-1] == "vocab"):
+        elif not documented and kind == "normal" and (name == self.scores or dims[-1] == "vocab"):
             dims = self.logits
         shape = ", ".join(dims) + ("," if len(dims) == 1 else "")
         flat = ", ".join(dims)
-        boolean = uses.inverted or any(
-            item.rpartition(".")[2].startswith(("masked_", "logical_")) for item in uses.given_to
-        )
+        hints = f"{uses.given_to}{annotation}"
+        boolean = uses.inverted or re.search(r"\.(masked_|logical_|where)|Byte|Bool", hints)
         if self.library == "torch":
+            mask = {
+                "batch, length": "torch.arange(length) < torch.randint(1, length + 1, (batch, 1))",
+                "length, batch": "torch.arange(length)[:, None] < torch.randint(1, length + 1, (batch,))",
+            }.get(flat, f"torch.rand({flat}) < 0.7")
             return {
                 "normal": f"torch.randn({flat})",
                 "logprob": f"-5 * torch.rand({flat})",
@@ -343,7 +364,7 @@ class Values:
                 "index": f"torch.randint({high}, ({shape}))",
                 "lengths": f"torch.randint(1, length + 1, ({shape}))",
                 "several": f"(torch.rand({flat}) < 0.3).float()",
-                "mask": f"torch.rand({flat}) < 0.7" if boolean else f"(torch.rand({flat}) < 0.7).long()",
+                "mask": mask if boolean else f"({mask}).long()",
             }[kind]
         return {
             "normal": f"rng.normal(size=({shape}))",
