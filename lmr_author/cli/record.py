@@ -21,6 +21,7 @@ from lmr_author.cli.options import (
     Where,
     current_task,
 )
+from lmr_author.errors import UsageError
 from lmr_author.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ def record(
         list[str] | None,
         typer.Option(metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."),
     ] = None,
+    draft_driver: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a script that calls the function, to be edited; record nothing."
+        ),
+    ] = None,
     check: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,6 +63,10 @@ def record(
     gradients: Annotated[
         bool,
         typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
+    ] = False,
+    cuda_as_cpu: Annotated[
+        bool,
+        typer.Option("--cuda-as-cpu", help="Run code that insists on a GPU on the CPU, in the test as well."),
     ] = False,
     in_place: Annotated[
         bool | None,
@@ -107,13 +118,35 @@ def record(
         checks=tuple(check or ()),
         gradients=gradients,
         in_place=in_place,
+        cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
+    if draft_driver is not None:
+        return _draft(folder, options, draft_driver, task)
     if asking:
         options = _complete(folder, options)
     options = replace(options, words=_words(context, folder, options))
     result = _record(folder, options, asking=asking)
     show(result, where=Where(sandbox, python, base_image), task=task)
+    return 0
+
+
+def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
+    """Write a driver for the annotator to edit; an existing file is only replaced with --force."""
+    from lmr_author import files
+    from lmr_author.recording.record import draft
+
+    if options.command or options.from_tests or options.examples:
+        raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
+    if path.exists() and not options.force:
+        raise UsageError(f"--draft-driver {path}: the file exists", "name another, or add --force")
+    named = ["--task", str(task)] if task else []
+    drafted = draft(folder, options.target, Path.cwd(), path, named)
+    files.write_text(path, drafted.text)
+    ui.say(f"{path}, {counted(drafted.calls, 'call')} of {drafted.target}", "drafted", "green")
+    for name in drafted.unknown[:MOST]:
+        ui.note(f"TODO {name}: nothing in the repository shows its value", indent=2)
+    ui.then("record", drafted.target, *named, "--", "python", str(path))
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -20,6 +21,10 @@ PYTHON_2 = frozenset(
 """Builtins that Python 3 no longer has."""
 MODULE_NAMES = frozenset({"__annotations__", "__cached__", "__file__", "__path__"})
 """Names that every module has, beside those of :mod:`builtins`."""
+_NEEDS_GPU = re.compile(
+    r"\w+Tensor|current_device|get_device_\w+|get_rng_state\w*|set_device|synchronize|memory_\w+|Stream|Event"
+)
+"""Functions of ``torch.cuda`` that fail without a GPU."""
 _VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
 
 
@@ -263,6 +268,55 @@ def _global_names(tree: ast.Module, function: ast.AST) -> set[str]:
         waiting += [item for item in called if item not in seen]
         seen.update(called)
     return used
+
+
+def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
+    """Return the lines of a function that insist on a GPU: ``x.cuda()``, the device ``"cuda"``, ``torch.cuda.Stream``.
+
+    None where it asks for one, and no text that is compared or chosen between; a default is the caller's choice.
+
+    Args:
+        tree: its file, to add the lines of the functions of the file that it calls.
+    """
+    own: dict[str, ast.AST] = {}
+    for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef) if tree is not None else ():
+        own.setdefault(item.name, item)
+    found: set[int] = set()
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        nodes = [node for part in getattr(waiting.pop(), "body", ()) for node in ast.walk(part)]
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+        for called in calls:
+            by_name = isinstance(called, ast.Name) or root_name(called) in ("self", "cls")
+            callee = own.get(_last_name(called)) if by_name else None
+            if callee is not None and id(callee) not in seen:
+                seen.add(id(callee))
+                waiting.append(callee)
+        demands = {id(part) for node in nodes if isinstance(node, ast.Assert) for part in ast.walk(node)}
+        if not any(_last_name(node) == "is_available" and id(node) not in demands for node in calls):
+            found.update(_gpu_lines(nodes))
+    return sorted(found)
+
+
+def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
+    chosen: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Compare):
+            chosen.update(map(id, (node.left, *node.comparators)))
+        elif isinstance(node, ast.IfExp):
+            chosen.update((id(node.body), id(node.orelse)))
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            in_cuda = _last_name(node.func.value) == "cuda"
+            if node.func.attr == "cuda" or (in_cuda and _NEEDS_GPU.fullmatch(node.func.attr)):
+                yield node.lineno
+        value = node.value if isinstance(node, ast.Constant) and id(node) not in chosen else None
+        if isinstance(value, str) and re.fullmatch(r"cuda(:\d*)?", value):
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def _last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:

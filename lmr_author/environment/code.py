@@ -13,6 +13,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
+from lmr_author.code import each, gpu_lines
 from lmr_author.environment.packages import distribution, interchangeable, is_standard, names, table
 from lmr_author.environment.recipe import Declared, Download, Fact, Unused
 from lmr_author.environment.requirements import read_text
@@ -59,6 +60,7 @@ class SourceFile:
     Attributes:
         imports: with relative ones by their absolute names.
         asked: packages whose installed version it asks for.
+        insists: its path with the first line that insists on a GPU; "" for none.
     """
 
     path: str
@@ -66,6 +68,7 @@ class SourceFile:
     downloads: list[Download] = field(default_factory=list)
     cuda: list[Fact] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    insists: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,12 @@ def read_code(root: Path) -> CodeFiles:
             continue
         try:
             reader = _Reader(relative)
-            reader.visit(parse_quietly(read_text(path)))
+            tree = parse_quietly(read_text(path))
+            reader.visit(tree)
             found.append(reader.found)
+            functions = each(tree, ast.FunctionDef, ast.AsyncFunctionDef)
+            if lines := [line for item in functions for line in gpu_lines(item)]:
+                reader.found.insists = f"{printable(relative)}:{min(lines)}"
         except (LmrError, SyntaxError, ValueError, RecursionError, MemoryError):
             unreadable.append(printable(relative))
     local = {path.stem for path in sources}

@@ -393,6 +393,10 @@ def _about_code(code: CodeFiles) -> list[str]:
     said = []
     if not code.files and not code.unreadable:
         said.append("there are no Python files beside tests and documentation")
+    if insisting := [file.insists for file in code.files if file.insists]:
+        said.append(
+            f"insists on a GPU: {_some(insisting, 3)}; `lmr-author record --cuda-as-cpu` runs it on the CPU"
+        )
     if code.unreadable:
         reason = "not read, too large or not valid for the Python that lmr-author runs on"
         said.append(f"{reason}: {_some(code.unreadable)}")

@@ -161,6 +161,7 @@ class RecordingJudge(Judge):
             preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
             case_seconds=seconds or self.bench.seconds,
             fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+            cuda_as_cpu=recording.cuda_as_cpu,
             judging=judging.Judging(checkers, folder, functions) if checkers else None,
         )
 

@@ -120,6 +120,7 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
         preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
         case_seconds=CASE_SECONDS,
         fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+        cuda_as_cpu=recording.cuda_as_cpu,
     )
     job = tests / "job"
     job.mkdir()

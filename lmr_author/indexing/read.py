@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from lmr_author import code
 from lmr_author.code.tree import PYTHON_2
 from lmr_author.errors import SourceError
+from lmr_author.texts import listed
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
 
 NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
-NEEDS_GPU = "it moves data to a GPU, whatever the machine has"
+NEEDS_GPU = "it insists on a GPU"
 
 SHAPES: dict[type[ast.AST], str] = {
     ast.Assign: "a", ast.AugAssign: "a", ast.AnnAssign: "a", ast.Expr: "e", ast.Return: "r", ast.If: "I",
@@ -164,8 +165,9 @@ def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
                 obstacle = (
                     f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
                 )
-            elif b"cuda" in data and _needs_gpu(item.function):
-                obstacle = NEEDS_GPU
+            elif b"cuda" in data and (lines := code.gpu_lines(item.function, module.tree)):
+                shown = listed([str(line) for line in lines], 3)
+                obstacle = f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
             entry = replace(_with_code(entry, item), obstacle=obstacle)
         entries.append(entry)
     names = (_name(node.func) for node in nodes if isinstance(node, ast.Call))
@@ -204,30 +206,6 @@ def _name(node: ast.AST) -> str:
     if isinstance(node, ast.arg | ast.keyword):
         return node.arg or ""
     return node.name if isinstance(node, code.DefinitionNode) else ""
-
-
-def _needs_gpu(function: code.FunctionNode) -> bool:
-    """Recognize ``x.cuda()`` and the device ``"cuda"`` in a body.
-
-    Not where the body asks for a GPU, compares with the text or chooses between two; a parameter's default is
-    the caller's choice.
-    """
-    nodes = [node for statement in function.body for node in ast.walk(statement)]
-    if any(isinstance(node, ast.Attribute) and node.attr == "is_available" for node in nodes):
-        return False
-    chosen: set[int] = set()
-    for node in nodes:
-        if isinstance(node, ast.Compare):
-            chosen.update(map(id, (node.left, *node.comparators)))
-        elif isinstance(node, ast.IfExp):
-            chosen.update((id(node.body), id(node.orelse)))
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
-            return True
-        value = node.value if isinstance(node, ast.Constant) and id(node) not in chosen else None
-        if isinstance(value, str) and re.fullmatch(r"cuda(:\d*)?", value):
-            return True
-    return False
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[str]:

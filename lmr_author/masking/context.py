@@ -255,6 +255,12 @@ def _lineage(files: _Files, module: code.Module, definition: code.Definition) ->
             waiting += files.bases(current)
 
 
+def lineage(repository: Path, module: code.Module, definition: code.Definition) -> list[ast.ClassDef]:
+    """Return the class of a method and those that it inherits from, as far as they are the repository's."""
+    found = _lineage(_Files(repository), module, definition)
+    return [item.node for item in found if isinstance(item.node, ast.ClassDef)]
+
+
 def _defines(found: _Found, name: str) -> bool:
     body = found.node.body if isinstance(found.node, ast.ClassDef) else []
     return any(isinstance(item, code.FunctionNode) and item.name == name for item in body)

@@ -29,6 +29,7 @@ from lmr_author.task import (
     unit_test_name,
 )
 from lmr_author.task.also_masked import AlsoMasked
+from lmr_author.texts import listed
 
 STYLES = ("structured", "todo")
 """Contents of a masked body: the structured comment, or a bare TODO."""
@@ -107,7 +108,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     planned = _plan(task, selection, along, known)
     remarks = [remark for item in along for remark in item.remarks]
     remarks += [remark for one in planned for remark in one.remarks]
-    hints = _context_hints(selection, known)
+    hints = [*_gpu_hints(selection), *_context_hints(selection, known)]
     for name, data in (kept for one in planned for kept in one.originals.items()):
         if not files.inside(task.root, name).exists():
             files.write_bytes(files.inside(task.root, name), data)
@@ -230,6 +231,18 @@ def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list
     named = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
     hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
     return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
+
+
+def _gpu_hints(selection: Selection) -> list[str]:
+    """Name the lines of functions that insist on a GPU."""
+    pending = [item for item in selection.chosen if not item.begun]
+    lines = {item.target: code.gpu_lines(item.definition.node, item.module.tree) for item in pending}
+    return [
+        f"{target} insists on a GPU (line {listed([str(line) for line in found], 3)} of the original): "
+        "`record --cuda-as-cpu` runs it on the CPU"
+        for target, found in lines.items()
+        if found
+    ]
 
 
 def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Described) -> Implementation:

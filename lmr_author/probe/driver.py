@@ -13,6 +13,7 @@ import types
 from typing import Any, Dict, List
 
 from . import objects
+from .cuda_as_cpu import use_cpu_for_cuda
 from .instrument import Hook
 from .recorder import Recorder
 
@@ -28,6 +29,8 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     recorder.hook.install()
     recorder.save()
     atexit.register(recorder.save)
+    if config.get("cuda_as_cpu"):
+        use_cpu_for_cuda()
     try:
         _run(command, recorder.tree)
     except (SystemExit, KeyboardInterrupt):

@@ -5,7 +5,8 @@ variant's name, so one variant cannot speak for another. Results are messages (:
 standard output; everything the code prints goes to standard error.
 
 Request: ``{"tree", "goal_file", "qualname", "line", "module", "sys_path", "inputs", "cases",
-"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost", "share"}``.
+"variants": [{"id", "source": path or null, "line"}], "case_seconds", "preload", "threads", "until_lost", "share",
+"cuda_as_cpu"}``.
 
 ``share``: whether modules of installed packages that the first variants load are imported once, for all others.
 ``until_lost``: whether a variant that is lost in a case skips the others, and so do all variants after the first when
@@ -28,6 +29,7 @@ from . import facts
 from .calling import random_states, restore_random
 from .checking import Frame, read_frames
 from .compare import changed
+from .cuda_as_cpu import use_cpu_for_cuda
 from .decoding import decode
 from .encoding import encode
 from .target import DONE, START, problem, run_cases, send
@@ -56,6 +58,8 @@ def replay(request: Dict[str, Any]) -> int:
     out = take_stdout()
     _set_dumpable(False)  # children run as the same user, and must not look into this process
     _leave_tree(request["tree"])
+    if request.get("cuda_as_cpu"):
+        use_cpu_for_cuda()
     known = _preload(request.get("preload") or ())
     report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
     send(out, dict(report, kind="facts"))

@@ -28,7 +28,7 @@ def digest(plan: Run) -> str:
         list(plan.driver.shown),
         {path.name: files.sha256_file(path) for path in scripts},
         files.sha256_file(plan.tree / plan.goal_file),
-        [plan.goal_file, plan.qualname, plan.nth, plan.gradients, plan.max_bytes],
+        [plan.goal_file, plan.qualname, plan.nth, plan.gradients, plan.cuda_as_cpu, plan.max_bytes],
         files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
         __version__,
     ]

@@ -27,6 +27,8 @@ HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch
 """Decorators through which a function is called as it is without them, in the modes that were recorded."""
 MODULES = ("objects", "decoding", "calling", "loose", "instrument", "shipped")
 """Modules of the probe that the support file is made of, in this order."""
+ENTRIES = ("check", "Target", "use_cpu_for_cuda")
+"""Names in it that tests use."""
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
@@ -52,7 +54,7 @@ def write_page(
     import jinja2
 
     checkers = {case.name: case.checkers for case in recording.cases}
-    plain = not nth and _is_plain(recording, function, documents, checkers)
+    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents, checkers)
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
     )
@@ -103,6 +105,7 @@ def write_page(
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
+        cuda_as_cpu=recording.cuda_as_cpu,
     )
     return text, not plain
 
@@ -192,11 +195,12 @@ def _described(case: Case) -> str:
     return shortened(f"{case.name!r},  # {printable(f'call {case.call}: {values}')}", 112)
 
 
-def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
+def support_file(cases: Iterable[tuple[Checkers, Document, Document]], *, cuda_as_cpu: bool = False) -> str:
     """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without all that no case needs.
 
     Args:
         cases: how each case is compared, its inputs and its expected outcome.
+        cuda_as_cpu: a test runs code that insists on a GPU.
     """
     kinds, tags, gradients = set[str](), set[str](), False
     for checkers, *documents in cases:
@@ -210,7 +214,7 @@ def support_file(cases: Iterable[tuple[Checkers, Document, Document]]) -> str:
     left_out |= set() if gradients else {"gradients"}
     imports: list[ast.Import | ast.ImportFrom] = []
     bodies = []
-    for name in MODULES:
+    for name in (*MODULES, *(["cuda_as_cpu"] if cuda_as_cpu else [])):
         source = (resources.probe_folder() / f"{name}.py").read_text("utf-8")
         found = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
         bodies.append("\n".join(source.splitlines()[found[-1].end_lineno :]).strip())
@@ -242,7 +246,7 @@ def _used_imports(imports: Iterable[ast.Import | ast.ImportFrom], text: str) -> 
 
 
 def _without_unused(text: str, left_out: Collection[str]) -> str:
-    """Leave out names that ``check`` and ``Target`` do not need, and all but the first lines of docstrings.
+    """Leave out names that the entries do not need, and all but the first lines of docstrings.
 
     Args:
         left_out: functions and methods that are not needed either.
@@ -254,7 +258,7 @@ def _without_unused(text: str, left_out: Collection[str]) -> str:
     text = "\n".join(lines)
     module = ast.parse(text)
     kept: set[ast.stmt] = set()
-    needed, waiting = set(left_out), ["check", "Target"]
+    needed, waiting = set(left_out), list(ENTRIES)
     while waiting:
         name = waiting.pop()
         if name not in needed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.probe.document import walk
 from lmr_author.recording import checkers, compilers, failed, interrupted, store
 from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage
+from lmr_author.recording.draft_driver import Drafted, draft_driver
 from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command
 from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.run import Recorded, Run, Unstored, read, run
@@ -67,6 +69,7 @@ class RecordOptions:
             interrupted run.
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
         checks: ``PATH=KIND``, how parts of the outcome are compared.
         words: what follows ``lmr-author record``, by which an interrupted run is resumed.
     """
@@ -85,6 +88,7 @@ class RecordOptions:
     force: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
+    cuda_as_cpu: bool = False
     checks: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
@@ -186,6 +190,26 @@ def record(
                 interrupted.forget(folder)
 
 
+def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> Drafted:
+    """Draft a driver of a masked function from its golden and the repository.
+
+    Args:
+        path: the script that it will be.
+        named: options that name the task, for the command in the script.
+
+    Raises:
+        TargetError: the target is not masked in this task.
+    """
+    info = task.load()
+    implementation = _implementation(task, info, target, here)
+    golden = code.Module.parse(staging.read_golden(task, implementation), implementation.goal_file)
+    definition = code.find(golden, implementation.target)
+    command = shlex.join(
+        ["lmr-author", "record", str(implementation.target), *named, "--", "python", str(path)]
+    )
+    return draft_driver(task.repository(info), golden, definition, command)
+
+
 def _check(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
 ) -> checkers.Helpers:
@@ -251,6 +275,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         helpers=job.helpers,
         gradients=job.options.gradients or bool(_DETACHES.search(ast.unparse(pair[0].function))),
         globals=code.set_at_run_time(golden.tree, pair[0].function),
+        cuda_as_cpu=job.options.cuda_as_cpu,
         uncompiled=compilers.switches(golden.tree, pair[0].function),
         explain=explain,
     )
@@ -358,6 +383,7 @@ def _prove(
         recording=cases,
         cases=(),
         preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
+        cuda_as_cpu=plan.cuda_as_cpu,
     )
     checks = checkers.parse(job.options.checks)
     named = frozenset(node.attr for node in ast.walk(definition.function) if isinstance(node, ast.Attribute))

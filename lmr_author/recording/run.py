@@ -45,6 +45,7 @@ class Run:
         gradients: whether gradients with respect to the inputs belong to the outcome.
         globals: those that the target reads and that importing its file does not set; see
             :func:`~lmr_author.code.set_at_run_time`.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
     """
@@ -62,6 +63,7 @@ class Run:
     helpers: Helpers = NO_HELPERS
     gradients: bool = False
     globals: tuple[str, ...] = ()
+    cuda_as_cpu: bool = False
     uncompiled: Mapping[str, str] = field(default_factory=dict)
     explain: failed.Explain = lambda text: ""
 
@@ -151,6 +153,7 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
         "globals": list(plan.globals),
+        "cuda_as_cpu": plan.cuda_as_cpu,
     }
     if plan.helpers.fixtures is not None:
         config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)

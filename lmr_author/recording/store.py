@@ -74,6 +74,7 @@ def store(
             ),
             support={},
             helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
+            cuda_as_cpu=plan.cuda_as_cpu,
         )
         page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
         recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
@@ -115,7 +116,7 @@ def _renew_support(unit_test: Path) -> None:
     if not needing:
         (unit_test / SUPPORT).unlink(missing_ok=True)
         return
-    text = support_file(
+    cases = (
         (
             case.checkers,
             replaying.load_document(path.parent / case.name, "inputs"),
@@ -124,6 +125,7 @@ def _renew_support(unit_test: Path) -> None:
         for path, recording in needing.items()
         for case in recording.cases
     )
+    text = support_file(cases, cuda_as_cpu=any(item.cuda_as_cpu for item in needing.values()))
     files.write_text(unit_test / SUPPORT, text)
     digests = {SUPPORT: files.sha256_bytes(text.encode())}
     for path, recording in needing.items():

@@ -64,6 +64,7 @@ class ReplayPlan:
         until_lost: skip the remaining cases of a version that timed out or crashed in one, and all versions when
             the first did.
         share: import the installed packages that the first versions import once for all others.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
     """
 
     goal_file: str
@@ -79,6 +80,7 @@ class ReplayPlan:
     judging: judging.Judging | None = None
     until_lost: bool = False
     share: bool = True
+    cuda_as_cpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,6 +273,7 @@ def write_job(
         "threads": threads,
         "until_lost": plan.until_lost,
         "share": plan.share,
+        "cuda_as_cpu": plan.cuda_as_cpu,
     }
     if plan.fixtures is not None:
         shutil.copyfile(plan.fixtures, job / "fixtures.py")

@@ -223,8 +223,8 @@ def runs(case: Prospect) -> Judgement:
     obstacle = case.entry.obstacle
     if not obstacle:
         return Judgement(1.0, "nothing that can be seen keeps a test from running it")
-    if obstacle == NEEDS_GPU:
-        return Judgement(0.3, obstacle, "needs a GPU")
+    if obstacle.startswith(NEEDS_GPU):
+        return Judgement(0.7, obstacle, "needs a GPU")
     return Judgement(0.1, obstacle, "cannot run in a test")
 
 

@@ -135,9 +135,10 @@ class Recording(Record):
         cases: the stored calls.
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
+        cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
     """
 
-    optional: ClassVar = ("helpers",)
+    optional: ClassVar = ("helpers", "cuda_as_cpu")
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
@@ -154,6 +155,7 @@ class Recording(Record):
     helpers: Annotated[Mapping[str, Digest], msgspec.Meta(extra_json_schema=_HELPERS)] = field(
         default_factory=dict
     )
+    cuda_as_cpu: bool = False
 
     @classmethod
     def from_json(cls, data: object) -> Recording:

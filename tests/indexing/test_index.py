@@ -174,6 +174,9 @@ loss(7)
         ("return dict_to(x, 'cuda')", True),
         ("return x.to(f'cuda:{rank}')", True),
         ("device = 'cuda'; return x.to(device)", True),
+        ("assert torch.cuda.is_available(); return x.cuda()", True),
+        ("return torch.cuda.FloatTensor(x)", True),
+        ("return self.place(x)", True),
         ("return x.to(self.device)", False),
         ("return x if x.device.type == 'cuda' else None", False),
         ("return x.to('cuda' if gpu else 'cpu')", False),
@@ -181,7 +184,9 @@ loss(7)
     ],
 )
 def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool) -> None:
-    assert (only(f"def move(self, x, default='cuda'):\n    {body}\n").obstacle == NEEDS_GPU) is warned
+    place = "def place(self, x):\n    return x.cuda()\n"
+    entry = read("a.py", f"def move(self, x, default='cuda'):\n    {body}\n{place}".encode())[0][0]
+    assert entry.obstacle.startswith(NEEDS_GPU) is warned
 
 
 @pytest.mark.parametrize(

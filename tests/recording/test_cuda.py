@@ -1,0 +1,82 @@
+"""Code that insists on a GPU, recorded, evaluated and tested without one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.environment.code import read_code
+from lmr_author.errors import LmrError
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.recording.record import RecordOptions, record
+from tests.pipeline import quiet, run_gates
+from tests.support import make_task, write_files
+
+pytestmark = [pytest.mark.bwrap, pytest.mark.torch]
+
+SCALE = '''\
+import torch
+
+DEVICE = torch.device("cuda", torch.cuda.current_device())
+STEPS = torch.cuda.FloatTensor([1.0, 2.0, 3.0])
+
+
+def to_gpu(x):
+    return x.cuda()
+
+
+def scale(model, x):
+    """Scale the model's outputs by their distance from the end."""
+    assert torch.cuda.is_available(), "this needs a GPU"
+    model = model.to("cuda")
+    noise = torch.rand(3, device="cuda:0", generator=None)
+    weights = torch.linspace(0.5, 1.0, 3, device=DEVICE) + STEPS.type("torch.cuda.FloatTensor")
+    torch.cuda.synchronize()
+    with torch.cuda.device(0), torch.autocast("cuda"):
+        return model(to_gpu(x)).to(DEVICE) * weights - noise.to(0)
+'''
+DRIVER = """\
+import torch
+from pkg.scale import scale
+
+torch.cuda.manual_seed(0)
+model = torch.nn.DataParallel(torch.nn.Linear(4, 3).cuda())
+for rows in (1, 2, 5):
+    scale(model.module, torch.randn(rows, 4).cuda())
+    model(torch.randn(rows, 4).cuda())
+"""
+
+
+@pytest.mark.timeout(400)
+def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
+    task = make_task(tmp_path / "tasks")
+    write_files(task.root / "small-repo", {"pkg/scale.py": SCALE})
+    write_files(tmp_path, {"driver.py": DRIVER})
+    insisting = [file.insists for file in read_code(task.root / "small-repo").files if file.insists]
+    assert insisting == ["pkg/scale.py:8"]
+    target = "pkg/scale.py::scale"
+    remarks = mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root).remarks
+    assert any("insists on a GPU (line 8, 14, 15" in line and "--cuda-as-cpu" in line for line in remarks)
+
+    options = RecordOptions(target, ("python", "driver.py"))
+    with pytest.raises(LmrError, match="not compiled with CUDA") as caught:
+        record(task, options, tmp_path, quiet)
+    assert "--cuda-as-cpu" in caught.value.hint
+    result = record(task, RecordOptions(target, options.command, cuda_as_cpu=True), tmp_path, quiet)
+
+    assert result.recording.cuda_as_cpu and len(result.recording.cases) == 3
+    test = task.root / "small-repo/unit_test/unit_test_1.py"
+    (line,) = (text for text in test.read_text().splitlines() if "cpu_for_cuda" in text)
+    assert "CUDA means the CPU" in line
+    gates = {
+        item.gate: item.status.value for item in run_gates(task, python=Path(sys.executable), mutants=4).gates
+    }
+    assert gates["golden-passes"] == gates["masked-fails"] == "passed", gates
+    golden = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    (task.root / "small-repo/pkg/scale.py").write_text(SCALE)
+    done = subprocess.run([sys.executable, test], capture_output=True, text=True, env=golden)
+    assert done.returncode == 0 and "Passed" in done.stdout, done.stderr
