@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Notes of one kind that are shown."""
+_CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
+"""The description of an object or a container: its parts say more."""
 
 
 def record(
@@ -284,7 +287,11 @@ def case_lines(cases: Sequence[Case]) -> list[str]:
 
     pairs = [set(case.summary.items()) for case in cases]
     common = set.intersection(*pairs) if len(cases) > 1 else set()
-    shared = [f"{name}: {text}" for name, text in cases[0].summary.items() if (name, text) in common]
+    shared = [
+        f"{name}: {text}" if " " in text else f"{name}={text}"
+        for name, text in cases[0].summary.items()
+        if (name, text) in common and not _CONTAINER.match(text)
+    ]
     lines = [shortened(f"all     {', '.join(shared)}", 150)] if shared else []
     for case in cases:
         adds = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())

@@ -117,14 +117,29 @@ def changes_by_the_way(
 ) -> tuple[str, ...]:
     """Return the arguments that a golden changes although that is not what it is for.
 
-    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them in
-    any case: another implementation may keep its results there, or not.
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
+    another version may keep its results there, or not. It is not, where the method goes on from a state that it
+    keeps there, as in ``self.total += x``.
     """
     if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
         return ()
     first = [item.arg for item, _ in code.parameters(function.args)[:1]] if method else []
     own = [name for name in first if any(name in call.summary for call in calls)]
-    return tuple(dict.fromkeys([*own, *(name for call in calls for name in call.changed)]))
+    changed = [
+        name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
+    ]
+    return tuple(dict.fromkeys([*(name for name in own if not _keeps_state(function, name)), *changed]))
+
+
+def _keeps_state(function: code.FunctionNode, own: str) -> bool:
+    """Tell whether a method reads an attribute of its object and sets it, too."""
+    read, written = set[str](), set[str]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+            read.add(ast.unparse(node.target))
+        if isinstance(node, ast.Attribute):
+            (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
+    return any(name.startswith(f"{own}.") for name in read & written)
 
 
 # the annotator's own files

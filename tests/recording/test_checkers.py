@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.probe.compare import compare
 from lmr_author.probe.decoding import decode
 from lmr_author.probe.encoding import encode
-from lmr_author.recording.checkers import parse, with_chosen
+from lmr_author.recording.calls import RecordedCall
+from lmr_author.recording.checkers import changes_by_the_way, parse, with_chosen
 from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double
 
 
@@ -60,6 +63,25 @@ def test_a_part_that_is_not_there_and_a_test_without_a_check() -> None:
         differences([1], [1], "value[5]=exact")
     with pytest.raises(LmrError, match="nothing that the function returns"):
         differences([1], [1], "value=ignore")
+
+
+@pytest.mark.parametrize(
+    ("body", "nothing", "ignored"),
+    [
+        ("xs.sort()\n        return xs[0]", False, ("self", "xs")),
+        ("xs.sort()", True, ()),
+        ('"""Sorts in place."""\n        xs.sort()\n        return xs', False, ()),
+        ("self.last = xs[0]\n        return self.last + 1", False, ("xs",)),
+        ("self.total += xs.pop()\n        return self.total", False, ("xs",)),
+        ("self.cache = xs[0]\n        return xs[0]", False, ("self", "xs")),
+    ],
+)
+def test_what_an_implementation_need_not_change(body: str, nothing: bool, ignored: tuple[str, ...]) -> None:
+    tree = ast.parse(f"class Meter:\n    def add(self, xs):\n        {body}\n").body[0]
+    assert isinstance(tree, ast.ClassDef) and isinstance(tree.body[0], ast.FunctionDef)
+    summary = {"self": "Meter", "xs": "list of 3"}
+    call = RecordedCall(1, Path(), frozenset(), 1, summary, changed=("self", "xs"), nothing=nothing)
+    assert changes_by_the_way(tree.body[0], True, [call]) == ignored
 
 
 # tolerances
