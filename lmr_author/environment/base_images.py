@@ -25,7 +25,6 @@ from lmr_author.environment.recipe import (
     Manifest,
     Recipe,
     applies,
-    exact_version,
     has_version,
 )
 from lmr_author.errors import LmrError
@@ -36,9 +35,6 @@ _REFERENCE = re.compile(
     r"^[A-Za-z0-9][\w.-]*(?::\d+)?(?:/[\w.-]+)*(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$"
 )
 _TAG = re.compile(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$")
-_COMPANIONS = ("torchvision", "torchaudio", "torchtext", "triton")
-_OUT_OF_DATE = timedelta(days=540)
-"""An image may be this much older than the commit for the sake of an exact Python version."""
 FALLBACK_PYTHON = "3.11"
 """Python that is assumed in an image of which nothing is known."""
 _INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -96,7 +92,7 @@ class _Release:
     python: str
     python_certain: bool
     builds: tuple[tuple[str, str], ...]
-    companions: dict[str, str]
+    torchtext: str
 
     def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
         cuda, cudnn = build or self.builds[0]
@@ -112,7 +108,8 @@ def _releases() -> tuple[_Release, ...]:
     return tuple(
         _Release(
             Version(item["torch"]), date.fromisoformat(item["released"]), item["python"], item["python_certain"],
-            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]), item.get("companions", {}),
+            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
+            item.get("companions", {}).get("torchtext", ""),
         )
         for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
     )  # fmt: skip
@@ -145,7 +142,10 @@ def _named(image: str) -> BaseImage:
 
 
 def _choose(recipe: Recipe) -> BaseImage:
-    wanted = _wanted(recipe)
+    """The image of an exact torch requirement, else the newest at the commit's date that fits the requirements."""
+    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    if not any(map(has_version, wanted)):
+        wanted = [item for item in recipe.constraints if item.name == "torch"] or wanted
     text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
     label = re.search(r"\+cu(\d+)", text)
     release, reason = _release(recipe, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
@@ -154,27 +154,9 @@ def _choose(recipe: Recipe) -> BaseImage:
     return release.image("devel" if recipe.devel else "runtime", reason, next(builds, None))
 
 
-def _wanted(recipe: Recipe) -> list[Declared]:
-    """Requirements on torch: as declared, else by its companions, else by the repository's lock file."""
-    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
-    if any(map(has_version, wanted)):
-        return wanted
-    for item in (*recipe.torch, *recipe.requirements):
-        version = exact_version(item.text).partition("+")[0]
-        if item.name in _COMPANIONS and version and applies(item):
-            # The torch that belongs to a pinned torchvision, torchaudio, torchtext or triton.
-            specifier = SpecifierSet(f"=={version}")
-            fitting = [one for one in _releases() if one.companions.get(item.name, "") in specifier]
-            if fitting:
-                origin = f"the one for {item.text}, {item.origin}"
-                return [Declared("torch", f"torch=={fitting[-1].torch}", origin)]
-    return [item for item in recipe.constraints if item.name == "torch"] or wanted
-
-
 def torchtext(base: BaseImage) -> str:
     """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
-    release = next((item for item in _releases() if str(item.torch) == base.torch), None)
-    return release.companions.get("torchtext", "") if release else ""
+    return next((item.torchtext for item in _releases() if str(item.torch) == base.torch), "")
 
 
 def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
@@ -182,11 +164,15 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
     pins = (part.version for part in specifier if part.operator == "==" and "*" not in part.version)
     exact = next(map(Version, pins), None)
     if exact is not None:
-        near = _nearest(exact)
+        older = [item for item in _releases() if item.torch <= exact]
+        near = older[-1] if older else _releases()[0]
         missing = f"; there is no image of it, {near.torch} is the nearest" if near.torch != exact else ""
         return near, f"the repository asks for {said}{missing}"
     allowed = [item for item in _releases() if item.torch in specifier]
-    suited = _for_python(allowed or list(_releases()), recipe)
+    suited = allowed or list(_releases())
+    # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
+    python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", recipe.python)
+    suited = [item for item in suited if allows(python, item.python)] or suited
     before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
     chosen = before[-1] if before else suited[0]
     asked = "the repository asks for no torch version"
@@ -198,33 +184,6 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
     if before:
         return chosen, f"{asked}; {chosen.torch} was the newest when it was committed ({when})"
     return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
-
-
-def _nearest(exact: Version) -> _Release:
-    """The image of a version, else the nearest of its minor version, else of the next older one, else the oldest."""
-    same = [item for item in _releases() if item.torch.release[:2] == exact.release[:2]]
-    if same:
-        return min(same, key=lambda item: (abs(item.torch.micro - exact.micro), -item.torch.micro))
-    older = [item for item in _releases() if item.torch < exact]
-    return older[-1] if older else _releases()[0]
-
-
-def _for_python(releases: list[_Release], recipe: Recipe) -> list[_Release]:
-    """Those whose Python the repository accepts; all when that leaves none.
-
-    One exact version (conda's ``python=3.9``) is replaced by a newer one when the images that have it were long
-    out of date at the commit: code of 2025 does not run with the PyTorch of 2022.
-    """
-    if not recipe.python:
-        return releases
-    suited = [item for item in releases if allows(recipe.python, item.python)]
-    exact = re.fullmatch(r"==(3\.\d+)(\..*)?", recipe.python)
-    if exact and recipe.date:
-        day = recipe.date.date()
-        newest = max((item.released for item in suited if item.released <= day), default=date.min)
-        if newest < day - _OUT_OF_DATE:
-            return [item for item in releases if allows(f">={exact[1]}", item.python)] or suited or releases
-    return suited or releases
 
 
 def other_python(recipe: Recipe, base: BaseImage) -> str:
@@ -251,21 +210,10 @@ def other_python(recipe: Recipe, base: BaseImage) -> str:
     )
 
 
-def followed(python: str) -> datetime | None:
-    """Return the day from which there are compiled packages for a Python; None when it is not known."""
+def first_day(python: str) -> datetime:
+    """Return the day from which packages are made for a Python, and sources built with it."""
     row = table("pythons").get(python)
-    return datetime.combine(row["released"], time(), UTC) + _FOLLOWED if row else None
-
-
-def builds_from(python: str) -> datetime:
-    """Return the day from which there are tools that build a source with a Python."""
-    return max(_BUILDS, followed(python) or _BUILDS)
-
-
-def older(python: str) -> list[str]:
-    """Return the Pythons before one, newest first."""
-    every = list(table("pythons"))
-    return list(reversed(every[: every.index(python)])) if python in every else []
+    return max(_BUILDS, datetime.combine(row["released"], time(), UTC) + _FOLLOWED) if row else _BUILDS
 
 
 def asked_for(found: Sequence[Manifest]) -> Fact:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import git
-from packaging.utils import canonicalize_name
 
 from lmr_author import files
 from lmr_author.environment import lock_file
@@ -178,13 +177,11 @@ class Known:
         python: minor version that the lock is for; for a base image that the lock was not made for, that image's,
             as far as it is known.
         date: of the pinned commit; None when unknown.
-        guessed: names of requirements that nobody declares.
     """
 
     base: BaseImage
     python: str
     date: datetime | None
-    guessed: frozenset[str]
 
 
 def known(task: Task, base_image: str | None = None) -> Known:
@@ -200,13 +197,8 @@ def known(task: Task, base_image: str | None = None) -> Known:
     other = base_image is not None and base.reference != recorded.reference
     if other or not re.fullmatch(r"3\.\d+", python):
         python = base.python
-    guessed = (
-        re.split(r"[\s<>=!~\[;@]", item.requirement)[0]
-        for item in origin.environment.requirements
-        if item.guessed
-    )
     date = datetime.fromisoformat(origin.repository.commit_date) if origin.repository.commit_date else None
-    return Known(base, python, date, frozenset(map(canonicalize_name, guessed)))
+    return Known(base, python, date)
 
 
 def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
