@@ -65,7 +65,6 @@ def _show_detected(found: Detected) -> None:
     _show_row("torch", map(str, recipe.torch))
     _show_row("requires", map(str, recipe.requirements))
     _show_row("if needed", map(str, recipe.constraints), SHOWN)
-    _show_row("mentioned", map(str, recipe.suggested), SHOWN)
     _show_row("system", map(str, recipe.system))
     _show_row("compiler", filter(None, [recipe.devel]))
     _show_row("nltk data", filter(None, [", ".join(recipe.nltk)]))
@@ -77,8 +76,7 @@ def _python(recipe: Recipe, base: BaseImage) -> list[str]:
     lines = [f"{base.python} (the image's{sure})"]
     if recipe.python:
         lines.append(f"the repository asks for {recipe.python} ({recipe.python_origin})")
-    others = [item for item in recipe.pythons if item.origin != recipe.python_origin]
-    return lines + [f"also mentioned: {item}" for item in others[:SHOWN]]
+    return lines
 
 
 def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
@@ -157,7 +155,7 @@ def env_lock(
         ui.say(change, "changed:", "yellow")
     problems = made.detected.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
-    for remark in (*problems[:SHOWN], *more, *made.lock.left_out, *made.lock.yanked, *made.lock.old):
+    for remark in (*problems[:SHOWN], *more, *made.lock.left_out, *made.lock.old):
         ui.note(remark)
     for line in made.lock.remarks:
         ui.say(line)

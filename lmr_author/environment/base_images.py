@@ -188,10 +188,9 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
 
 def other_python(recipe: Recipe, base: BaseImage) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
-    facts = unmet(recipe, base.python)
-    if not facts:
+    if not unmet(recipe, base.python):
         return ""
-    fitting = [item for item in _releases() if all(allows(fact.text, item.python) for fact in facts)]
+    fitting = [item for item in _releases() if allows(recipe.python, item.python)]
     advice = "no PyTorch image of the table has it: name one of yours with --base-image"
     if fitting:
         torch = Version(base.torch) if base.torch else fitting[-1].torch
@@ -205,7 +204,7 @@ def other_python(recipe: Recipe, base: BaseImage) -> str:
         known = " as far as known"
         advice += "; or `env lock --python-version X.Y`, if this image has another"
     return (
-        f"{asking(facts)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
+        f"{asking(recipe)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
         f" not run there; {advice}"
     )
 
@@ -217,20 +216,10 @@ def first_day(python: str) -> datetime:
 
 
 def asked_for(found: Sequence[Manifest]) -> Fact:
-    """Return what decides the Python version: an exact one that fits the declared range, else the range.
-
-    A file that declares requirements (conda) and a version file count more than what a README or a
-    Dockerfile mentions.
-    """
-    asked = [item for item in found if item.python]
-    ranges = [item for item in asked if not item.python.startswith("==")]
-    exact = [item for item in asked if item.python.startswith("==")]
-    for item in exact:
-        version = item.python.removeprefix("==").removesuffix(".*")
-        if all(allows(other.python, version) for other in ranges):
-            return Fact(item.python, item.python_origin)
-    chosen = (ranges or exact)[:1]
-    return Fact(chosen[0].python, chosen[0].python_origin) if chosen else Fact("", "")
+    """Return the Python that the repository asks for: where pip reads it, else in the first file that names one."""
+    asked = [Fact(item.python, item.python_origin) for item in found if item.python]
+    demanded = [fact for fact in asked if fact.origin.startswith(_INSTALLED_BY)]
+    return next(iter([*demanded, *asked]), Fact("", ""))
 
 
 def allows(specifier: str, version: str) -> bool:
@@ -239,24 +228,19 @@ def allows(specifier: str, version: str) -> bool:
     return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
 
 
-def unmet(recipe: Recipe, python: str) -> tuple[Fact, ...]:
-    """Return the places that ask for a Python other than ``python``, and that matter.
+def unmet(recipe: Recipe, python: str) -> bool:
+    """Return whether the repository asks for a Python other than ``python``, and it matters.
 
-    None does where the file by which pip installs the repository accepts it. Code runs in later Pythons by and
-    large, so a request for an older one matters only where pip would refuse.
+    Code runs in later Pythons by and large, so a request for an older one matters only where pip would refuse.
     """
-    demands = [fact for fact in recipe.pythons if fact.origin.startswith(_INSTALLED_BY)]
-    if demands and all(allows(fact.text, python) for fact in demands):
-        return ()
-    minor = int(python.partition(".")[2])
-    return tuple(
-        fact
-        for fact in recipe.pythons
-        if not allows(fact.text, python)
-        and (fact in demands or not any(allows(fact.text, f"3.{older}") for older in range(minor + 1)))
+    if not recipe.python or allows(recipe.python, python):
+        return False
+    earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
+    return recipe.python_origin.startswith(_INSTALLED_BY) or not any(
+        allows(recipe.python, one) for one in earlier
     )
 
 
-def asking(facts: Sequence[Fact]) -> str:
+def asking(recipe: Recipe) -> str:
     """Return ``the repository asks for Python >=3.12 (pyproject.toml:5)``."""
-    return f"the repository asks for Python {', '.join(map(str, facts))}"
+    return f"the repository asks for Python {recipe.python} ({recipe.python_origin})"

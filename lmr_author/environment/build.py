@@ -169,11 +169,7 @@ def _facts(
         "engine": held["engine"],
         "dockerfile_sha256": files.sha256_file(task.dockerfile),
         "lock_sha256": files.sha256_file(task.lock) if task.lock.is_file() else "",
-        "python": held["python"],
-        "platform": held.get("platform", ""),
-        "torch": held.get("torch", ""),
-        "cuda": held.get("cuda", ""),
-        "numpy": held.get("numpy", ""),
+        **{key: held.get(key, "") for key in ("python", "platform", "torch", "cuda", "numpy")},
         "packages": held.get("packages", {}),
         "imports": [item.to_json() for item in imported],
     }

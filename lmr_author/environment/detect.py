@@ -79,8 +79,6 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     unknown = (fact for fact in apt if not known_debian(fact.text) and fact.text not in known)
     said += [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
     unused = [item for manifest in found for item in manifest.unused if not project or item.name != project]
-    used = {(item.name, item.text) for item in kept}
-    suggested = (item for manifest in found for item in manifest.suggested if applies(item))
     built = (item for item in kept if item.name in names("built_with_torch") or item.name == "deepspeed")
     python = asked_for(found)
     problems = [problem for manifest in found for problem in manifest.problems]
@@ -99,8 +97,6 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
         problems=tuple(dict.fromkeys([*problems, *map(str, unused), *said])),
         constraints=_constraints(found, project),
-        pythons=tuple(Fact(item.python, item.python_origin) for item in found if item.python),
-        suggested=tuple(dict.fromkeys(item for item in suggested if (item.name, item.text) not in used)),
         unused=tuple(dict.fromkeys(unused)),
         system=_system(kept, apt),
         nltk=code.nltk,
@@ -218,7 +214,7 @@ def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
 
 
 def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
-    """Declared requirements, else imported ones with mentioned versions; and what is to be said about the choice."""
+    """Declared requirements, else imported and mentioned ones; and what is to be said about the choice."""
     declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
     hints: dict[str, Declared] = {}
     for item in (item for manifest in found for item in manifest.suggested if applies(item)):
@@ -227,8 +223,12 @@ def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Decla
     hints.pop(project, None)
     needed = imported_packages(code, code.main(), known=bool(declared))
     if not declared:
-        said.append("no requirements are declared: they were derived from the imports")
+        said.append(
+            "no requirements are declared: they were derived from the imports, and from commands in the README"
+        )
         declared = [_with_hint(item, hints) for item in needed]
+        known = {one for item in declared for one in interchangeable(item.name)}
+        declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
     else:
         known = {item.name for item in declared} | {project}
         added = (

@@ -151,9 +151,8 @@ def _not_imported(item: Imported) -> str:
 
 def _other_python(recipe: Recipe, minor: str) -> str:
     """A remark where the repository asks for another Python than the environment's."""
-    asked = unmet(recipe, minor)
     advice = "the code may not run there; --python X.Y takes another that is on this machine"
-    return f"{asking(asked)}, and this environment has {minor}: {advice}" if asked else ""
+    return f"{asking(recipe)}, and this environment has {minor}: {advice}" if unmet(recipe, minor) else ""
 
 
 def interpreter_for(task: Task, sandbox: str, python: Path | None) -> tuple[Path | None, str]:

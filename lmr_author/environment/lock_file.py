@@ -42,7 +42,6 @@ class Lock:
         pinned: every package, also indirect ones, has one exact version.
         note: how it was made, or why it is not pinned.
         left_out: requirements that were put aside, each with the reason.
-        yanked: versions in it that were withdrawn from the index.
         compiled: packages without a wheel, which are compiled when they are installed.
         conflict: why no versions fit together; None when that is not the reason.
         changes: what was changed of what the repository asks for.
@@ -53,7 +52,6 @@ class Lock:
     pinned: bool
     note: str
     left_out: tuple[str, ...] = ()
-    yanked: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     conflict: Conflict | None = None
     changes: tuple[str, ...] = ()
@@ -120,9 +118,9 @@ def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> L
     """
     comments = [f"CHANGED: {change}" for change in made.changes]
     comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    if facts := unmet(recipe, base.python):
-        comments.append(f"{asking(facts)}, and this is for {base.python}")
-    comments += [*made.left_out, *made.yanked, *made.old]
+    if unmet(recipe, base.python):
+        comments.append(f"{asking(recipe)}, and this is for {base.python}")
+    comments += [*made.left_out, *made.old]
     lines = [f"# {_shortened(comment)}\n" for comment in comments]
     if again:
         lines.append(f"# options: {printable(again, 4000)}\n")

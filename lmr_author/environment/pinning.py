@@ -165,7 +165,6 @@ class _Search:
             "".join(f"{line}\n" for line in sorted(lines)),
             True,
             "; ".join((f"pinned as of {self.date.date()}" if self.date else "pinned", *self.remarks)),
-            yanked=resolver.yanked(done.stderr),
             compiled=tuple(sorted(compiled | {item.name for item in self.kept})),
             old=self._outdated(done.packages, seconds),
         )

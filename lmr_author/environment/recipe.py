@@ -98,8 +98,6 @@ class Recipe:
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
         constraints: versions from the repository's lock files; dropped when they do not fit.
-        pythons: every place that names a Python version.
-        suggested: requirements that are only mentioned (README, Dockerfile) and not used.
         unused: requirements that cannot be used: addresses, paths, options.
         system: packages of the operating system.
         nltk: data of NLTK that the code fetches by name.
@@ -117,8 +115,6 @@ class Recipe:
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     constraints: tuple[Declared, ...] = ()
-    pythons: tuple[Fact, ...] = ()
-    suggested: tuple[Declared, ...] = ()
     unused: tuple[Unused, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     nltk: tuple[str, ...] = ()

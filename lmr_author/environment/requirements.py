@@ -28,7 +28,6 @@ _PIP = re.compile(
 )
 _CONDA = re.compile(r"^(?:micro)?(?:conda|mamba) (install|create|env create|env update)\b(.*)$")
 _APT = re.compile(r"^(?:apt|apt-get|aptitude) (?:-\S+ )*install\b(.*)$")
-_PYTHON = re.compile(r"^uv (?:venv|python \w+)\b.*?[ =](3\.\d+)(?:\.\d+)?(?=\s|$)|^python(3\.\d+) -m venv\b")
 _PREFIX = re.compile(
     r"^\s*(?:(?:[$>%]|\(\w[\w.-]*\)\s*\$?|In \[\d+\]:)\s+)?(?:[A-Z_]+=\S* +)*(?:sudo (?:-\S+ )*)?[!%]?"
 )
@@ -225,9 +224,7 @@ class _Commands:
     def read(self, command: str, origin: str) -> None:
         """Read one command; what is no installation is skipped."""
         command = re.sub(r"\s+", " ", _PREFIX.sub("", command)).strip()
-        if named := _PYTHON.match(command):
-            self.pythons.append(Fact(f"=={named[1] or named[2]}.*", origin))
-        elif pip := _PIP.match(command):
+        if pip := _PIP.match(command):
             self._pip(_words(pip[1]), origin)
         elif conda := _CONDA.match(command):
             self._conda(_words(conda[2]), origin, environment=conda[1].startswith("env"))

@@ -44,7 +44,6 @@ _NO_INDEX = re.compile(
     r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
     r"|client error \(Connect\)"
 )
-_YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
 _QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
@@ -252,11 +251,3 @@ def cause(stderr: str) -> str:
     match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
     found = match[1] if match else text
     return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S), 300)
-
-
-def yanked(stderr: str) -> tuple[str, ...]:
-    """Return versions that were withdrawn from the index, each with the reason given there."""
-    return tuple(
-        f"{name} was withdrawn from the index{f' ({printable(reason, 200)})' if reason else ''}"
-        for name, reason in dict.fromkeys(_YANKED.findall(" ".join(stderr.split())))
-    )

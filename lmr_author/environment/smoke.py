@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author import resources
@@ -41,15 +41,13 @@ class Imported:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as stored in ``authoring/environment.json``."""
+        facts = {key: value for key, value in asdict(self).items() if key != "explanation"}
+        found = self.explanation
         return {
-            "file": self.file,
-            "ok": self.ok,
-            "module": self.module,
-            "said": list(self.said),
-            "missing": list(self.missing),
+            **facts,
             "seconds": round(self.seconds, 3),
-            "cause": self.explanation.cause if self.explanation else "",
-            "advice": self.explanation.advice if self.explanation else "",
+            "cause": found.cause if found else "",
+            "advice": found.advice if found else "",
         }
 
 
