@@ -33,6 +33,8 @@ Agree = Callable[[str], bool]
 _LATER = timedelta(days=180)
 _ROUNDS = 20
 """So often the requirements that uv blames are loosened."""
+_WITH = "--with"
+"""Origin of a requirement that the annotator added, which is never loosened."""
 _INSTALLED = """
 import json, sys
 try:
@@ -89,7 +91,7 @@ def _with_extra(recipe: Recipe, given: tuple[str, ...]) -> tuple[Recipe, tuple[s
     """The recipe with more requirements, and what that changes. Raises UsageError for what is none."""
     requirements, changes = list(recipe.requirements), []
     for text in given:
-        item = parse_requirement(text, "--with")
+        item = parse_requirement(text, _WITH)
         if not isinstance(item, Declared):
             raise UsageError(f"--with {printable(text)}: no requirement", "give one such as 'numpy<2'")
         if item.name in TORCH_FAMILY:
@@ -155,7 +157,7 @@ def _loosened(
     for _ in range(_ROUNDS):
         if made.conflict is None or time.monotonic() > deadline:
             break
-        blamed = {item.name for item in made.conflict.blamed}
+        blamed = {item.name for item in made.conflict.blamed if item.origin != _WITH}
         weaker = tuple(_weaker(item) if item.name in blamed else item for item in loose.requirements)
         if weaker == loose.requirements:
             break
