@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,6 +66,9 @@ def lock(
         goals=_goals(where, options),
     )
     base = found.base
+    # Of several for one package the last counts: advice repeats the options of the lock before.
+    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+    options = replace(options, extra=tuple(extra.values()))
     recipe, changes = _with_extra(found.recipe, options.extra)
     options = replace(options, without=_without(recipe, options.without))
     if options.only_goal:

@@ -210,10 +210,22 @@ def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str
 
 
 def test_a_requirement_is_added_with_what_it_needs(task: Task, index: dict[str, str]) -> None:
-    lock(task, index, "--with", "picky", "--with", "loss>1", "--date", "2024-06-01", "--relax")
+    lock(
+        task,
+        index,
+        "--with",
+        "loss",
+        "--with",
+        "picky",
+        "--with",
+        "loss>1",
+        "--date",
+        "2024-06-01",
+        "--relax",
+    )
     text = task.lock.read_text()
     assert pins(text) == ["loss==2.0", "maths==1.0", "picky==1.0"]
     assert "# CHANGED: loss>1 in place of loss (requirements.txt:2)" in text
-    assert "# options: --with picky --with 'loss>1'" in text
+    assert "# options: --with 'loss>1' --with picky" in text
     for given in ("torch==2.1", "https://x.example/a.whl"):
         refuse(2, "env", "lock", "--with", given, cwd=task.root, env=index)
