@@ -256,16 +256,3 @@ def test_code_that_asks_for_its_own_version_is_told(
     recipe = read_recipe(write_files(tmp_path, {**files, "src/my_pkg/__init__.py": ASKS}))
     assert recipe.own_version == version
     assert f"/my_pkg-{version}.dist-info;" in render(recipe, choose_base(recipe), "repo")
-
-
-@pytest.mark.parametrize(
-    ("code", "asks"),
-    [
-        ("from importlib.metadata import version as v\n__version__ = v(__name__)\n", True),
-        ("import pkg_resources\n__version__ = pkg_resources.get_distribution('my.pkg').version\n", True),
-        ("import yaml\nprint(yaml.version('my_pkg'))\n", False),
-    ],
-)
-def test_who_asks_for_a_version(tmp_path: Path, code: str, asks: bool) -> None:
-    files = {"pyproject.toml": "[project]\nname = 'my-pkg'\nversion = '2'\n", "my_pkg/__init__.py": code}
-    assert bool(read_recipe(write_files(tmp_path, files)).own_version) is asks

@@ -178,26 +178,6 @@ def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pyt
     )
 
 
-def test_a_release_whose_dependency_has_no_wheel_is_not_exchanged_for_a_prerelease(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    index = {
-        "tool": [
-            Release("1.3", "2022-01-01", ("grammar==4.9.*",)),
-            Release("1.4.dev1", "2022-02-01", ("grammar==4.11.*",)),
-        ],
-        "grammar": [
-            Release("4.9.3", "2021-01-01", wheel=False, readable=True),
-            Release("4.11.0", "2021-02-01"),
-        ],
-        "early": [Release("0.1rc1", "2022-01-01")],
-    }
-    assert lines(resolve(monkeypatch, "tool", index=index)) == ["grammar==4.9.3", "tool==1.3"]
-    # What has pre-releases alone is taken as one.
-    both = lines(resolve(monkeypatch, "tool", "early", index=index))
-    assert both == ["early==0.1rc1", "grammar==4.9.3", "tool==1.3"]
-
-
 def test_a_prerelease_that_a_dependency_names_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Although an earlier version, of which there is only the source, is in the way, too."""
     index = {
