@@ -73,14 +73,8 @@ class BaseImage:
 
     def to_record(self) -> BaseImageOrigin:
         """Return the image for ``authoring/provenance.json``."""
-        return BaseImageOrigin(
-            reference=self.reference,
-            torch=self.torch,
-            cuda=self.cuda,
-            python=self.python,
-            python_certain=self.python_certain,
-            reason=self.reason,
-        )
+        known = ("reference", "torch", "cuda", "python", "python_certain", "reason")
+        return BaseImageOrigin(**{name: getattr(self, name) for name in known})
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> 
             say("asking the image what it holds")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            return BuildResult(task, {}, _failure(task, options, error), ())
+            return BuildResult(task, {}, _failure(task, error), ())
         say(f"importing {', '.join(wanted)}")
         lock = place.text_of(task.lock)
         imported = import_files(sandbox, tree_path(info), wanted, seconds=options.seconds, lock=lock)
@@ -138,14 +138,10 @@ def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...
     return tuple(top[:_MOST_TOP_LEVEL])
 
 
-def _failure(task: Task, options: BuildOptions, error: SandboxBuildError) -> BuildFailure:
+def _failure(task: Task, error: SandboxBuildError) -> BuildFailure:
     """The task's mistake. Raises SandboxError for the machine's fault."""
-    step = error.step
-    if step.upper().startswith("FROM "):
-        # The engine shows the instruction as it is written; the image is what its arguments make of it.
-        step = f"FROM {place.known(task, options.base_image).base.reference}"
     said = "\n".join(error.said) or error.message
-    found = explain(Failure("build", step, said, lock=place.text_of(task.lock)))
+    found = explain(Failure("build", error.step, said, lock=place.text_of(task.lock)))
     if found is not None and found.about == "machine":
         raise SandboxError(
             f"the image could not be built: {found.cause}",

@@ -206,22 +206,18 @@ def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | Non
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
     """
-    if image is None and (image := base_of(text_of(task.dockerfile)) or None) and python is None:
-        built = stored(task) or {}
-        before = provenance.load(task).environment.base_image
-        found = ""
-        if built.get("base_image") == image:
-            found = str(built.get("python", ""))
-        elif before.reference == image and before.python_certain:
-            found = before.python
-        if version := re.match(r"3\.\d+", found):
-            python = version[0]
+    image = image or base_of(text_of(task.dockerfile)) or None
+    if image and python is None:
+        built, before = stored(task) or {}, provenance.load(task).environment.base_image
+        certain = before.python if before.reference == image and before.python_certain else ""
+        found = str(built.get("python", "")) if built.get("base_image") == image else certain
+        version = re.match(r"3\.\d+", found)
+        python = version[0] if version else None
+    own = choose_base(recipe, None, python)
     try:
-        own = choose_base(recipe, None, python)
         return own if image in (None, own.reference) else choose_base(recipe, image, python)
-    except LmrError:
-        # A Dockerfile made by hand may say anything after FROM.
-        return choose_base(recipe, None, python)
+    except LmrError:  # a Dockerfile made by hand may say anything after FROM
+        return own
 
 
 def base_of(content: str) -> str:
