@@ -256,3 +256,26 @@ def test_code_that_asks_for_its_own_version_is_told(
     recipe = read_recipe(write_files(tmp_path, {**files, "src/my_pkg/__init__.py": ASKS}))
     assert recipe.own_version == version
     assert f"/my_pkg-{version}.dist-info;" in render(recipe, choose_base(recipe), "repo")
+
+
+def test_commands_of_the_readme_declare_where_nothing_else_does(tmp_path: Path) -> None:
+    readme = (
+        "# Tool\n```sh\nconda install pytorch==1.10.1 -c pytorch\npip install accelerate==0.18.0 wandb\n```\n"
+    )
+    code = "import wandb\nfrom scipy import (\n    linalg,  # fast\n    stats,\n)\n"
+    code += "try:\n    import xgboost\nexcept ImportError:\n    pass\n"
+    recipe = read_recipe(write_files(tmp_path, {"INSTALL.md": readme, "train.py": code}))
+    assert sorted(item.text for item in recipe.requirements) == ["accelerate==0.18.0", "scipy", "wandb"]
+    assert [item.text for item in recipe.torch] == ["torch==1.10.1"]
+
+
+def test_a_part_with_requirements_of_its_own_is_not_the_main_code(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "numpy\n",
+        "main.py": "import numpy\n",
+        "retrieval/requirements.txt": "faiss-cpu\n",
+        "retrieval/index.py": "import faiss\n",
+    }
+    recipe = read_recipe(write_files(tmp_path, files))
+    assert names(recipe) == ["numpy"]
+    assert recipe.problems == ("not used, for a part of the repository only: retrieval/requirements.txt",)

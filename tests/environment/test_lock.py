@@ -188,3 +188,18 @@ def test_a_prerelease_that_a_dependency_names_is_taken(monkeypatch: pytest.Monke
         "traces": [Release("0.40b0", "2020-01-01"), Release("0.48b0", "2021-01-01")],
     }
     assert lines(resolve(monkeypatch, "engine", index=index)) == ["engine==0.18", "traces==0.48b0"]
+
+
+def test_code_older_than_the_images_python_gets_packages_made_for_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index = {
+        "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2023-04-01"), Release("3.0", "2024-01-01")]
+    }
+    day = datetime(2020, 6, 1, tzinfo=UTC)
+    recipe = Recipe((Declared("maths", "maths", "r.txt:1"),), date=day)
+    with package_index(index) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
+        made = pin(recipe, choose_base(recipe, "me/base:1", "3.11"))
+    assert lines(made) == ["maths==2.0"]
+    assert "# CHANGED: versions as of 2023-04-22 in place of 2020-06-01" in made.text
