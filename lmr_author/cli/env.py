@@ -65,12 +65,9 @@ def _show_detected(found: Detected) -> None:
     _show_row("torch", map(str, recipe.torch))
     _show_row("requires", map(str, recipe.requirements))
     _show_row("if needed", map(str, recipe.constraints), SHOWN)
-    _show_row("mentioned", map(str, recipe.suggested), SHOWN)
     _show_row("system", map(str, recipe.system))
-    compiler = [f"compiler: {recipe.devel}"] if recipe.devel else []
-    _show_row("cuda", [*compiler, *map(str, recipe.cuda)], SHOWN)
-    downloads = sorted(recipe.downloads, key=lambda item: not item.at_import)
-    _show_row("downloads", map(str, downloads), SHOWN)
+    _show_row("compiler", filter(None, [recipe.devel]))
+    _show_row("nltk data", filter(None, [", ".join(recipe.nltk)]))
     _show_row("note", found.problems)
 
 
@@ -79,8 +76,7 @@ def _python(recipe: Recipe, base: BaseImage) -> list[str]:
     lines = [f"{base.python} (the image's{sure})"]
     if recipe.python:
         lines.append(f"the repository asks for {recipe.python} ({recipe.python_origin})")
-    others = [item for item in recipe.pythons if item.origin != recipe.python_origin]
-    return lines + [f"also mentioned: {item}" for item in others[:SHOWN]]
+    return lines
 
 
 def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
@@ -100,15 +96,19 @@ def env_lock(
     repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
-    hashes: Annotated[
-        bool, typer.Option("--hashes", help="Write the hashes of every version's files.")
-    ] = False,
     relax: Annotated[
         bool,
         typer.Option("--relax", help="If no versions fit together, loosen what conflicts."),
     ] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Use only cached answers of the index.")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="Time limit, in seconds.")] = 300.0,
+    extra: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="REQUIREMENT",
+            help="Also pin this, or in place of the repository's; repeatable.",
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Leave this package out, whoever needs it; repeatable."),
@@ -138,19 +138,9 @@ def env_lock(
 
     where = place(task, repo)
     options = LockOptions(
-        date,
-        python,
-        base_image,
-        hashes,
-        relax,
-        offline,
-        force,
-        dry_run,
-        timeout,
-        tuple(without or ()),
-        only_goal,
-        from_python,
-    )
+        date, python, base_image, relax, force, dry_run, timeout,
+        tuple(extra or ()), tuple(without or ()), only_goal, from_python,
+    )  # fmt: skip
     with ui.progress("reading the repository") as progress:
 
         def agree(question: str) -> bool:
@@ -165,13 +155,12 @@ def env_lock(
         ui.say(change, "changed:", "yellow")
     problems = made.detected.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
-    for remark in (*problems[:SHOWN], *more, *made.lock.left_out, *made.lock.yanked, *made.lock.old):
+    for remark in (*problems[:SHOWN], *more, *made.lock.left_out, *made.lock.old):
         ui.note(remark)
     for line in made.lock.remarks:
         ui.say(line)
     if made.lock.compiled:
-        relaxing = "" if relax else "; --relax prefers versions with a wheel"
-        ui.say(f"compiled when installed: {', '.join(made.lock.compiled)}{relaxing}")
+        ui.say(f"compiled when installed: {', '.join(made.lock.compiled)}")
     if made.path is not None:
         ui.then("env", "build", *(["--task", task] if task else []))
     return EXIT_CLEAN

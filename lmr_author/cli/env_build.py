@@ -9,13 +9,12 @@ import typer
 from lmr_author.cli import ui
 from lmr_author.cli.options import BaseImageOption, Format, FormatOption, TaskOption, current_task
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-from lmr_author.texts import counted, printable
+from lmr_author.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
     from lmr_author.environment.build import BuildResult
     from lmr_author.environment.failures import Explanation
-    from lmr_author.environment.repair import Repair
     from lmr_author.sandbox.docker_build import Step
 
 _LAST_LINES = 8
@@ -25,33 +24,27 @@ _WIDTH = 110
 
 def env_build(
     base_image: BaseImageOption = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair what can safely be repaired, and build again.")
-    ] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[
         list[str] | None,
         typer.Option("--file", metavar="PATH", help="Import this instead of the goal files; repeatable."),
     ] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
-    no_disk_check: Annotated[
-        bool, typer.Option("--no-disk-check", help="Start although the disk seems too small.")
-    ] = False,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
-    from lmr_author.environment.build import BuildOptions, Hooks, build
+    from lmr_author.environment.build import BuildOptions, build
 
-    options = BuildOptions(base_image, fix, no_cache, tuple(files or ()), timeout, not no_disk_check)
+    options = BuildOptions(base_image, no_cache, tuple(files or ()), timeout)
     folder = current_task(task)
     with ui.progress("preparing") as progress:
         screen = _BuildScreen(progress)
-        found = build(folder, options, Hooks(screen.say, screen.line, show_repair))
+        found = build(folder, options, screen.say, screen.line)
     if output is Format.json:
         ui.print_json(_document(found))
     else:
-        _show(found, fixing=fix, words=["--task", str(task)] if task else [])
+        _show(found, ["--task", str(task)] if task else [])
     return EXIT_CLEAN if found.passed else EXIT_FINDINGS
 
 
@@ -65,7 +58,7 @@ class _BuildScreen:
     def say(self, message: str) -> None:
         """Show the current phase."""
         self._step = None
-        if self._progress.live and not message.startswith("needs:"):
+        if self._progress.live:
             self._progress(message)
         else:
             ui.say(message)
@@ -81,15 +74,6 @@ class _BuildScreen:
             self._progress(f"{where} {printable(step.text if step else line, _WIDTH)}")
         elif step is not None:
             ui.say(f"{where}: {printable(step.text, _WIDTH)}")
-
-
-def show_repair(made: Repair) -> None:
-    """Print a repair with its difference, or that it was undone."""
-    if made.undone:
-        ui.say(f"{made.fix}: it did not help", "undone", "yellow")
-        return
-    ui.say(f"{made.cause}: {made.fix}", "repaired", "yellow")
-    ui.diff(made.diff.splitlines(), indent=2)
 
 
 def _document(found: BuildResult) -> dict[str, Any]:
@@ -110,25 +94,16 @@ def _document(found: BuildResult) -> dict[str, Any]:
                 **_explained(failure.explanation),
             }
         ),
-        "repairs": [
-            {"cause": item.cause, "change": str(item.fix), "diff": item.diff, "undone": item.undone}
-            for item in found.repairs
-        ],
     }
 
 
 def _explained(found: Explanation | None) -> dict[str, Any]:
     if found is None:
-        return {"explainer": "", "cause": "", "advice": "", "fixable": False}
-    return {
-        "explainer": found.name,
-        "cause": found.cause,
-        "advice": found.advice,
-        "fixable": found.fix is not None,
-    }
+        return {"explainer": "", "cause": "", "advice": ""}
+    return {"explainer": found.name, "cause": found.cause, "advice": found.advice}
 
 
-def _show(found: BuildResult, *, fixing: bool, words: list[str]) -> None:
+def _show(found: BuildResult, words: list[str]) -> None:
     """Print the result on stdout; ``words`` name the task in the next command."""
     if found.failure is not None:
         step = found.failure
@@ -144,24 +119,14 @@ def _show(found: BuildResult, *, fixing: bool, words: list[str]) -> None:
         else:
             ui.say(item.file, "cannot import", "bold red", stderr=False)
             _show_failure(item.said, item.explanation)
-    made = [item for item in found.repairs if not item.undone]
-    if made:
-        changes = counted(len(made), "change")
-        ui.say(f"made {changes}; the earlier files are in authoring/removed/:", stderr=False)
-    for repair in made:
-        ui.say(str(repair.fix), indent=2, stderr=False)
-    explanation = found.explanation
     if found.passed and found.instead:
         ui.hint(
             f"give --base-image {found.instead} to `record` and `evaluate`, too, or write it into the Dockerfile:",
             stderr=False,
         )
         ui.then("env", "dockerfile", "--base-image", found.instead, *words, stderr=False)
-    elif not found.passed and fixing:
-        ui.hint("nothing else that --fix may change helps; the rest is for you to decide", stderr=False)
-    elif not found.passed and explanation is not None and explanation.fix is not None:
-        ui.hint("`lmr-author env build --fix` tries this and builds again", stderr=False)
-        ui.then("env", "build", "--fix", *words, stderr=False)
+    elif not found.passed:
+        ui.hint("make the change, then run `lmr-author env build` again", stderr=False)
 
 
 def _show_facts(facts: dict[str, Any]) -> None:

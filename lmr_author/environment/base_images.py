@@ -25,7 +25,6 @@ from lmr_author.environment.recipe import (
     Manifest,
     Recipe,
     applies,
-    exact_version,
     has_version,
 )
 from lmr_author.errors import LmrError
@@ -36,9 +35,6 @@ _REFERENCE = re.compile(
     r"^[A-Za-z0-9][\w.-]*(?::\d+)?(?:/[\w.-]+)*(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$"
 )
 _TAG = re.compile(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$")
-_COMPANIONS = ("torchvision", "torchaudio", "torchtext", "triton")
-_OUT_OF_DATE = timedelta(days=540)
-"""An image may be this much older than the commit for the sake of an exact Python version."""
 FALLBACK_PYTHON = "3.11"
 """Python that is assumed in an image of which nothing is known."""
 _INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -77,14 +73,8 @@ class BaseImage:
 
     def to_record(self) -> BaseImageOrigin:
         """Return the image for ``authoring/provenance.json``."""
-        return BaseImageOrigin(
-            reference=self.reference,
-            torch=self.torch,
-            cuda=self.cuda,
-            python=self.python,
-            python_certain=self.python_certain,
-            reason=self.reason,
-        )
+        known = ("reference", "torch", "cuda", "python", "python_certain", "reason")
+        return BaseImageOrigin(**{name: getattr(self, name) for name in known})
 
 
 @dataclass(frozen=True)
@@ -96,7 +86,7 @@ class _Release:
     python: str
     python_certain: bool
     builds: tuple[tuple[str, str], ...]
-    companions: dict[str, str]
+    torchtext: str
 
     def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
         cuda, cudnn = build or self.builds[0]
@@ -112,7 +102,8 @@ def _releases() -> tuple[_Release, ...]:
     return tuple(
         _Release(
             Version(item["torch"]), date.fromisoformat(item["released"]), item["python"], item["python_certain"],
-            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]), item.get("companions", {}),
+            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
+            item.get("companions", {}).get("torchtext", ""),
         )
         for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
     )  # fmt: skip
@@ -145,7 +136,10 @@ def _named(image: str) -> BaseImage:
 
 
 def _choose(recipe: Recipe) -> BaseImage:
-    wanted = _wanted(recipe)
+    """The image of an exact torch requirement, else the newest at the commit's date that fits the requirements."""
+    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    if not any(map(has_version, wanted)):
+        wanted = [item for item in recipe.constraints if item.name == "torch"] or wanted
     text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
     label = re.search(r"\+cu(\d+)", text)
     release, reason = _release(recipe, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
@@ -154,27 +148,9 @@ def _choose(recipe: Recipe) -> BaseImage:
     return release.image("devel" if recipe.devel else "runtime", reason, next(builds, None))
 
 
-def _wanted(recipe: Recipe) -> list[Declared]:
-    """Requirements on torch: as declared, else by its companions, else by the repository's lock file."""
-    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
-    if any(map(has_version, wanted)):
-        return wanted
-    for item in (*recipe.torch, *recipe.requirements):
-        version = exact_version(item.text).partition("+")[0]
-        if item.name in _COMPANIONS and version and applies(item):
-            # The torch that belongs to a pinned torchvision, torchaudio, torchtext or triton.
-            specifier = SpecifierSet(f"=={version}")
-            fitting = [one for one in _releases() if one.companions.get(item.name, "") in specifier]
-            if fitting:
-                origin = f"the one for {item.text}, {item.origin}"
-                return [Declared("torch", f"torch=={fitting[-1].torch}", origin)]
-    return [item for item in recipe.constraints if item.name == "torch"] or wanted
-
-
 def torchtext(base: BaseImage) -> str:
     """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
-    release = next((item for item in _releases() if str(item.torch) == base.torch), None)
-    return release.companions.get("torchtext", "") if release else ""
+    return next((item.torchtext for item in _releases() if str(item.torch) == base.torch), "")
 
 
 def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
@@ -182,11 +158,15 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
     pins = (part.version for part in specifier if part.operator == "==" and "*" not in part.version)
     exact = next(map(Version, pins), None)
     if exact is not None:
-        near = _nearest(exact)
+        older = [item for item in _releases() if item.torch <= exact]
+        near = older[-1] if older else _releases()[0]
         missing = f"; there is no image of it, {near.torch} is the nearest" if near.torch != exact else ""
         return near, f"the repository asks for {said}{missing}"
     allowed = [item for item in _releases() if item.torch in specifier]
-    suited = _for_python(allowed or list(_releases()), recipe)
+    suited = allowed or list(_releases())
+    # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
+    python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", recipe.python)
+    suited = [item for item in suited if allows(python, item.python)] or suited
     before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
     chosen = before[-1] if before else suited[0]
     asked = "the repository asks for no torch version"
@@ -200,39 +180,11 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
     return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
 
 
-def _nearest(exact: Version) -> _Release:
-    """The image of a version, else the nearest of its minor version, else of the next older one, else the oldest."""
-    same = [item for item in _releases() if item.torch.release[:2] == exact.release[:2]]
-    if same:
-        return min(same, key=lambda item: (abs(item.torch.micro - exact.micro), -item.torch.micro))
-    older = [item for item in _releases() if item.torch < exact]
-    return older[-1] if older else _releases()[0]
-
-
-def _for_python(releases: list[_Release], recipe: Recipe) -> list[_Release]:
-    """Those whose Python the repository accepts; all when that leaves none.
-
-    One exact version (conda's ``python=3.9``) is replaced by a newer one when the images that have it were long
-    out of date at the commit: code of 2025 does not run with the PyTorch of 2022.
-    """
-    if not recipe.python:
-        return releases
-    suited = [item for item in releases if allows(recipe.python, item.python)]
-    exact = re.fullmatch(r"==(3\.\d+)(\..*)?", recipe.python)
-    if exact and recipe.date:
-        day = recipe.date.date()
-        newest = max((item.released for item in suited if item.released <= day), default=date.min)
-        if newest < day - _OUT_OF_DATE:
-            return [item for item in releases if allows(f">={exact[1]}", item.python)] or suited or releases
-    return suited or releases
-
-
 def other_python(recipe: Recipe, base: BaseImage) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
-    facts = unmet(recipe, base.python)
-    if not facts:
+    if not unmet(recipe, base.python):
         return ""
-    fitting = [item for item in _releases() if all(allows(fact.text, item.python) for fact in facts)]
+    fitting = [item for item in _releases() if allows(recipe.python, item.python)]
     advice = "no PyTorch image of the table has it: name one of yours with --base-image"
     if fitting:
         torch = Version(base.torch) if base.torch else fitting[-1].torch
@@ -246,43 +198,22 @@ def other_python(recipe: Recipe, base: BaseImage) -> str:
         known = " as far as known"
         advice += "; or `env lock --python-version X.Y`, if this image has another"
     return (
-        f"{asking(facts)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
+        f"{asking(recipe)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
         f" not run there; {advice}"
     )
 
 
-def followed(python: str) -> datetime | None:
-    """Return the day from which there are compiled packages for a Python; None when it is not known."""
+def first_day(python: str) -> datetime:
+    """Return the day from which packages are made for a Python, and sources built with it."""
     row = table("pythons").get(python)
-    return datetime.combine(row["released"], time(), UTC) + _FOLLOWED if row else None
-
-
-def builds_from(python: str) -> datetime:
-    """Return the day from which there are tools that build a source with a Python."""
-    return max(_BUILDS, followed(python) or _BUILDS)
-
-
-def older(python: str) -> list[str]:
-    """Return the Pythons before one, newest first."""
-    every = list(table("pythons"))
-    return list(reversed(every[: every.index(python)])) if python in every else []
+    return max(_BUILDS, datetime.combine(row["released"], time(), UTC) + _FOLLOWED) if row else _BUILDS
 
 
 def asked_for(found: Sequence[Manifest]) -> Fact:
-    """Return what decides the Python version: an exact one that fits the declared range, else the range.
-
-    A file that declares requirements (conda) and a version file count more than what a README or a
-    Dockerfile mentions.
-    """
-    asked = [item for item in found if item.python]
-    ranges = [item for item in asked if not item.python.startswith("==")]
-    exact = [item for item in asked if item.python.startswith("==")]
-    for item in exact:
-        version = item.python.removeprefix("==").removesuffix(".*")
-        if all(allows(other.python, version) for other in ranges):
-            return Fact(item.python, item.python_origin)
-    chosen = (ranges or exact)[:1]
-    return Fact(chosen[0].python, chosen[0].python_origin) if chosen else Fact("", "")
+    """Return the Python that the repository asks for: where pip reads it, else in the first file that names one."""
+    asked = [Fact(item.python, item.python_origin) for item in found if item.python]
+    demanded = [fact for fact in asked if fact.origin.startswith(_INSTALLED_BY)]
+    return next(iter([*demanded, *asked]), Fact("", ""))
 
 
 def allows(specifier: str, version: str) -> bool:
@@ -291,24 +222,19 @@ def allows(specifier: str, version: str) -> bool:
     return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
 
 
-def unmet(recipe: Recipe, python: str) -> tuple[Fact, ...]:
-    """Return the places that ask for a Python other than ``python``, and that matter.
+def unmet(recipe: Recipe, python: str) -> bool:
+    """Return whether the repository asks for a Python other than ``python``, and it matters.
 
-    None does where the file by which pip installs the repository accepts it. Code runs in later Pythons by and
-    large, so a request for an older one matters only where pip would refuse.
+    Code runs in later Pythons by and large, so a request for an older one matters only where pip would refuse.
     """
-    demands = [fact for fact in recipe.pythons if fact.origin.startswith(_INSTALLED_BY)]
-    if demands and all(allows(fact.text, python) for fact in demands):
-        return ()
-    minor = int(python.partition(".")[2])
-    return tuple(
-        fact
-        for fact in recipe.pythons
-        if not allows(fact.text, python)
-        and (fact in demands or not any(allows(fact.text, f"3.{older}") for older in range(minor + 1)))
+    if not recipe.python or allows(recipe.python, python):
+        return False
+    earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
+    return recipe.python_origin.startswith(_INSTALLED_BY) or not any(
+        allows(recipe.python, one) for one in earlier
     )
 
 
-def asking(facts: Sequence[Fact]) -> str:
+def asking(recipe: Recipe) -> str:
     """Return ``the repository asks for Python >=3.12 (pyproject.toml:5)``."""
-    return f"the repository asks for Python {', '.join(map(str, facts))}"
+    return f"the repository asks for Python {recipe.python} ({recipe.python_origin})"

@@ -12,30 +12,22 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from lmr_author import files
-from lmr_author.environment import code as code_
 from lmr_author.environment.base_images import BaseImage, asked_for, other_python
-from lmr_author.environment.code import CodeFiles, is_example, read_code
+from lmr_author.environment.code import Code, imported_names, imported_packages, read_code
 from lmr_author.environment.manifests import read_manifest
-from lmr_author.environment.packages import interchangeable, known_debian, names, table
+from lmr_author.environment.packages import interchangeable, known_debian, names, system_packages, table
 from lmr_author.environment.recipe import (
     Declared,
     Fact,
     Manifest,
     Recipe,
     SystemPackage,
-    Unused,
     applies,
     exact_version,
     has_version,
     is_freeze,
 )
-from lmr_author.environment.requirements import (
-    normal_path,
-    read_commands,
-    read_requirements,
-    read_text,
-    wheel_version,
-)
+from lmr_author.environment.requirements import normal_path, read_commands, read_requirements, read_text
 from lmr_author.errors import LmrError
 from lmr_author.replay import staging
 from lmr_author.task import TORCH_FAMILY
@@ -63,29 +55,36 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
 
     Declared requirements are taken from its top folder: requirements files first, then conda's environment,
     pyproject.toml, setup.cfg, setup.py and installation scripts; a later file does not change what an
-    earlier one pins. What the main code imports at once without declaring it is added; where nothing is
-    declared, everything that the code imports is used. README and Dockerfile only help to choose versions.
+    earlier one pins. What the main code imports without declaring it is added; where nothing is declared,
+    everything that the code imports is used. README and Dockerfile only help to choose versions.
 
     Args:
         goals: only what these files import is required; the rest of what is declared constrains its versions.
     """
     found = _manifests(repo)
     code = read_code(repo)
-    deeper = _deeper(repo)
-    parts = sorted({path.rpartition("/")[0] for path in deeper})
     project = next((manifest.project for manifest in found if manifest.project), "")
-    unused = _unused(found, code, parts, project)
-    mentioned = [item for manifest in found for item in manifest.suggested if applies(item)]
-    wheels = [wheel for wheel in map(wheel_version, unused) if wheel]
-    suggested = [item for item in [*wheels, *mentioned] if item.name != project]
-    chosen, said = _choose(found, code, suggested, project, parts)
+    chosen, said = _choose(found, code, project)
     kept = [item for item in chosen if not project or item.name != project]
     # Installing the published form of the repository's own package would ship the solution.
     own = (item for item in chosen if item not in kept)
     said += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
-    said += [f"not used, for a part of the repository only: {_some(deeper)}"] if deeper else []
+    if code.manifests:
+        parts = listed([printable(path) for path in code.manifests], 5)
+        said.append(f"not used, for a part of the repository only: {parts}")
+    if not code.files:
+        said.append("there are no Python files beside tests and documentation")
+    if code.gpu:
+        advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
+        said.append(f"insists on a GPU: {listed(code.gpu, 3)}; {advice}")
+    apt = [fact for manifest in found for fact in manifest.apt]
+    known = names("system_common")
+    unknown = (fact for fact in apt if not known_debian(fact.text) and fact.text not in known)
+    said += [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
+    unused = [item for manifest in found for item in manifest.unused if not project or item.name != project]
+    built = (item for item in kept if item.name in names("built_with_torch") or item.name == "deepspeed")
     python = asked_for(found)
-    used = {(item.name, item.text) for item in kept}
+    problems = [problem for manifest in found for problem in manifest.problems]
     recipe = Recipe(
         requirements=tuple(
             item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
@@ -94,45 +93,18 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         python=python.text,
         python_origin=python.origin,
         project=project,
-        own_version=_own_version(found) if any(project in file.asked for file in code.files) else "",
+        own_version=_own_version(found) if project and code.asks_version else "",
+        devel=next((f"{item} compiles CUDA code" for item in built), ""),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
+        problems=tuple(dict.fromkeys([*problems, *map(str, unused), *said])),
         constraints=_constraints(found, project),
-        pythons=tuple(Fact(item.python, item.python_origin) for item in found if item.python),
-        suggested=tuple(dict.fromkeys(item for item in suggested if (item.name, item.text) not in used)),
-        unused=tuple(unused),
-        cuda=tuple(fact for file in code.files for fact in file.cuda),
-        downloads=tuple(item for file in code.files for item in file.downloads),
-        imported=code_.imported_names(code, code.main(parts), kept),
+        unused=tuple(dict.fromkeys(unused)),
+        system=_system(kept, apt),
+        nltk=code.nltk,
     )
-    recipe = _with_system(recipe, repo, found, code, kept, said)
     return _only(recipe, code, goals) if goals else recipe
-
-
-def _with_system(
-    recipe: Recipe, repo: Path, found: list[Manifest], code: CodeFiles, kept: list[Declared], said: list[str]
-) -> Recipe:
-    """The recipe with what it needs of the image, and with all problems. ``said``: those of the requirements."""
-    apt = [fact for manifest in found for fact in manifest.apt]
-    problems = [
-        *(problem for manifest in found for problem in manifest.problems),
-        *map(str, recipe.unused),
-        *said,
-        *_about_cuda(repo, list(recipe.cuda)),
-        *_about_code(code),
-        *(
-            f"not installed, a system package: {printable(str(fact))}"
-            for fact in apt
-            if not known_debian(fact.text) and fact.text not in names("system_common")
-        ),
-    ]
-    return replace(
-        recipe,
-        devel=_devel(kept, list(recipe.cuda)),
-        system=_system(kept, recipe.unused, apt),
-        problems=tuple(dict.fromkeys(problems)),
-    )
 
 
 def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
@@ -220,43 +192,19 @@ def _checked(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def _deeper(repo: Path) -> list[str]:
-    """Requirement files below the top folder, for a part of the repository only."""
-    found = (path.relative_to(repo) for path in files.walk(repo) if path.parent != repo)
-    return sorted(
-        path.as_posix()
-        for path in found
-        if (path.name == "requirements.txt" or (_CONDA.match(path.name) and "requirement" not in path.name))
-        and not _NOT_FOR_RUNNING.search(path.name)
-        and path.parts[0] != "requirements"
-    )
-
-
-def _only(recipe: Recipe, code: CodeFiles, goals: Sequence[str]) -> Recipe:
+def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
     """A recipe for some files: what they import, themselves or through the repository's other files."""
-    sources = code.reachable(goals)
-    wanted = code_.imported_names(code, sources, recipe.requirements)
+    paths = code.reachable(goals)
+    wanted = imported_names(code, paths, recipe.requirements)
     kept = tuple(item for item in recipe.requirements if item.name in wanted)
-    known = {one for item in kept for one in interchangeable(item.name)} | {
-        item.name for item in recipe.torch
-    }
-    for item in code_.imported_packages(code, sources):
-        if not known & interchangeable(item.name) and item.name not in TORCH_FAMILY and not item.guessed:
-            kept += (item,)
-    rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
-    return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints), imported=wanted)
-
-
-def _unused(found: list[Manifest], code: CodeFiles, parts: list[str], project: str) -> list[Unused]:
-    """Requirements that cannot be used: each once, and not this repository itself."""
-    every = [item for manifest in found for item in manifest.unused]
-    named = {project, *(item.name for item in every)} - {""}
-    missing = [
+    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY
+    kept += tuple(
         item
-        for item in code_.unavailable(code, parts)
-        if not any(name == item.name or name.startswith(f"{item.name}-") for name in named)
-    ]
-    return [item for item in dict.fromkeys(every) if not project or item.name != project] + missing
+        for item in imported_packages(code, paths, known=True)
+        if not known & interchangeable(item.name) and item.name != recipe.project
+    )
+    rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
+    return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints))
 
 
 def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
@@ -268,35 +216,36 @@ def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
     return tuple(sorted(chosen.values(), key=lambda item: item.name))
 
 
-def _choose(
-    found: list[Manifest], code: CodeFiles, suggested: list[Declared], project: str, parts: list[str]
-) -> tuple[list[Declared], list[str]]:
-    """Declared requirements, else imported ones with mentioned versions; and what is to be said about the choice."""
+def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
+    """Declared requirements, else imported and mentioned ones; and what is to be said about the choice."""
     declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
-    main = code.main(parts)
-    needed = code_.imported_packages(code, main)
     hints: dict[str, Declared] = {}
-    for item in suggested:
+    for item in (item for manifest in found for item in manifest.suggested if applies(item)):
         if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
             hints[item.name] = item
+    hints.pop(project, None)
+    needed = imported_packages(code, code.main(), known=bool(declared))
     if not declared:
-        said.append("no requirements are declared: they were derived from the imports")
+        said.append(
+            "no requirements are declared: they were derived from the imports, and from commands in the README"
+        )
         declared = [_with_hint(item, hints) for item in needed]
+        known = {one for item in declared for one in interchangeable(item.name)}
+        declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
     else:
         known = {item.name for item in declared} | {project}
-        added = [] if is_freeze(declared) else code_.imported_packages(code, main, at_once=True)
-        added = [_with_hint(item, hints) for item in added if not known & interchangeable(item.name)]
+        added = (
+            [] if is_freeze(declared) else [item for item in needed if not known & interchangeable(item.name)]
+        )
+        added = [_with_hint(item, hints) for item in added]
         # PyTorch without a version takes that of the README, so that the right image is chosen.
         declared = [
             _with_hint(item, hints) if item.name in TORCH_FAMILY and not has_version(item) else item
             for item in declared
         ] + added
         said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]
-    if all(item.name != "torch" for item in declared):
-        if "torch" in hints and has_version(hints["torch"]):
-            declared.append(hints["torch"])
-        else:
-            declared += [item for item in needed if item.name == "torch"][:1]
+    if all(item.name != "torch" for item in declared) and "torch" in hints and has_version(hints["torch"]):
+        declared.append(hints["torch"])
     return declared, said
 
 
@@ -333,7 +282,7 @@ def _merge(declared: Iterable[Declared]) -> list[Declared]:
 
 
 def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
-    """A requirement with the version that a README (an extra, a Dockerfile) names."""
+    """A requirement with the version that a README (a Dockerfile) names."""
     hint = next((hints[name] for name in sorted(interchangeable(item.name)) if name in hints), None)
     if hint is None or hint.name in table("renamed") or (item.name in TORCH_FAMILY and not has_version(hint)):
         return item
@@ -341,72 +290,18 @@ def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
     return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
 
 
-def _system(
-    declared: Iterable[Declared], unused: Iterable[Unused], apt: Iterable[Fact]
-) -> tuple[SystemPackage, ...]:
-    """Debian packages: for Python packages, to install from repositories, and as the repository installs them."""
+def _system(declared: Iterable[Declared], apt: Iterable[Fact]) -> tuple[SystemPackage, ...]:
+    """Debian packages: those that Python packages need, and those that the repository installs."""
     found: dict[str, SystemPackage] = {}
     for item in declared:
-        for name, reason in table("system").get(item.name, {}).items():
-            found.setdefault(name, SystemPackage(name, f"{item.name} {reason}", item.origin))
-    for one in unused:
-        if one.kind == "git":
-            reason = f"to install {one.name or 'a package'} from its repository, which is left to you"
-            found.setdefault("git", SystemPackage("git", reason, one.origin))
+        for name in system_packages(item.name):
+            found.setdefault(name, SystemPackage(name, f"for {item.name}", item.origin))
     for fact in apt:
         if name := known_debian(fact.text):
             found.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
     if "default-jdk-headless" in found:
         found.pop("default-jre-headless", None)
     return tuple(sorted(found.values(), key=lambda item: item.name))
-
-
-def _devel(declared: list[Declared], cuda: list[Fact]) -> str:
-    """The reason for an image with a compiler. The repository's own CUDA code is none: it is not compiled."""
-    for item in declared:
-        if item.name in names("built_with_torch") or item.name == "deepspeed":
-            return f"{item} compiles CUDA code"
-    # Compiled when a function is called, it is a matter of the target: a note, and a smaller image.
-    at_once = f"{code_.COMPILES}, when imported"
-    return next(
-        (f"the code {fact}" for fact in cuda if fact.text == at_once and not is_example(fact.origin)), ""
-    )
-
-
-def _about_cuda(repo: Path, cuda: list[Fact]) -> list[str]:
-    """Problems with CUDA code that is compiled by nobody, or only when it runs."""
-    sources = [path.relative_to(repo).as_posix() for path in files.walk(repo) if path.suffix == ".cu"]
-    called = [fact.origin for fact in cuda if fact.text == f"{code_.COMPILES}, when run"]
-    advice = (
-        "a target that needs them needs a -devel image (--base-image) and a line of its own in the Dockerfile"
-    )
-    said = [f"CUDA sources are not compiled: {_some(sources)}; {advice}"] if sources else []
-    if called:
-        said.append(
-            f"compiles CUDA code when it is run: {_some(called)}; a target there needs a -devel image"
-        )
-    return said
-
-
-def _about_code(code: CodeFiles) -> list[str]:
-    """Problems with the Python files themselves."""
-    said = []
-    if not code.files and not code.unreadable:
-        said.append("there are no Python files beside tests and documentation")
-    if insisting := [file.insists for file in code.files if file.insists]:
-        said.append(
-            f"insists on a GPU: {_some(insisting, 3)}; `lmr-author record --cuda-as-cpu` runs it on the CPU"
-        )
-    if code.unreadable:
-        reason = "not read, too large or not valid for the Python that lmr-author runs on"
-        said.append(f"{reason}: {_some(code.unreadable)}")
-    if code.left_out:
-        said.append(f"{code.left_out} Python files were not read: there are too many")
-    return said
-
-
-def _some(items: Iterable[str], limit: int = 5) -> str:
-    return listed([printable(item) for item in items], limit)
 
 
 def _own_version(found: list[Manifest]) -> str:

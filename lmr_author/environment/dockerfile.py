@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 LISTED = 10
-"""Most downloads and missing packages that a Dockerfile's comments name."""
+"""Most missing packages that a Dockerfile's comments name."""
 _NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
 _COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
 """Collections of NLTK's downloader beside single packages; `all` has 3 GB."""
@@ -89,7 +89,6 @@ def render(
         java=any(item.name.startswith("default-j") for item in system),
         nltk=_nltk_data(recipe),
         missing=_missing(recipe),
-        downloads=_downloads(recipe),
     )
     return lock_file.stamped(text)
 
@@ -132,37 +131,22 @@ def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[Sy
 def _missing(recipe: Recipe) -> list[str]:
     """Packages that the repository takes from elsewhere than the index, one line each."""
     known = TORCH_FAMILY | {item.name for item in recipe.requirements} | {""}
-    kinds = ("git", "url", "path", "unavailable")
-    return _some(
-        f"{item.name} ({item.origin})"
+    lines = [
+        _plain(f"{item.name} ({item.origin})")
         for item in recipe.unused
-        if item.kind in kinds and item.name not in known
-    )
+        if item.kind in ("git", "url", "path") and item.name not in known
+    ]
+    more = [f"and {len(lines) - LISTED} more (lmr-author env detect)"] if len(lines) > LISTED else []
+    return [*dict.fromkeys(lines[:LISTED]), *more]
 
 
 def _nltk_data(recipe: Recipe) -> list[str]:
     """Single packages of NLTK's data, a few MB each, never a whole collection."""
     if not any(item.name == "nltk" for item in recipe.requirements):
         return []
-    wanted = {item.what for item in recipe.downloads if item.kind == "nltk" and _NLTK.match(item.what)}
     # Since NLTK 3.8.2 the tokenizer reads the same tables from a package without pickles.
-    return sorted((wanted | ({"punkt_tab"} if "punkt" in wanted else set())) - _COLLECTIONS)
-
-
-def _downloads(recipe: Recipe) -> list[str]:
-    """Models and data, each once, those fetched at import first."""
-    fetched = _nltk_data(recipe)
-    unique: dict[tuple[str, str], str] = {}
-    for item in sorted(recipe.downloads, key=lambda item: not item.at_import):
-        if item.kind != "nltk" or item.what not in fetched:
-            unique.setdefault((item.kind, item.what), f"{item.kind} {item.what} ({item.origin})")
-    return _some(unique.values())
-
-
-def _some(lines: Iterable[str]) -> list[str]:
-    listed = list(dict.fromkeys(map(_plain, lines)))
-    more = [f"and {len(listed) - LISTED} more (lmr-author env detect)"] if len(listed) > LISTED else []
-    return [*listed[:LISTED], *more]
+    more = {"punkt_tab"} if "punkt" in recipe.nltk else set()
+    return sorted({name for name in {*recipe.nltk, *more} if _NLTK.match(name)} - _COLLECTIONS)
 
 
 def _plain(text: str) -> str:

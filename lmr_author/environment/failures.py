@@ -1,6 +1,6 @@
-"""Explain why an environment could not be built, or the repository not imported in it, and what fixes it.
+"""Explain why an environment could not be built, or the repository not imported in it, and what helps.
 
-Causes and fixes are the rows of ``failures.toml``.
+Causes and remedies are the rows of ``failures.toml``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 import tomllib
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Any, Literal
 
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment.packages import debian, library_of, names, table
+from lmr_author.environment import lock_file
+from lmr_author.environment.packages import debian, distribution, library_of, names, table
 from lmr_author.task import TORCH_FAMILY
 
 Stage = Literal["build", "install", "import"]
@@ -37,12 +39,14 @@ class Failure:
         where: the instruction, or the file that was imported.
         text: its output, or the traceback.
         missing: all modules that the imported code needs and the environment lacks.
+        lock: the text of the lock that was installed, as far as it is known.
     """
 
     stage: Stage
     where: str
     text: str
     missing: tuple[str, ...] = ()
+    lock: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,16 +55,29 @@ class Fix:
 
     Attributes:
         kind: one of the table ``fixes``.
-        names: what it is about: packages, requirements, a variable.
+        names: what it is about: packages, requirements, an instruction.
     """
 
     kind: str
     names: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        first, rest = self.names[:1], self.names[1:]
-        return str(_data()["fixes"][self.kind]).format(
-            names=", ".join(self.names), first=", ".join(first), rest=", ".join(rest), s="s" * bool(rest)
+    def text(self, lock: str) -> str:
+        """Return the command or the edit, to be pasted."""
+        first = self.names[0] if self.names else ""
+        pin = lock_file.held(lock).get(canonicalize_name(first), first)
+        words = {
+            "requirements": [word for name in self.names for word in ("--with", name)],
+            "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],
+            "older": ["--with", pin.replace("==", "<") if "==" in pin else f"{first}<VERSION"],
+            "without": ["--without", first],
+            "relax": ["--relax"],
+        }
+        template: str = _data()["fixes"][self.kind]
+        return template.format(
+            text=" ".join(self.names),
+            rest=shlex.join(self.names[1:]),
+            pin=pin,
+            command=lock_file.command(lock, *words.get(self.kind, [])),
         )
 
 
@@ -72,7 +89,7 @@ class Explanation:
         name: the row's.
         cause: one line, without a final full stop.
         advice: what to try, likewise.
-        fix: the change that ``--fix`` makes; None when a person has to decide.
+        fix: the change that helps, which the advice begins with; None when a person has to decide.
         about: ``machine``, ``environment`` or "" (the code).
     """
 
@@ -93,69 +110,80 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.MULTILINE)
 
 
+def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
+    """Return the rows for a stage, in order, each with what it is about."""
+    if stage == "import":
+        return [("" if row.get("code") else "environment", row) for row in _data()["import"]]
+    return [*(("machine", row) for row in _data()["machine"]), *(("", row) for row in _data()["build"])]
+
+
 def explain(failure: Failure, about: str = "") -> Explanation | None:
     """Return the first explanation that fits; None when none does, and the log has to be read.
 
     Args:
         about: only rows about this; "" for all.
     """
-    for row in _data()["failure"]:
-        if failure.stage not in row.get("on", (failure.stage,)) or (about and row.get("about") != about):
-            continue
+    for topic, row in rows(failure.stage):
         match = _pattern(row["pattern"]).search(failure.text)
         if (
             match is None
+            or about not in ("", topic)
             or not _pattern(row.get("where", "")).search(failure.where)
             or not _pattern(row.get("also", "")).search(failure.text)
             or ("not" in row and _pattern(row["not"]).search(failure.text))
         ):
             continue
-        words = _words(match, failure)
-        if "lookup" in row:
-            kind, key = row["lookup"].split()
-            words["debian"] = debian(kind, words.get(key, "").replace("CMake", "cmake"))
-        if all(words.get(name) for name in row.get("needs", ())):
-            return _explanation(row, words)
+        words: dict[str, str] = defaultdict(str, _words(match, failure))
+        cause = " ".join(row["cause"].format_map(words).split())
+        advice = row.get("advice", "").format_map(words)
+        wanted = set(re.findall(r"\{(\w+)\}", row.get("fix", ""))) - {"compiler", "needed"}
+        if "fix" in row and all(words[name] for name in wanted):
+            kind, _, rest = row["fix"].format_map(words).partition(" ")
+            fix = Fix(kind, (rest,) if kind == "dockerfile" else tuple(dict.fromkeys(rest.split())))
+            advice = "; ".join(filter(None, [fix.text(failure.lock), advice]))
+            return Explanation(row["name"], cause, advice, fix, topic)
+        if "fix" not in row or "otherwise" in row:
+            advice = row.get("otherwise", row.get("advice", "")).format_map(words)
+            return Explanation(row["name"], cause, advice, about=topic)
     return None
-
-
-def _explanation(row: dict[str, Any], words: dict[str, str]) -> Explanation:
-    cause = " ".join(row["cause"].format_map(words).split())
-    advice = row.get("advice", "").format_map(words)
-    fix = None
-    if "fix" in row:
-        kind, *rest = row["fix"].format_map(words).split()
-        fix = Fix(kind, tuple(dict.fromkeys(rest)))
-        advice = "; ".join(filter(None, [str(fix), advice]))
-    return Explanation(row["name"], cause, advice, fix, row.get("about", ""))
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     """The values that the texts of a row may use."""
     groups = {key.rstrip("0123456789"): value for key, value in match.groupdict().items() if value}
+    if "program" in groups:
+        groups["program"] = groups["program"] if "/" in groups["program"] else groups["program"].lower()
     name = culprit(failure.text)
     module = groups.get("module", "").partition(".")[0]
-    known = table("imports")
     modules = list(dict.fromkeys(filter(None, (module, *failure.missing))))
-    ours = [one for one in (known.get(item) for item in modules) if one and one not in TORCH_FAMILY]
+    ours = [one for one in map(distribution, modules) if one and one not in TORCH_FAMILY]
     image = failure.where.split()[1] if failure.where[:5].upper() == "FROM " else ""
-    standard = module in sys.stdlib_module_names
-    needed = _needed(module, failure.text)
+    foreign = module not in sys.stdlib_module_names and module not in TORCH_FAMILY
+    places = (("headers", "header"), ("programs", "program"), ("libraries", "file"))
+    found = [debian(kind, groups[group]) for kind, group in places if group in groups]
     return {
         "package": name or "a package",
-        "name": canonicalize_name(name),
+        "name": "" if canonicalize_name(name) in names("built_with_torch") else canonicalize_name(name),
+        "compiler": "build-essential python3-dev" if name else "",
         "image": image,
         "library": _failing_library(failure.text),
-        "distribution": "" if standard or module in TORCH_FAMILY else library_of(module),
+        "distribution": library_of(module) if module and foreign else "",
         "inner": _inner_error(failure.text) or groups.get("said", ""),
-        "needed": needed,
-        "buildable": "" if canonicalize_name(name) in names("built_with_torch") else "yes",
+        "needed": _needed(module, failure.text),
         "modules": f"{', '.join(modules)} {'is' if len(modules) == 1 else 'are'}",
         "distributions": " ".join(dict.fromkeys(ours)),
-        "debian_modules": " ".join(table("modules")[item] for item in modules if item in table("modules")),
-        "unavailable": module if known.get(module) == "" else "",
+        "debian": next(filter(None, found), table("modules").get(module, "")),
+        "conflict": _conflict(failure),
         **groups,
     }
+
+
+def _conflict(failure: Failure) -> str:
+    """The requirements that exclude one another, in pip's words without its own lines of the file."""
+    block = re.search(r"^The conflict is caused by:\n((?:[ \t]+\S.*\n?)+)", failure.text, re.M)
+    lines = [line.strip() for line in block[1].splitlines()] if block else []
+    who = [re.sub(r"^The user requested (\(constraint\) )?", "", line) for line in lines]
+    return " and ".join(dict.fromkeys(who[:5])) or "the requirements"
 
 
 def _needed(module: str, text: str) -> str:
@@ -164,7 +192,7 @@ def _needed(module: str, text: str) -> str:
     Of ``setup_requires`` setuptools fetches what is newest today; one of the commit's day does not need that.
     """
     egg = re.search(r"/\.eggs/([\w.]+)-\d[^/]*\.egg/", text)
-    needed = canonicalize_name(egg[1] if egg else table("imports").get(module, module))
+    needed = canonicalize_name(egg[1] if egg else distribution(module) or module)
     return "" if needed in TORCH_FAMILY or (not egg and module in sys.stdlib_module_names) else needed
 
 
@@ -230,18 +258,23 @@ def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
     """
     found = explain_traceback(text)
     # An unknown module may come from anywhere: the place decides, not the environment.
-    if found is None or (found.name == "no-module" and not found.fix and "package index" not in found.advice):
+    if found is None or (found.name == "no-module" and not found.fix):
         return ""
-    repair = "or run in the task's image (--sandbox docker), or with another Python (--python)"
-    if in_image:
-        # `--fix` imports the masked file; a driver, or tests, may import more.
-        also = " where the masked file cannot be imported without it" if found.name == "no-module" else ""
-        repair = f"`lmr-author env build --fix` does that{also}" if found.fix else ""
-    elif found.fix is not None and found.fix.kind == "system":
-        repair = f"here by `apt-get install {' '.join(found.fix.names)}`"
-    elif found.fix is not None and found.fix.kind == "requirements":
+    here = "" if in_image else local_repair(found, python)
+    return "; ".join(filter(None, [f"{found.cause}: {found.advice}", here]))
+
+
+def local_repair(found: Explanation, python: Path | None = None) -> str:
+    """Return what helps on this machine alone.
+
+    Args:
+        python: see :func:`explain_command`.
+    """
+    if found.fix is not None and found.fix.kind == "system":
+        return f"here by `apt-get install {' '.join(found.fix.names)}`"
+    if found.fix is not None and found.fix.kind == "requirements":
         command = [str(python), "-m", "pip", "install", *found.fix.names]
         if python is None:
             command = ["lmr-author", "env", "local", *(f"--with={name}" for name in found.fix.names)]
-        repair = f"here by `{shlex.join(command)}`"
-    return "; ".join(filter(None, [f"{found.cause}: {found.advice}", repair]))
+        return f"here by `{shlex.join(command)}`"
+    return "or run in the task's image (--sandbox docker), or with another Python (--python)"

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
 from lmr_author import files
-from lmr_author.environment import interpreters, lock_file, place, resolver, venvs
+from lmr_author.environment import interpreters, place, venvs
 from lmr_author.environment.base_images import asking, unmet
 from lmr_author.environment.build import sandbox_of
 from lmr_author.environment.detect import read_recipe
 from lmr_author.environment.dockerfile import tell_own_version
+from lmr_author.environment.failures import local_repair
 from lmr_author.environment.recipe import Recipe
 from lmr_author.environment.smoke import Imported, import_files
 from lmr_author.errors import LmrError
@@ -53,8 +53,7 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
     """Find or make the virtual environment for a task's lock, and import the goal files in it.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
-    names another, or neither the repository nor anything that its lock pins needs it; so are torchvision and
-    torchaudio where the repository uses them.
+    names another, or the repository does not use it; so are torchvision and torchaudio.
 
     Raises LmrError: no lock, no such Python here, something that cannot be installed.
     """
@@ -66,7 +65,7 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
     recipe = read_recipe(task.repository(info))
     built = str((place.stored(task) or {}).get("torch", "")).partition("+")[0]
     image_torch = known.base.torch or built
-    needs_torch = bool(recipe.torch) or _brings_torch(lock, known)
+    needs_torch = bool(recipe.torch)
     extra = with_torch(options.extra, image_torch if needs_torch else "", recipe)
     try:
         made = venvs.make(lock, python, extra, cuda=options.cuda or venvs.has_gpu(), say=say)
@@ -83,20 +82,14 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
     tell_own_version(made.packages, recipe)
     said = [remark, _other_python(recipe, python.minor)]
     if not any(text.startswith("torch==") for text in extra):
-        why = "as the base image's version is not known" if needs_torch else "which nothing here needs"
+        why = (
+            "as the base image's version is not known" if needs_torch else "which the repository does not use"
+        )
         said.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
-    said += [_not_imported(item) for item in _import_goals(task, info, made.interpreter, say) if not item.ok]
+    said += [
+        _not_imported(item) for item in _import_goals(task, info, made.interpreter, lock, say) if not item.ok
+    ]
     return LocalResult(made, tuple(filter(None, said)))
-
-
-def _brings_torch(lock: str, known: place.Known) -> bool:
-    """Return whether something that a lock pins needs PyTorch, which locks leave to the image; True if unknown."""
-    pins = tuple(lock_file.requirements(lock))
-    if not pins:
-        return False
-    base = replace(known.base, python=known.python)
-    done = resolver.ask(resolver.Resolution(pins, base, only_wheels=("torch",)), 120.0)
-    return done.exit_code != 0 or "torch" in resolver.versions(done.stdout)
 
 
 def with_torch(extra: Sequence[str], torch: str, recipe: Recipe) -> tuple[str, ...]:
@@ -127,7 +120,7 @@ def with_torch(extra: Sequence[str], torch: str, recipe: Recipe) -> tuple[str, .
     return (*extra, *ours, *(beside if ours or "torch" in named else ()))
 
 
-def _import_goals(task: Task, info: TaskInfo, python: Path, say: Progress) -> list[Imported]:
+def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
     """Import each goal file with an interpreter of this machine, in the local sandbox; [] where nothing is masked.
 
     Raises SandboxError when the interpreter does not run in it.
@@ -145,7 +138,7 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, say: Progress) -> li
         work.chmod(0o755)
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
-        return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)])
+        return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)], lock=lock)
 
 
 def _not_imported(item: Imported) -> str:
@@ -153,18 +146,13 @@ def _not_imported(item: Imported) -> str:
     found = item.explanation
     if found is None:
         return f"{item.file} cannot be imported here: {item.said[-1] if item.said else 'it says nothing'}"
-    advice = found.advice
-    if found.fix is not None and found.fix.kind == "requirements":
-        command = shlex.join(["lmr-author", "env", "local", *(f"--with={name}" for name in found.fix.names)])
-        advice = f"{advice}; here alone: `{command}`"
-    return f"{item.file} cannot be imported here: {found.cause}; {advice}"
+    return f"{item.file} cannot be imported here: {found.cause}; {found.advice}; {local_repair(found)}"
 
 
 def _other_python(recipe: Recipe, minor: str) -> str:
     """A remark where the repository asks for another Python than the environment's."""
-    asked = unmet(recipe, minor)
     advice = "the code may not run there; --python X.Y takes another that is on this machine"
-    return f"{asking(asked)}, and this environment has {minor}: {advice}" if asked else ""
+    return f"{asking(recipe)}, and this environment has {minor}: {advice}" if unmet(recipe, minor) else ""
 
 
 def interpreter_for(task: Task, sandbox: str, python: Path | None) -> tuple[Path | None, str]:

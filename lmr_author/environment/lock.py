@@ -12,19 +12,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author import processes
-from lmr_author.environment import place, resolver
-from lmr_author.environment.base_images import BaseImage, followed
+from lmr_author.environment import lock_file, place, resolver
+from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.interpreters import at
-from lmr_author.environment.lock_file import Lock, LockOptions, with_changes
+from lmr_author.environment.lock_file import Lock, LockOptions, commented
 from lmr_author.environment.pinning import pin
 from lmr_author.environment.place import Detected, RepositoryPlace, Written, detect
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
+from lmr_author.environment.requirements import parse_requirement
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Progress
+from lmr_author.task import TORCH_FAMILY, Progress
 from lmr_author.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
 from lmr_author.texts import listed, printable
 
@@ -34,6 +34,8 @@ Agree = Callable[[str], bool]
 _LATER = timedelta(days=180)
 _ROUNDS = 20
 """So often the requirements that uv blames are loosened."""
+_WITH = "--with"
+"""Origin of a requirement that the annotator added, which is never loosened."""
 _INSTALLED = """
 import json, sys
 try:
@@ -63,17 +65,20 @@ def lock(
         python=options.python,
         goals=_goals(where, options),
     )
-    recipe, base = found.recipe, found.base
+    base = found.base
+    # Of several for one package the last counts: advice repeats the options of the lock before.
+    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+    options = replace(options, extra=tuple(extra.values()))
+    recipe, changes = _with_extra(found.recipe, options.extra)
     options = replace(options, without=_without(recipe, options.without))
-    changes = ("only what the goal files import is installed (--only-goal)",) if options.only_goal else ()
+    if options.only_goal:
+        changes = ("only what the goal files import is installed (--only-goal)", *changes)
     if options.from_python is not None:
         recipe, made = _from_python(recipe, base, options.from_python, options, changes)
     else:
         made = pin(recipe, base, options, say, changes=changes)
     if not made.pinned:
-        recipe, made = _relaxed(recipe, base, made, options, say, agree)
-    if options.relax and made.compiled:
-        recipe, made = _with_wheels(recipe, base, made, options, say)
+        recipe, made = _relaxed(recipe, base, made, options, changes, say, agree)
     return _write(replace(found, recipe=recipe), made, options)
 
 
@@ -84,6 +89,23 @@ def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
     if not goals:
         raise UsageError("--only-goal: no goal file is known", "mask a function first, in a task")
     return goals
+
+
+def _with_extra(recipe: Recipe, given: tuple[str, ...]) -> tuple[Recipe, tuple[str, ...]]:
+    """The recipe with more requirements, and what that changes. Raises UsageError for what is none."""
+    requirements, changes = list(recipe.requirements), []
+    for text in given:
+        item = parse_requirement(text, _WITH)
+        if not isinstance(item, Declared):
+            raise UsageError(f"--with {printable(text)}: no requirement", "give one such as 'numpy<2'")
+        if item.name in TORCH_FAMILY:
+            raise UsageError(f"--with {text}: PyTorch is the base image's", "choose that with --base-image")
+        replaced = [one for one in requirements if one.name == item.name]
+        requirements = [one for one in requirements if one not in replaced] + [item]
+        changes.append(
+            f"{item.text} in place of {replaced[0]}" if replaced else f"{item.text} is added (--with)"
+        )
+    return replace(recipe, requirements=tuple(requirements)), tuple(changes)
 
 
 def _without(recipe: Recipe, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,46 +121,39 @@ def _without(recipe: Recipe, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _relaxed(
-    recipe: Recipe, base: BaseImage, failed: Lock, options: LockOptions, say: Progress, agree: Agree | None
-) -> tuple[Recipe, Lock]:
-    """A recipe with changes that were agreed to, and its lock. Raises LmrError, which says what would work."""
-    why = _why(failed, base)
-    if failed.conflict is None and not failed.reason.startswith(resolver.NO_DATES):
-        raise LmrError(why, _advice(failed))
-    if failed.conflict is None:
-        if not (options.relax or (agree and agree(f"{why}. Take today's versions instead?"))):
-            raise LmrError(why, "--relax takes today's versions, and says so in the lock")
+    recipe: Recipe, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
+    agree: Agree | None,
+) -> tuple[Recipe, Lock]:  # fmt: skip
+    """A recipe with changes that were agreed to, and its lock. Raises LmrError, which says what would work.
+
+    A later date is tried first, then looser requirements.
+    """
+    looser, made = recipe, failed
+    if failed.reason.startswith(resolver.NO_DATES):
         looser = replace(recipe, date=None)
         change = "today's versions: the package index gives no upload dates"
-        made = pin(looser, base, options, say, changes=(change,))
+        made = pin(looser, base, options, say, changes=(*changes, change))
+    elif failed.conflict is not None:
+        if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
+            looser = replace(recipe, date=recipe.date + _LATER)
+            change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
+            say(f"trying {change}")
+            made = pin(looser, base, options, say, changes=(*changes, change))
         if not made.pinned:
-            raise LmrError(_why(made, base), _advice(made))
-        return looser, made
-    looser, made = recipe, failed
-    if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
-        looser = replace(recipe, date=recipe.date + _LATER)
-        change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
-        say(f"trying {change}")
-        made = pin(looser, base, options, say, changes=(change,))
+            looser, made = _loosened(recipe, base, failed, options, say)
+            made = replace(made, changes=(*changes, *_changes(recipe, looser, made), *made.changes))
+            made = commented(made, looser, base, options.again())
+    why = _why(failed, base)
     if not made.pinned:
-        looser, made = _loosened(recipe, base, failed, options, say)
-        made = with_changes(made, _changes(recipe, looser, made), looser, base)
-    changes = "; ".join(made.changes)
-    if not made.pinned:
-        left = f"; still in conflict after {changes}: {made.reason}" if changes else ""
-        raise LmrError(why, f"try another --python-version, --base-image or --date, or --without NAME{left}")
-    if options.relax or (agree and agree(f"{why}. It works with {changes}. Do that?")):
+        raise LmrError(why, _advice(made))
+    said = "; ".join(change for change in made.changes if change not in changes)
+    if options.relax or (agree and agree(f"{why}. It works with {said}. Do that?")):
         return looser, made
-    raise LmrError(why, f"--relax makes the changes that help: {changes}")
+    raise LmrError(why, f"--relax makes the changes that help: {said}")
 
 
 def _loosened(
-    recipe: Recipe,
-    base: BaseImage,
-    made: Lock,
-    options: LockOptions,
-    say: Progress,
-    only_wheels: tuple[str, ...] = (),
+    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, say: Progress
 ) -> tuple[Recipe, Lock]:
     """The recipe with the requirements loosened that uv blames, one step at a time, until its versions fit together."""
     deadline = time.monotonic() + options.seconds
@@ -146,103 +161,37 @@ def _loosened(
     for _ in range(_ROUNDS):
         if made.conflict is None or time.monotonic() > deadline:
             break
-        cause, names = made.conflict.cause, {item.name for item in made.conflict.blamed}
-        weaker = tuple(_weaker(item, cause) if item.name in names else item for item in loose.requirements)
+        blamed = {item.name for item in made.conflict.blamed if item.origin != _WITH}
+        weaker = tuple(_weaker(item) if item.name in blamed else item for item in loose.requirements)
         if weaker == loose.requirements:
             break
         say(f"trying {listed([item.text for item in weaker if item not in loose.requirements], 3)}")
         loose = replace(recipe, requirements=weaker)
-        left = replace(options, seconds=max(deadline - time.monotonic(), 1))
-        made = pin(loose, base, left, say, only_wheels=only_wheels)
-    pairs = zip(loose.requirements, recipe.requirements, strict=True)
-    near = tuple(
-        _nearest(old, base, options, resolve=True) or new if new != old else new for new, old in pairs
-    )
-    if made.pinned and near != loose.requirements:
-        nearer = pin(replace(recipe, requirements=near), base, options, say, only_wheels=only_wheels)
-        if nearer.pinned:
-            return replace(recipe, requirements=near), nearer
+        made = pin(loose, base, replace(options, seconds=max(deadline - time.monotonic(), 1)), say)
     return loose, made
+
+
+def _weaker(item: Declared) -> Declared:
+    """The next weaker form of a requirement: an exact version or ``~=`` as ``>=``, else no version."""
+    requirement = Requirement(item.text)
+    marker = f"; {requirement.marker}" if requirement.marker else ""
+    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
+    lowest = next((part.version for part in requirement.specifier if part.operator == "~="), "")
+    lowest = exact_version(item.text).partition("+")[0] or lowest
+    version = f">={lowest}" if lowest else ""
+    return replace(item, text=f"{requirement.name}{extras if has_version(item) else ''}{version}{marker}")
 
 
 def _changes(before: Recipe, after: Recipe, made: Lock) -> tuple[str, ...]:
     """The requirements that were loosened, but for those that the lock fits all the same."""
-    held = resolver.versions("\n".join(made.pins)) if made.pinned else {}
+    held = (
+        {name: exact_version(text) for name, text in lock_file.held(made.text).items()} if made.pinned else {}
+    )
     return tuple(
         f"{new.text} in place of {old}"
         for new, old in zip(after.requirements, before.requirements, strict=True)
         if new != old and not (old.name in held and held[old.name] in Requirement(old.text).specifier)
     )
-
-
-def _weaker(item: Declared, cause: str) -> Declared:
-    """The next weaker form of a requirement: ``~=``, ``>=``, no version, no extras.
-
-    Where all versions like it are for another Python, which ``cause`` then says, it has no version at once.
-    """
-    requirement = Requirement(item.text)
-    marker = f"; {requirement.marker}" if requirement.marker else ""
-    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
-    exact = exact_version(item.text).partition("+")[0]
-    compatible = next((part.version for part in requirement.specifier if part.operator == "~="), exact)
-    version = f"~={exact}" if exact.count(".") else f">={compatible}" if compatible else ""
-    if re.search(rf"\b{re.escape(item.name)}==\S+ depends on Python", cause):
-        version = ""
-    if not has_version(item):
-        extras = ""
-    return replace(item, text=f"{requirement.name}{extras}{version}{marker}")
-
-
-def _nearest(item: Declared, base: BaseImage, options: LockOptions, *, resolve: bool) -> Declared | None:
-    """A requirement as the first version since its lowest one that has a wheel; None when there is none.
-
-    Args:
-        resolve: everything that it needs has a wheel, too.
-    """
-    requirement = Requirement(item.text)
-    lowest = [part.version for part in requirement.specifier if part.operator in ("==", "~=", ">=")]
-    if not lowest:
-        return None
-    requirement.specifier = SpecifierSet(f">={lowest[0].partition('+')[0]}")
-    first = resolver.first_wheel(str(requirement), base, resolve=resolve, offline=options.offline)
-    requirement.specifier = SpecifierSet(f"=={first}" if first else "")
-    return replace(item, text=str(requirement)) if first else None
-
-
-def _with_wheels(
-    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, say: Progress
-) -> tuple[Recipe, Lock]:
-    """A lock without what has to be compiled because the image's Python is newer than it; else the lock as it was."""
-    held = resolver.versions("\n".join(made.pins))
-    pins = [f"{name}=={held[name]}" for name in made.compiled if name in held]
-    # A package without a wheel for any Python is most likely Python alone, and its source is as good.
-    native = [pin for pin in pins if resolver.newest_python(pin, base)]
-    if not native:
-        return recipe, made
-    say(f"looking for wheels of {listed(native, 5)}")
-    names = tuple(text.partition("==")[0] for text in native)
-    near = (
-        _nearest(item, base, options, resolve=False) or item if item.name in names else item
-        for item in recipe.requirements
-    )
-    later, changes, first = replace(recipe, requirements=tuple(near)), made.changes, followed(base.python)
-    if recipe.date and first and first > recipe.date:
-        later = replace(later, date=first)
-        why = f"{listed(native, 5)} has no wheel for Python {base.python}"
-        changes = (*changes, f"versions as of {first.date()} in place of {recipe.date.date()}: {why}")
-    again = pin(later, base, options, say, only_wheels=names)
-    later, again = _loosened(later, base, again, options, say, names)
-    if not again.pinned:
-        return recipe, made
-    return later, with_changes(again, (*changes, *_changes(recipe, later, again)), later, base)
-
-
-def next_wheel(text: str, base: BaseImage, offline: bool = False) -> str:
-    """Return a pin as the first later version that has a wheel for the image's Python; "" when there is none."""
-    version = exact_version(text).partition("+")[0]
-    head, marker = text.partition("==")[0], text.partition(";")[2].strip()
-    later = resolver.first_wheel(f"{head}>={version}", base, offline=offline) if version else ""
-    return f"{head}=={later}{marker and f'; {marker}'}" if later and later != version else ""
 
 
 def _from_python(
@@ -309,8 +258,10 @@ def _why(failed: Lock, base: BaseImage) -> str:
 
 
 def _advice(failed: Lock) -> str:
+    if failed.conflict is not None:
+        return "try another --python-version, --base-image or --date, or --without NAME"
     if "does not answer" in failed.note:
-        return "check the network; --offline uses what was asked before"
+        return "check the network; UV_OFFLINE=1 uses what was asked before"
     if "cache" in failed.note:
         return "run it once with a network, so that the resolver's cache has what is needed"
     if "took longer" in failed.note:

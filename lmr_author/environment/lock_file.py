@@ -1,8 +1,10 @@
-"""A requirements.lock: its content and comments, its lines read and exchanged, and the checksum of what was written."""
+"""A requirements.lock: its content and comments, its lines read, and the checksum of what was written."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,7 +42,6 @@ class Lock:
         pinned: every package, also indirect ones, has one exact version.
         note: how it was made, or why it is not pinned.
         left_out: requirements that were put aside, each with the reason.
-        yanked: versions in it that were withdrawn from the index.
         compiled: packages without a wheel, which are compiled when they are installed.
         conflict: why no versions fit together; None when that is not the reason.
         changes: what was changed of what the repository asks for.
@@ -51,7 +52,6 @@ class Lock:
     pinned: bool
     note: str
     left_out: tuple[str, ...] = ()
-    yanked: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     conflict: Conflict | None = None
     changes: tuple[str, ...] = ()
@@ -60,8 +60,7 @@ class Lock:
     @property
     def pins(self) -> list[str]:
         """Return its requirements, without comments and hashes."""
-        lines = (line.rstrip(" \\") for line in self.text.splitlines())
-        return [line for line in lines if line and not line.startswith(("#", " "))]
+        return list(held(self.text).values())
 
     @property
     def reason(self) -> str:
@@ -82,12 +81,11 @@ class LockOptions:
         date: versions as of this moment, as given; None for the commit's.
         python: Python version inside the image, where it is known better.
         base_image: the image, in place of the Dockerfile's.
-        hashes: write the hash of each version's files.
         relax: where nothing fits, loosen what conflicts.
-        offline: use what was asked before.
         force: overwrite a lock that somebody edited.
         dry_run: write nothing.
         seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
+        extra: requirements beside the repository's, or in place of its own.
         without: names of packages that are not installed, whoever needs them.
         only_goal: pin only what the goal files import.
         from_python: an interpreter with which the code runs: its versions are taken.
@@ -96,26 +94,36 @@ class LockOptions:
     date: str | None = None
     python: str | None = None
     base_image: str | None = None
-    hashes: bool = False
     relax: bool = False
-    offline: bool = False
     force: bool = False
     dry_run: bool = False
     seconds: float = SECONDS
+    extra: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     only_goal: bool = False
     from_python: Path | None = None
 
+    def again(self) -> str:
+        """Return those that the next command has to repeat, as typed."""
+        words = [word for text in self.extra for word in ("--with", text)]
+        words += [word for name in self.without for word in ("--without", name)]
+        return shlex.join([*words, *(["--only-goal"] if self.only_goal else [])])
 
-def with_changes(made: Lock, changes: tuple[str, ...], recipe: Recipe, base: BaseImage) -> Lock:
-    """Return a lock with more changes, and with the comments in its text that say what it is."""
-    made = replace(made, changes=(*changes, *made.changes))
+
+def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> Lock:
+    """Return a lock with the comments in its text that say what it is.
+
+    Args:
+        again: see :meth:`LockOptions.again`.
+    """
     comments = [f"CHANGED: {change}" for change in made.changes]
     comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    if facts := unmet(recipe, base.python):
-        comments.append(f"{asking(facts)}, and this is for {base.python}")
-    comments += [*made.left_out, *made.yanked, *made.old]
+    if unmet(recipe, base.python):
+        comments.append(f"{asking(recipe)}, and this is for {base.python}")
+    comments += [*made.left_out, *made.old]
     lines = [f"# {_shortened(comment)}\n" for comment in comments]
+    if again:
+        lines.append(f"# options: {printable(again, 4000)}\n")
     if made.compiled:
         # Whole, however long: what reads a lock takes the names from here.
         lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
@@ -149,27 +157,24 @@ def _digest(text: str) -> str:
     return sha256_bytes(text.encode("utf-8"))[:16]
 
 
-def entries(lock: str) -> list[tuple[str, str]]:
-    """Return the lines of a lock as (normalised name, text with the line's end); "" for a comment or an option."""
-    found: list[tuple[str, str]] = []
-    pending = ""
-    for line in lock.splitlines(keepends=True):
-        pending += line if line.endswith("\n") else f"{line}\n"
-        if not line.lstrip().startswith("#") and line.rstrip().endswith("\\"):
+def _entries(lock: str) -> Iterator[tuple[str, str]]:
+    """Yield the requirements of a lock as (normalised name, text), without comments, options and hashes."""
+    for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
+        text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
+        try:
+            yield canonicalize_name(Requirement(text).name), text
+        except InvalidRequirement:
             continue
-        found.append((_name(pending), pending))
-        pending = ""
-    return [*found, (_name(pending), pending)] if pending else found
 
 
 def held(lock: str) -> dict[str, str]:
-    """Return the requirements of a lock by name, without comments, options and hashes: ``numpy==1.24.3``."""
-    return {name: plain(text) for name, text in entries(lock) if name}
+    """Return the requirements of a lock by name: ``numpy==1.24.3``."""
+    return dict(_entries(lock))
 
 
 def requirements(lock: str) -> list[str]:
     """Return the requirements of a lock, sorted."""
-    return sorted(plain(text) for name, text in entries(lock) if name)
+    return sorted(text for _, text in _entries(lock))
 
 
 def is_pinned(lock: str) -> bool:
@@ -177,50 +182,21 @@ def is_pinned(lock: str) -> bool:
     return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock))
 
 
+def _said(lock: str, pattern: str) -> str:
+    match = re.search(rf"^# {pattern}", lock, re.M)
+    return match[1] if match else ""
+
+
 def compiled(lock: str) -> list[str]:
     """Return the packages that a lock says are compiled, having no wheel."""
-    match = re.search(r"^# compiled when installed, there is no wheel: (.*)$", lock, re.M)
-    return re.findall(r"[\w.-]+", match[1]) if match else []
+    return re.findall(r"[\w.-]+", _said(lock, r"compiled when installed, there is no wheel: (.*)$"))
 
 
 def python(lock: str) -> str:
     """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
-    said = re.search(r"^# for Python (3\.\d+)", lock, re.M)
-    return said[1] if said else ""
+    return _said(lock, r"for Python (3\.\d+)")
 
 
-def with_requirement(lock: str, line: str) -> str:
-    """Return a lock with a requirement, in place of the one of the same name, else in its alphabetical place."""
-    name = canonicalize_name(Requirement(line).name)
-    made: list[str] = []
-    placed = False
-    for other, text in entries(lock):
-        if other and not placed and other >= name:
-            made.append(f"{line}\n")
-            placed = True
-        if other != name:
-            made.append(text)
-    return "".join(made if placed else [*made, f"{line}\n"])
-
-
-def without_requirement(lock: str, name: str, reason: str) -> str:
-    """Return a lock without a requirement; a comment says why."""
-    return "".join(
-        f"# {text.splitlines()[0].strip(chr(92) + ' ')} is left out: {reason}\n" if other == name else text
-        for other, text in entries(lock)
-    )
-
-
-def plain(text: str) -> str:
-    """Return an entry's requirement alone, with a marker if it has one."""
-    return re.split(r"\s+--hash|\s*\\\n|\s+#", text.strip())[0].strip()
-
-
-def _name(text: str) -> str:
-    said = plain(text)
-    if not said or said.startswith(("#", "-")):
-        return ""
-    try:
-        return canonicalize_name(Requirement(said).name)
-    except InvalidRequirement:
-        return ""
+def command(lock: str, *words: str) -> str:
+    """Return the command that makes a lock again with more options, as typed."""
+    return " ".join(filter(None, ["lmr-author env lock", _said(lock, r"options: (.*)$"), shlex.join(words)]))

@@ -6,6 +6,7 @@ import ast
 import configparser
 import re
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -14,8 +15,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment.code import dotted_name, parse_quietly
-from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused
+from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused, has_version
 from lmr_author.environment.requirements import (
     MAX_BYTES,
     conda_requirement,
@@ -80,7 +80,6 @@ def _manifest(
     lines: Iterable[Line],
     python: Fact = NOTHING,
     project: str = "",
-    suggested: Iterable[Line] = (),
     constraints: Iterable[Line] = (),
     problems: tuple[str, ...] = (),
 ) -> Manifest:
@@ -95,14 +94,13 @@ def _manifest(
         canonicalize_name(project) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", project) else "",
         problems,
         tuple(item for item in needed if isinstance(item, Unused)),
-        tuple(item for item in read(suggested) if isinstance(item, Declared)),
-        tuple(item for item in read(constraints) if isinstance(item, Declared)),
-        python.origin or (path if python.text else ""),
+        constraints=tuple(item for item in read(constraints) if isinstance(item, Declared)),
+        python_origin=python.origin or (path if python.text else ""),
     )
 
 
 def _pyproject(text: str, path: str, root: Path) -> Manifest:
-    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are suggested."""
+    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are not used."""
     data = tomllib.loads(text)
     lines = Lines(path, text)
     project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
@@ -117,43 +115,20 @@ def _pyproject(text: str, path: str, root: Path) -> Manifest:
     asked = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ "))) if python else NOTHING
     dynamic = "dependencies" in _strings(project.get("dynamic"))
     problems = (f"{path}: dependencies are dynamic",) if dynamic else ()
-    made = _manifest(path, needed, asked, name, _optional(data, lines), problems=problems)
+    made = _manifest(path, needed, asked, name, problems=problems)
     return replace(made, version=_text((project or poetry).get("version")))
 
 
-def _optional(data: dict[str, Any], lines: Lines) -> list[Line]:
-    """Extras and groups: of PEP 621, PEP 735, poetry and uv."""
-    lists = {**_table(data, "project", "optional-dependencies"), **_table(data, "dependency-groups")}
-    found = [line for value in lists.values() for line in lines.each(value)]
-    found += lines.each(_table(data, "tool", "uv").get("dev-dependencies"))
-    poetry = _table(data, "tool", "poetry")
-    optional = {
-        key: value
-        for key, value in _table(poetry, "dependencies").items()
-        if isinstance(value, dict) and value.get("optional")
-    }
-    groups = [
-        _table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)
-    ]
-    for table in (optional, _table(poetry, "dev-dependencies"), *groups):
-        found += _poetry_lines(table, lines, optional=True)
-    return found
-
-
-def _poetry_lines(table: Mapping[str, Any], lines: Lines, *, optional: bool = False) -> list[Line]:
-    """Dependencies of poetry in PEP 508 form: none for an optional one, several for several Pythons."""
+def _poetry_lines(table: Mapping[str, Any], lines: Lines) -> list[Line]:
+    """Dependencies of poetry in PEP 508 form: none for an optional one."""
     found = []
     for name, values in table.items():
         for value in values if isinstance(values, list) else [values]:
             row = value if isinstance(value, dict) else {"version": value}
-            if name.lower() == "python" or (row.get("optional") and not optional):
+            if name.lower() == "python" or row.get("optional"):
                 continue
             origin = lines.of(name, "=")
-            markers = [_text(row.get("markers"))]
-            for part in filter(None, _poetry_specifier(row.get("python")).split(",")):
-                if match := re.fullmatch(r"([<>=!]+)(\d+\.\d+)(?:\.\d+)*", part):
-                    markers.append(f"python_version {match[1]} '{match[2]}'")
-            marker = " and ".join(filter(None, markers))
+            marker = _text(row.get("markers"))
             text = f"{name}{_extras(row)}{_poetry_specifier(row.get('version'))}{marker and f'; {marker}'}"
             found.append((_elsewhere(name, row) or text, origin))
     return found
@@ -181,28 +156,25 @@ def _poetry_specifier(value: object) -> str:
 
 
 def _setup_cfg(text: str, path: str, root: Path) -> Manifest:
-    """Read ``install_requires``, ``python_requires`` and ``name``; extras are suggested."""
+    """Read ``install_requires``, ``python_requires`` and ``name``."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
     lines = Lines(path, text)
 
-    def listed(section: str, option: str) -> list[Line]:
-        # One requirement per line; within one line, ';' belongs to a marker.
-        values = map(str.strip, parser.get(section, option, fallback="").splitlines())
-        return lines.each([value for value in values if value and not value.startswith("#")])
-
-    needed = listed("options", "install_requires")
+    # One requirement per line; within one line, ';' belongs to a marker.
+    values = map(str.strip, parser.get("options", "install_requires", fallback="").splitlines())
+    needed = lines.each([value for value in values if value and not value.startswith("#")])
     python = parser.get("options", "python_requires", fallback="")
     asked = Fact(python, lines.of("python_requires")) if python else NOTHING
-    extras = parser.options("options.extras_require") if parser.has_section("options.extras_require") else []
-    suggested = [line for extra in extras for line in listed("options.extras_require", extra)]
-    made = _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""), suggested)
+    made = _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""))
     return replace(made, version=parser.get("metadata", "version", fallback=""))
 
 
 def _setup_py(text: str, path: str, root: Path) -> Manifest:
     """Read the arguments of the ``setup`` call, as far as they are literal; the file is not run."""
-    tree = parse_quietly(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the repository's invalid escapes are not ours to report
+        tree = ast.parse(text)
     reader = _SetupReader(tree, path)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.keywords)
     call = next((node for node in calls if dotted_name(node.func).rpartition(".")[2] == "setup"), None)
@@ -212,9 +184,8 @@ def _setup_py(text: str, path: str, root: Path) -> Manifest:
     name = reader.lines(keywords.get("name"))
     demanded = reader.lines(keywords.get("python_requires"))
     python = Fact(*demanded[0]) if demanded else NOTHING
-    extras = reader.lines(keywords.get("extras_require"))
     version = reader.lines(keywords.get("version"))
-    made = _manifest(path, needed, python, name[0][0] if name else "", extras)
+    made = _manifest(path, needed, python, name[0][0] if name else "")
     made = replace(made, version=version[0][0] if version else "")
     if complete:
         return made
@@ -241,6 +212,15 @@ def _with(manifest: Manifest, others: Iterable[Manifest]) -> Manifest:
             constraints=(*manifest.constraints, *other.constraints),
         )
     return manifest
+
+
+def dotted_name(node: ast.expr) -> str:
+    """Return ``a.b.c`` of an expression, or its last attributes where it begins with something else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id] if isinstance(node, ast.Name) else parts))
 
 
 class _SetupReader:
@@ -319,7 +299,7 @@ def _conda(text: str, path: str, root: Path) -> Manifest:
             elif requirement:
                 needed.append((requirement, lines.of(item)))
     found = _manifest(path, needed, python)
-    declared = [replace(item, conda=True) for item in found.declared]
+    declared = [replace(item, mentioned=has_version(item)) for item in found.declared]
     own = replace(
         found,
         declared=(*declared, *(item for item in pip if isinstance(item, Declared))),

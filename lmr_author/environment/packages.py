@@ -34,6 +34,12 @@ def names(name: str) -> frozenset[str]:
     return frozenset(_tables()[name])
 
 
+@cache
+def _debian(kind: str) -> dict[str, str]:
+    """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
+    return {item: package for package, items in table(kind).items() for item in items}
+
+
 def is_standard(module: str) -> bool:
     """Return whether a top-level module belongs to Python, or did."""
     return module in sys.stdlib_module_names or module in names("former_standard")
@@ -46,15 +52,16 @@ def distribution(module: str) -> str | None:
     """
     parts = module.split(".")
     known = table("imports")
-    return next(
-        (known[name] for n in range(len(parts), 0, -1) if (name := ".".join(parts[:n])) in known), None
-    )
+    for length in range(len(parts), 0, -1):
+        if (name := ".".join(parts[:length])) in known:
+            return str(known[name])
+    return canonicalize_name(parts[0]) if parts[0] in names("imports_by_name") else None
 
 
 def library_of(folder: str) -> str:
     """Return the distribution of a folder in ``site-packages``."""
-    known = table("imports").get(folder, folder)
-    return canonicalize_name(known) if known else ""
+    known = distribution(folder)
+    return canonicalize_name(folder if known is None else known)
 
 
 def interchangeable(name: str) -> frozenset[str]:
@@ -64,20 +71,22 @@ def interchangeable(name: str) -> frozenset[str]:
 
 def debian(kind: str, name: str) -> str:
     """Return the Debian package with one of the ``headers``, ``programs`` or ``libraries``; "" when unknown."""
-    return str(table(kind).get(name) or table(kind).get(PurePosixPath(name).name, ""))
+    return _debian(kind).get(name) or _debian(kind).get(PurePosixPath(name).name, "")
 
 
-@cache
-def installable() -> frozenset[str]:
-    """Return the Debian packages that may appear in a Dockerfile; a repository cannot add other names."""
-    return frozenset(name for needs in table("system").values() for name in needs) | names("system_known")
+def system_packages(name: str) -> list[str]:
+    """Return the Debian packages that a Python package needs."""
+    return [package for package, users in table("system").items() if name in users]
 
 
 def known_debian(name: str) -> str:
-    """Return a Debian package's name as every supported release has it; "" for one that is not installable."""
+    """Return a Debian package's name as every supported release has it; "" for one that is not installable.
+
+    Only these may appear in a Dockerfile; a repository cannot add other names.
+    """
     java = re.fullmatch(r"openjdk-\d+-(jdk|jre)(-headless)?", name)
     known = f"default-{java[1]}-headless" if java else table("system_alias").get(name, name)
-    return known if known in installable() else ""
+    return known if known in table("system") or known in names("system_known") else ""
 
 
 def newest_patch(python: str) -> str:

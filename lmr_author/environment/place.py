@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import git
-from packaging.utils import canonicalize_name
 
 from lmr_author import files
 from lmr_author.environment import lock_file
@@ -178,13 +177,11 @@ class Known:
         python: minor version that the lock is for; for a base image that the lock was not made for, that image's,
             as far as it is known.
         date: of the pinned commit; None when unknown.
-        guessed: names of requirements that nobody declares.
     """
 
     base: BaseImage
     python: str
     date: datetime | None
-    guessed: frozenset[str]
 
 
 def known(task: Task, base_image: str | None = None) -> Known:
@@ -200,13 +197,8 @@ def known(task: Task, base_image: str | None = None) -> Known:
     other = base_image is not None and base.reference != recorded.reference
     if other or not re.fullmatch(r"3\.\d+", python):
         python = base.python
-    guessed = (
-        re.split(r"[\s<>=!~\[;@]", item.requirement)[0]
-        for item in origin.environment.requirements
-        if item.guessed
-    )
     date = datetime.fromisoformat(origin.repository.commit_date) if origin.repository.commit_date else None
-    return Known(base, python, date, frozenset(map(canonicalize_name, guessed)))
+    return Known(base, python, date)
 
 
 def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
@@ -214,22 +206,18 @@ def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | Non
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
     """
-    if image is None and (image := base_of(text_of(task.dockerfile)) or None) and python is None:
-        built = stored(task) or {}
-        before = provenance.load(task).environment.base_image
-        found = ""
-        if built.get("base_image") == image:
-            found = str(built.get("python", ""))
-        elif before.reference == image and before.python_certain:
-            found = before.python
-        if version := re.match(r"3\.\d+", found):
-            python = version[0]
+    image = image or base_of(text_of(task.dockerfile)) or None
+    if image and python is None:
+        built, before = stored(task) or {}, provenance.load(task).environment.base_image
+        certain = before.python if before.reference == image and before.python_certain else ""
+        found = str(built.get("python", "")) if built.get("base_image") == image else certain
+        version = re.match(r"3\.\d+", found)
+        python = version[0] if version else None
+    own = choose_base(recipe, None, python)
     try:
-        own = choose_base(recipe, None, python)
         return own if image in (None, own.reference) else choose_base(recipe, image, python)
-    except LmrError:
-        # A Dockerfile made by hand may say anything after FROM.
-        return choose_base(recipe, None, python)
+    except LmrError:  # a Dockerfile made by hand may say anything after FROM
+        return own
 
 
 def base_of(content: str) -> str:

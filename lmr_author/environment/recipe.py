@@ -22,15 +22,14 @@ class Declared:
         text: the requirement in PEP 508 form, made from parsed parts: no option, no URL, one line.
         origin: file and line, as in ``requirements.txt:4``.
         guessed: derived from an import; nobody declares it, so it is dropped when it does not fit.
-        conda: one of conda's packages, whose names and versions the package index need not have.
-        mentioned: its version comes from a README, a Dockerfile or an extra, and is dropped when it does not fit.
+        mentioned: its version comes from a README, a Dockerfile or conda, whose versions the package index need not
+            have; it is dropped when it does not fit.
     """
 
     name: str
     text: str
     origin: str
     guessed: bool = False
-    conda: bool = False
     mentioned: bool = False
 
     def __str__(self) -> str:
@@ -45,7 +44,7 @@ class Unused:
         text: as written, made printable.
         origin: file and line.
         kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
-            ``unavailable`` (imported, and not on the package index), ``unreadable``.
+            ``unreadable``.
         reason: why, for a person.
         name: the package's normalised name, where it is known.
     """
@@ -72,26 +71,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Download:
-    """A model or data set that the code fetches.
-
-    Attributes:
-        kind: ``model``, ``dataset``, ``nltk``, ``spacy`` or ``file``.
-        what: its name or address.
-        origin: file and line.
-        at_import: whether importing the module fetches it; otherwise calling something does.
-    """
-
-    kind: str
-    what: str
-    origin: str
-    at_import: bool
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.what}, {'when imported' if self.at_import else 'when run'} ({self.origin})"
-
-
-@dataclass(frozen=True)
 class SystemPackage:
     """A package of the image's operating system: its Debian name, and why it is needed."""
 
@@ -112,20 +91,16 @@ class Recipe:
         torch: requirements on the PyTorch family.
         python: version specifier that the repository asks for ("" for none), with ``python_origin``.
         project: normalised name of the repository's own package, "" when it is none.
-        own_version: that package's version, where the code asks for the installed one; else "".
+        own_version: that package's version, where the code asks for an installed one; else "".
         devel: why the base image must have a compiler, or "".
         source_folder: folder of the repository that must be on Python's path (``src``), or "".
         date: when the pinned commit was made; newer packages are not used.
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
         constraints: versions from the repository's lock files; dropped when they do not fit.
-        pythons: every place that names a Python version.
-        suggested: requirements that are only mentioned (README, Dockerfile, extras) and not used.
         unused: requirements that cannot be used: addresses, paths, options.
-        cuda: where the code compiles for a GPU.
         system: packages of the operating system.
-        downloads: models and data that the code fetches.
-        imported: packages that the main code imports at once, with others that provide the same module.
+        nltk: data of NLTK that the code fetches by name.
     """
 
     requirements: tuple[Declared, ...] = ()
@@ -140,13 +115,9 @@ class Recipe:
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     constraints: tuple[Declared, ...] = ()
-    pythons: tuple[Fact, ...] = ()
-    suggested: tuple[Declared, ...] = ()
     unused: tuple[Unused, ...] = ()
-    cuda: tuple[Fact, ...] = ()
     system: tuple[SystemPackage, ...] = ()
-    downloads: tuple[Download, ...] = ()
-    imported: frozenset[str] = frozenset()
+    nltk: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,7 +130,7 @@ class Manifest:
         project: normalised name of the repository's package, with its ``version`` as written.
         problems: what could not be read, for a person.
         unused: requirements that cannot be used.
-        suggested: requirements that are optional (extras, groups) or only mentioned.
+        suggested: requirements that are only mentioned.
         constraints: versions that apply if the package is installed at all (lock files, ``-c``).
         includes: requirement and conda files that a command of this file installs.
         apt: packages of the operating system that it installs.
@@ -182,16 +153,11 @@ class Manifest:
 def applies(declared: Declared) -> bool:
     """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
     marker = Requirement(declared.text).marker
-    if marker is None:
-        return True
-    linux = {
-        "sys_platform": "linux",
-        "platform_system": "Linux",
-        "os_name": "posix",
-        "platform_machine": "x86_64",
-    }
-    return any(
-        marker.evaluate({**linux, "python_version": one, "python_full_version": f"{one}.0", "extra": ""})
+    linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "extra": ""}
+    return marker is None or any(
+        marker.evaluate(
+            {**linux, "platform_machine": "x86_64", "python_version": one, "python_full_version": f"{one}.0"}
+        )
         for one in ("3.7", "3.8", "3.10", "3.11", "3.12")
     )
 
@@ -225,34 +191,6 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
 
 def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
     """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin."""
-
-    def declared(items: Iterable[Declared]) -> list[dict[str, Any]]:
-        return [
-            {"name": item.name, "requirement": item.text, "origin": item.origin, "guessed": item.guessed}
-            for item in items
-        ]
-
-    return {
-        "format": "lmr-recipe/1",
-        "date": recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None,
-        "project": recipe.project,
-        "source_folder": recipe.source_folder,
-        "base_image": base,
-        "python": {
-            "specifier": recipe.python,
-            "origin": recipe.python_origin,
-            "mentioned": list(map(asdict, recipe.pythons)),
-        },
-        "torch": declared(recipe.torch),
-        "requirements": declared(recipe.requirements),
-        "constraints": declared(recipe.constraints),
-        "suggested": declared(recipe.suggested),
-        "unused": list(map(asdict, recipe.unused)),
-        "cuda": {"compiler": recipe.devel, "uses": list(map(asdict, recipe.cuda))},
-        "system": [
-            {"package": item.name, "reason": item.reason, "origin": item.origin} for item in recipe.system
-        ],
-        "downloads": list(map(asdict, recipe.downloads)),
-        "sources": list(recipe.sources),
-        "problems": [printable(problem, 2000) for problem in problems],
-    }
+    date = recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None
+    said = [printable(problem, 2000) for problem in problems]
+    return {**asdict(recipe), "format": "lmr-recipe/1", "base_image": base, "date": date, "problems": said}

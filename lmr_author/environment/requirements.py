@@ -6,11 +6,10 @@ import codecs
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 
 from lmr_author import files
 from lmr_author.environment.packages import pattern, table
@@ -29,10 +28,6 @@ _PIP = re.compile(
 )
 _CONDA = re.compile(r"^(?:micro)?(?:conda|mamba) (install|create|env create|env update)\b(.*)$")
 _APT = re.compile(r"^(?:apt|apt-get|aptitude) (?:-\S+ )*install\b(.*)$")
-_PYTHON = re.compile(
-    r"^(?:uv (?:venv|python (?:install|pin))\b.*?|pyenv (?:install|local|global)\b.*?|virtualenv\b.*?python)"
-    r"[ =]?(3\.\d+)(?:\.\d+)?(?=\s|$)|^python(3\.\d+) -m venv\b"
-)
 _PREFIX = re.compile(
     r"^\s*(?:(?:[$>%]|\(\w[\w.-]*\)\s*\$?|In \[\d+\]:)\s+)?(?:[A-Z_]+=\S* +)*(?:sudo (?:-\S+ )*)?[!%]?"
 )
@@ -75,40 +70,30 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
         return _address(text, origin)
     name = canonicalize_name(requirement.name)
     if requirement.url:
-        kind = _kind(requirement.url)
-        return Unused(printable(text, 120), origin, kind, f"{name} comes from {_PLACES[kind]}", name)
+        return _from_elsewhere(text, origin, requirement.url, name)
     return Declared(name, str(requirement), origin)
+
+
+def _from_elsewhere(text: str, origin: str, address: str, name: str) -> Unused:
+    if address.startswith(("git+", "hg+", "svn+", "bzr+", "git:", "git@")):
+        kind = "git"
+    else:
+        kind = "url" if "://" in address and not address.startswith("file:") else "path"
+    return Unused(printable(text, 120), origin, kind, f"{name or 'it'} comes from {_PLACES[kind]}", name)
 
 
 def _address(text: str, origin: str) -> Unused:
     """Pip also takes a bare address or path, and its package's name may follow as ``#egg=name``."""
     word = text.strip().split(" ")[0]
-    kind = _kind(word)
-    egg = word.partition("#egg=")[2].partition("&")[0].partition("[")[0]
-    if kind == "path" and "/" not in word and not word.startswith(".") and not word.endswith((".whl", ".gz")):
+    if not re.search(r"[/:]|^\.|\.whl$|\.gz$", word):
         return Unused(printable(text, 120), origin, "unreadable", "no requirement by name and version")
-    last = word.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
-    if not egg and last.endswith((".whl", ".tar.gz", ".zip")) and kind != "path":
-        egg = last.partition("-")[0]
-    elif not egg and kind == "git":
-        egg = last.removesuffix(".git")
-    name = canonicalize_name(egg)
-    return Unused(printable(text, 120), origin, kind, f"{name or 'it'} comes from {_PLACES[kind]}", name)
-
-
-def _kind(address: str) -> str:
-    if address.startswith(("git+", "hg+", "svn+", "bzr+", "git:", "git@")):
-        return "git"
-    return "url" if "://" in address and not address.startswith("file:") else "path"
-
-
-def wheel_version(unused: Unused) -> Declared | None:
-    """Return the version in the name of a wheel that is given by its address: ``…/torch-0.4.0-cp36-….whl``."""
-    try:
-        name, version, _, _ = parse_wheel_filename(unused.text.rpartition("/")[2].replace("%2B", "+"))
-    except InvalidWheelFilename:
-        return None
-    return Declared(name, f"{name}=={version.public}", unused.origin)
+    address, _, fragment = word.partition("#")
+    egg = re.search(r"egg=([\w.-]+)", fragment)
+    last = address.rstrip("/").rpartition("/")[2].partition("@")[0]
+    archive = last.endswith((".whl", ".tar.gz", ".zip"))
+    name = egg[1] if egg else last.partition("-")[0] if archive else last.removesuffix(".git")
+    named = egg or archive or "git" in word.partition(":")[0]
+    return _from_elsewhere(text, origin, word, canonicalize_name(name) if named else "")
 
 
 def editable(target: str, origin: str, line: str) -> Unused:
@@ -226,30 +211,20 @@ def _conda_version(rest: str) -> str:
     return re.sub(r"\s+", "", rest.split("|")[0]) if re.match(r"^[<>=!~]", rest) else ""
 
 
-@dataclass
-class Commands:
-    """Everything that commands install, each with its origin.
+class _Commands:
+    """Everything that commands install, each with its origin."""
 
-    Attributes:
-        declared: requirements.
-        unused: addresses, paths and options.
-        includes: files given with ``-r`` or to ``conda env create -f``.
-        pythons: specifiers of the Python version that conda (uv, pyenv, apt) installs.
-        apt: packages of the operating system.
-    """
-
-    declared: list[Declared] = field(default_factory=list)
-    unused: list[Unused] = field(default_factory=list)
-    includes: list[str] = field(default_factory=list)
-    pythons: list[Fact] = field(default_factory=list)
-    apt: list[Fact] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.declared: list[Declared] = []
+        self.unused: list[Unused] = []
+        self.includes: list[str] = []
+        self.pythons: list[Fact] = []
+        self.apt: list[Fact] = []
 
     def read(self, command: str, origin: str) -> None:
         """Read one command; what is no installation is skipped."""
         command = re.sub(r"\s+", " ", _PREFIX.sub("", command)).strip()
-        if named := _PYTHON.match(command):
-            self.pythons.append(Fact(f"=={named[1] or named[2]}.*", origin))
-        elif pip := _PIP.match(command):
+        if pip := _PIP.match(command):
             self._pip(_words(pip[1]), origin)
         elif conda := _CONDA.match(command):
             self._conda(_words(conda[2]), origin, environment=conda[1].startswith("env"))
@@ -259,12 +234,12 @@ class Commands:
             self.pythons += [Fact(f"=={match[1]}.*", origin) for match in pythons[:1]]
             self.apt += [Fact(name.partition("=")[0], origin) for name in names]
 
-    def add(self, text: str, origin: str) -> None:
+    def add(self, text: str, origin: str, *, mentioned: bool = False) -> None:
         """Add a requirement, or the reason why it is none."""
         parsed = parse_requirement(text, origin)
         if isinstance(parsed, Declared):
-            self.declared.append(parsed)
-        elif parsed.kind != "unreadable":
+            self.declared.append(Declared(parsed.name, parsed.text, origin, mentioned=mentioned))
+        elif parsed.kind in _PLACES:
             self.unused.append(parsed)
 
     def _pip(self, words: list[str], origin: str) -> None:
@@ -289,7 +264,7 @@ class Commands:
     def _target(self, word: str, origin: str) -> None:
         """An address or a path; this repository itself (``.``) is nothing to report."""
         found = editable(word, origin, word[:120])
-        if found.kind in _PLACES and not re.match(r"^(\.|\./)(\[|$)", word):
+        if found.kind in _PLACES:
             reason = found.reason.removeprefix("an option; ")
             self.unused.append(Unused(found.text, origin, found.kind, reason, found.name))
 
@@ -305,7 +280,7 @@ class Commands:
                 if name == "python" and requirement:
                     self.pythons.append(Fact(requirement, origin))
                 elif requirement and name != "python":
-                    self.add(requirement, origin)
+                    self.add(requirement, origin, mentioned=True)
 
 
 def _words(text: str) -> list[str]:
@@ -326,7 +301,7 @@ def read_commands(root: Path, path: str) -> Manifest:
     except LmrError as error:
         return Manifest(path, problems=(f"{path}: {error.message}",))
     script, docker = path.endswith((".sh", ".bash")), "dockerfile" in path.lower()
-    found = Commands()
+    found = _Commands()
     for number, line in join_lines(numbered if script or docker else _code_of(numbered)):
         origin = f"{path}:{number}"
         if docker:

@@ -14,7 +14,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from datetime import date as Date
 from pathlib import Path
@@ -24,7 +24,7 @@ from packaging.version import Version
 
 from lmr_author import files, processes
 from lmr_author.environment import interpreters
-from lmr_author.environment.base_images import BaseImage, builds_from, older
+from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.packages import names, newest_patch
 from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
@@ -44,7 +44,6 @@ _NO_INDEX = re.compile(
     r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
     r"|client error \(Connect\)"
 )
-_YANKED = re.compile(r"`([\w.-]+==\S+?)` is yanked(?: \(reason: \"(.*?)\"\))?")
 _QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
@@ -61,10 +60,9 @@ class Resolution:
         date: newer packages are not used; None for today.
         constraints: requirements that apply if a package is needed at all.
         excluded: names that are not installed, whoever needs them.
-        only_wheels: names of which no source is used; ``:all:`` for everything.
+        only_wheels: names of which no source is used.
         later: name → day until which this package may be newer than the date.
         resolve: whether what packages need is added.
-        lowest: whether the oldest version of what is asked for is taken.
     """
 
     texts: tuple[str, ...]
@@ -75,14 +73,11 @@ class Resolution:
     only_wheels: tuple[str, ...] = ()
     later: dict[str, Date] = field(default_factory=dict)
     resolve: bool = True
-    lowest: bool = False
-    hashes: bool = False
-    offline: bool = False
 
 
 @dataclass(frozen=True)
-class PackageFiles:
-    """The files of a pinned package that fit an image, and when they were uploaded."""
+class Package:
+    """A package of a resolution: its version, and its files that fit the image."""
 
     version: str
     has_wheel: bool
@@ -91,11 +86,11 @@ class PackageFiles:
 
 @dataclass(frozen=True)
 class ResolverOutput:
-    """The output of one run of uv."""
+    """The output of one run of uv: the packages by their normalised names, {} when it failed."""
 
-    exit_code: int
-    stdout: str
+    packages: dict[str, Package]
     stderr: str
+    failed: bool
     timed_out: bool
 
 
@@ -107,8 +102,8 @@ def can_build() -> bool:
     )
 
 
-def ask(question: Resolution, seconds: float, *, files_only: bool = False) -> ResolverOutput:
-    """Run uv once; what it prints are pins, or with ``files_only`` a ``pylock.toml`` (PEP 751)."""
+def ask(question: Resolution, seconds: float) -> ResolverOutput:
+    """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
     try:
         import uv
 
@@ -121,21 +116,38 @@ def ask(question: Resolution, seconds: float, *, files_only: bool = False) -> Re
         _write(folder / "constraints.txt", question.constraints)
         _write(folder / "excludes.txt", question.excluded)
         arguments = _arguments(question)
-        arguments += ["--format", "pylock.toml"] if files_only else ["--no-annotate"]
-        if not can_build():
-            env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
-            env |= _QUIET
+        if can_build():
+            code, stdout, stderr, late = _in_sandbox(
+                program, arguments, folder, question.base.python, seconds
+            )
+        else:
+            env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"} | _QUIET
             own = ["--python", sys.executable, "--only-binary", ":all:"]
             done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
-            return ResolverOutput(
-                done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr, done.timed_out
+            code, stdout, stderr, late = done.exit_code, done.stdout, done.stderr, done.timed_out
+    return ResolverOutput(_read(stdout) if code == 0 else {}, stderr, code != 0, late)
+
+
+def _read(output: bytes) -> dict[str, Package]:
+    """Read a ``pylock.toml`` (PEP 751)."""
+    found: dict[str, Package] = {}
+    try:
+        for package in tomllib.loads(output.decode("utf-8", "replace")).get("packages", []):
+            wheels = package.get("wheels", [])
+            listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
+            times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
+            found[canonicalize_name(package["name"])] = Package(
+                str(Version(package["version"])), bool(wheels), min(times).date() if times else None
             )
-        return _in_sandbox(program, arguments, folder, question.base.python, seconds)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
+        raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
+    return found
 
 
 def _in_sandbox(
     program: Path, arguments: list[str], folder: Path, python: str, seconds: float
-) -> ResolverOutput:
+) -> tuple[int, bytes, str, bool]:
     """Run uv in bubblewrap with the network; builds use the image's Python, where this machine has it."""
     began = time.monotonic()
     interpreter = interpreters.for_builds(python)
@@ -166,8 +178,7 @@ def _in_sandbox(
                 network=True,
             )
         )
-    stdout, stderr = (output.decode("utf-8", "replace") for output in (done.stdout, done.stderr))
-    return ResolverOutput(done.exit_code, stdout, stderr, done.timed_out)
+    return done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out
 
 
 def _settings() -> dict[str, str]:
@@ -195,22 +206,15 @@ def _arguments(question: Resolution) -> list[str]:
     old = bool(base.torch) and Version(base.torch) < Version("1.13")
     arguments = ["pip", "compile", "requirements.in", "--excludes", "excludes.txt", "--constraints"]
     arguments += ["constraints.txt", "--no-header", "--color", "never", "--no-progress"]
-    arguments += ["--python-version", newest_patch(base.python)]
+    arguments += ["--format", "pylock.toml", "--python-version", newest_patch(base.python)]
     arguments += ["--python-platform", "x86_64-manylinux2014" if old else "x86_64-manylinux_2_28"]
     for name in question.only_wheels:
         arguments += ["--only-binary", name]
-    later = dict(question.later)
-    day = builds_from(base.python)
     if question.date is not None:
         arguments += ["--exclude-newer", question.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
-        if question.date < day:
-            later.setdefault("setuptools", day.date())  # no earlier one builds a source with this Python
-        for name, until in later.items():
+        for name, until in question.later.items():
             arguments += ["--exclude-newer-package", f"{name}={until.isoformat()}"]
-    arguments += [] if question.resolve else ["--no-deps"]
-    arguments += ["--resolution", "lowest-direct"] if question.lowest else []
-    arguments += ["--offline"] if question.offline else []
-    return arguments + (["--generate-hashes"] if question.hashes else [])
+    return arguments + ([] if question.resolve else ["--no-deps"])
 
 
 def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
@@ -247,66 +251,3 @@ def cause(stderr: str) -> str:
     match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
     found = match[1] if match else text
     return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S), 300)
-
-
-def yanked(stderr: str) -> tuple[str, ...]:
-    """Return versions that were withdrawn from the index, each with the reason given there."""
-    return tuple(
-        f"{name} was withdrawn from the index{f' ({printable(reason, 200)})' if reason else ''}"
-        for name, reason in dict.fromkeys(_YANKED.findall(" ".join(stderr.split())))
-    )
-
-
-def versions(output: str) -> dict[str, str]:
-    """Return the pins of uv's output, or of a lock: normalised name → version."""
-    found = re.findall(r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)", output, re.M)
-    return {canonicalize_name(name): version for name, version in found}
-
-
-def package_files(
-    pins: Sequence[str], base: BaseImage, seconds: float, offline: bool = False
-) -> dict[str, PackageFiles]:
-    """Return the files of pinned packages that fit an image, by name; {} when the index does not tell."""
-    question = Resolution(tuple(pins), base, resolve=False, offline=offline)
-    done = ask(question, seconds, files_only=True) if pins else None
-    if done is None or done.exit_code != 0:
-        return {}
-    try:
-        data = tomllib.loads(done.stdout)
-    except tomllib.TOMLDecodeError:
-        return {}
-    found: dict[str, PackageFiles] = {}
-    for package in data.get("packages", []):
-        wheels = package.get("wheels", [])
-        listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
-        times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
-        uploaded = min(times).date() if times else None
-        version = str(package.get("version", ""))
-        found[canonicalize_name(str(package["name"]))] = PackageFiles(version, bool(wheels), uploaded)
-    return found
-
-
-def first_wheel(text: str, base: BaseImage, *, resolve: bool = False, offline: bool = False) -> str:
-    """Return the oldest version that satisfies a requirement and has a wheel for an image; "" when there is none.
-
-    Args:
-        resolve: everything that it needs has a wheel, too.
-    """
-    question = Resolution(
-        (text,), base, excluded=excluded(base, "", ()), only_wheels=(":all:",), resolve=resolve, lowest=True,
-        offline=offline,
-    )  # fmt: skip
-    done = ask(question, 60.0)
-    found = versions(done.stdout) if done.exit_code == 0 else {}
-    return found.get(canonicalize_name(re.split(r"[\s<>=!~\[;]", text)[0]), "")
-
-
-def newest_python(pin: str, base: BaseImage) -> str:
-    """Return the newest Python that a pin has wheels for, where it has none for the image's; "" when it has none.
-
-    A package without any wheel is most likely Python alone, and its source is as good.
-    """
-    for python in older(base.python):
-        if any(one.has_wheel for one in package_files([pin], replace(base, python=python), 30.0).values()):
-            return python
-    return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lmr_author import resources
@@ -41,15 +41,13 @@ class Imported:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as stored in ``authoring/environment.json``."""
+        facts = {key: value for key, value in asdict(self).items() if key != "explanation"}
+        found = self.explanation
         return {
-            "file": self.file,
-            "ok": self.ok,
-            "module": self.module,
-            "said": list(self.said),
-            "missing": list(self.missing),
+            **facts,
             "seconds": round(self.seconds, 3),
-            "cause": self.explanation.cause if self.explanation else "",
-            "advice": self.explanation.advice if self.explanation else "",
+            "cause": found.cause if found else "",
+            "advice": found.advice if found else "",
         }
 
 
@@ -82,6 +80,7 @@ def import_files(
     *,
     seconds: float = SECONDS,
     mounts: Sequence[Mount] = (),
+    lock: str = "",
 ) -> list[Imported]:
     """Import each file by itself: without network, not as root, nothing writable, within the time limit.
 
@@ -90,6 +89,7 @@ def import_files(
         tree: the repository's place inside.
         paths: files in it.
         mounts: what the sandbox does not show by itself.
+        lock: the text of the lock, for advice.
 
     Raises SandboxError when the sandbox itself fails.
     """
@@ -101,17 +101,11 @@ def import_files(
             cwd=tree,
             limits=Limits(seconds=seconds),
         )
-        results.append(_imported(path, sandbox.run(command), seconds))
+        results.append(_imported(path, sandbox.run(command), seconds, lock))
     return results
 
 
-def first_explained(imported: Sequence[Imported]) -> Explanation | None:
-    """Return the explanation of the first file that can be fixed, else of the first that cannot be imported."""
-    failed = [item.explanation for item in imported if not item.ok]
-    return next((item for item in failed if item and item.fix), failed[0] if failed else None)
-
-
-def _imported(path: str, result: ExecResult, seconds: float) -> Imported:
+def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Imported:
     try:
         report = json.loads(result.stdout)  # the probe's one line; the repository's code is not to be trusted
     except ValueError:
@@ -126,9 +120,8 @@ def _imported(path: str, result: ExecResult, seconds: float) -> Imported:
     lines = [line for line in text.splitlines() if line.strip()]
     # The code's own output matters where the exception says little (argparse, a C library's own message).
     everything = result.stderr.decode("utf-8", "replace")[-4000:] + "\n" + text
-    found = explain(Failure("import", path, text, missing)) or explain(
-        Failure("import", path, everything, missing)
-    )
+    failures = (Failure("import", path, said, missing, lock) for said in (text, everything))
+    found = next(filter(None, map(explain, failures)), None)
     return Imported(path, False, module, tuple(lines[-_LAST_LINES:]), missing, result.seconds, found)
 
 

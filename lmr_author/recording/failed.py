@@ -123,8 +123,9 @@ def _import_advice(name: str, folder: str) -> str:
 def _install_advice(name: str, in_image: bool) -> str:
     if in_image:
         return (
-            f"{name} is not installed in the image: add what brings it to requirements.lock, whose comments "
-            "name what was left out and why, and build again: `lmr-author env build --fix`"
+            f"{name} is not installed in the image: `lmr-author env lock --with NAME` adds what brings it to "
+            "requirements.lock, whose comments name what was left out and why; then build again: "
+            "`lmr-author env build`"
         )
     # An environment without Docker gets what the base image has when it is told the version.
     extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -131,26 +130,6 @@ def remove(client: DockerClient, container: str) -> None:
             time.sleep(0.1 * 2**attempt)
         except KeyboardInterrupt:
             continue
-
-
-def free_bytes(client: DockerClient) -> int | None:
-    """Return the free space where the engine keeps its images; None when that is on another machine."""
-    if not client.api.base_url.startswith("http+docker"):
-        return None  # not a local socket
-    try:
-        return shutil.disk_usage(Path(str(client.info().get("DockerRootDir") or "/var/lib/docker"))).free
-    except OSError:
-        return None
-
-
-def image_bytes(client: DockerClient, reference: str) -> int | None:
-    """Return the size of an image that the engine has; None when it does not."""
-    from docker.errors import ImageNotFound
-
-    try:
-        return int(client.images.get(reference).attrs["Size"])
-    except ImageNotFound:
-        return None
 
 
 # What is ours and unused

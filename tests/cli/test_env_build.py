@@ -57,7 +57,6 @@ def test_a_build_is_recorded_and_the_package_imported(task: Task) -> None:
     assert stored["python"].startswith("3.") and stored["packages"]["numpy"] == stored["numpy"]
     assert [(item["file"], item["ok"]) for item in stored["imports"]] == [("pkg/__init__.py", True)]
     assert "Step 1/" in (task.logs_folder / "build.log").read_text()
-    assert "needs: the base image is here" in ended.err
     assert "step 1/" in ended.err
 
 
@@ -68,8 +67,7 @@ def test_a_broken_instruction_is_named_with_its_line(task: Task) -> None:
     assert ended.code == 1
     assert "line 5 of the Dockerfile: RUN cmake --version" in ended.out
     assert "cause: the image has no cmake" in ended.out
-    assert "install the system package cmake" in ended.out
-    assert "--fix" in ended.out
+    assert "--no-install-recommends cmake`" in " ".join(ended.out.split())
     assert not task.environment_path.exists()
 
 
@@ -90,35 +88,6 @@ def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: Task) -> 
     assert ended.code == 3
     assert "lmr-author/no-such-base:none" in ended.err
     assert "--base-image" in ended.err and "make-base-image" in ended.err
-
-
-@pytest.mark.docker
-def test_fix_changes_the_dockerfile_and_shows_what(task: Task) -> None:
-    """A refusing Python (PEP 668) is put right; what was there is kept."""
-    write(task, "RUN pip install --no-index --find-links /nowhere -r /dev/null || pip install /workspace")
-    write(
-        task,
-        'RUN test -n "$PIP_BREAK_SYSTEM_PACKAGES" || { echo error: externally-managed-environment; exit 1; }',
-    )
-    before = task.dockerfile.read_text()
-    ended = build(task, "--fix")
-    assert ended.code == 0, ended.err
-    (repair,) = ended.json()["repairs"]
-    assert "+ENV PIP_BREAK_SYSTEM_PACKAGES=1" in repair["diff"]
-    assert "ENV PIP_BREAK_SYSTEM_PACKAGES=1" in task.dockerfile.read_text()
-    assert (task.authoring / "removed" / "Dockerfile").read_text() == before
-
-
-@pytest.mark.docker
-def test_a_fix_that_does_not_help_is_undone(task: Task) -> None:
-    write(task, "RUN echo error: externally-managed-environment; exit 1")
-    before = task.dockerfile.read_text()
-    ended = build(task, "--fix")
-    assert ended.code == 1
-    assert [item["undone"] for item in ended.json()["repairs"]] == [True]
-    assert task.dockerfile.read_text() == before
-    said = lmr("env", "build", "--fix", cwd=task.root).out
-    assert "the rest is for you to decide" in said and "`lmr-author env build --fix`" not in said
 
 
 @pytest.mark.docker

@@ -158,9 +158,9 @@ def test_without_an_answer_there_is_no_lock(task: Task, index: dict[str, str]) -
     error, hint = refuse(
         3, "env", "lock", cwd=task.root, env={**index, "UV_DEFAULT_INDEX": "http://127.0.0.1:9/"}
     )
-    assert "does not answer" in error and "--offline" in hint
+    assert "does not answer" in error and "UV_OFFLINE" in hint
     nowhere = {**index, "LMR_AUTHOR_CACHE": str(task.root.parent / "empty-cache")}
-    error, hint = refuse(3, "env", "lock", "--offline", cwd=task.root, env=nowhere)
+    error, hint = refuse(3, "env", "lock", cwd=task.root, env={**nowhere, "UV_OFFLINE": "1"})
     assert "cache" in error and "with a network" in hint
 
 
@@ -183,7 +183,7 @@ def test_no_python_files_at_all(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = lmr("env", "detect", "--repo", "empty", cwd=tmp_path)
     assert done.code == 0 and "there are no Python files" in done.out
-    done = lmr("env", "lock", "--repo", "empty", "--offline", cwd=tmp_path)
+    done = lmr("env", "lock", "--repo", "empty", cwd=tmp_path)
     assert done.code == 0 and "note: there are no Python files" in done.err
 
 
@@ -200,12 +200,6 @@ def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, inde
     assert asked not in lock(task, index, "--python-version", "3.12").err + task.lock.read_text()
 
 
-def test_hashes_are_written_for_each_version(task: Task, index: dict[str, str]) -> None:
-    text = lock(task, index, "--hashes", "--dry-run").out
-    assert text.count("--hash=sha256:") >= 2
-    assert text.index("loss==1.0 \\") < text.index("--hash=sha256:") < text.index("maths==1.5 \\")
-
-
 def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str]) -> None:
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
     lock(task, index, "--without", "Maths", "--without", "loss")
@@ -213,3 +207,25 @@ def test_a_package_is_left_out_whoever_needs_it(task: Task, index: dict[str, str
     assert "# loss (requirements.txt:2) is left out: as asked with --without" in task.lock.read_text()
     error, hint = refuse(2, "env", "lock", "--without", "pickyy", cwd=task.root, env=index)
     assert "requires no such package" in error and "did you mean picky" in hint
+
+
+def test_a_requirement_is_added_with_what_it_needs(task: Task, index: dict[str, str]) -> None:
+    lock(
+        task,
+        index,
+        "--with",
+        "loss",
+        "--with",
+        "picky",
+        "--with",
+        "loss>1",
+        "--date",
+        "2024-06-01",
+        "--relax",
+    )
+    text = task.lock.read_text()
+    assert pins(text) == ["loss==2.0", "maths==1.0", "picky==1.0"]
+    assert "# CHANGED: loss>1 in place of loss (requirements.txt:2)" in text
+    assert "# options: --with 'loss>1' --with picky" in text
+    for given in ("torch==2.1", "https://x.example/a.whl"):
+        refuse(2, "env", "lock", "--with", given, cwd=task.root, env=index)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from lmr_author.environment import BaseImage, Recipe, choose_base, read_recipe, render
 from lmr_author.environment.recipe import Declared
@@ -74,7 +73,7 @@ def late():
     )
     assert names(recipe) == [
         "numpy", "opencv-python-headless", "pillow", "protobuf", "pyyaml", "scikit-learn",
-        "unknown-thing", "wandb",
+        "unknown-thing",
     ]  # fmt: skip
     assert [item.name for item in recipe.requirements if item.guessed] == ["unknown-thing"]
     assert str(recipe.torch[0]) == "torch (import torch in model/layers.py:1)"
@@ -157,24 +156,6 @@ def test_images(torch: str, date: str, tag: str) -> None:
     assert f"pytorch/pytorch:{base.torch}-cuda{base.cuda}-cudnn{base.cudnn}-{base.kind}" == base.reference
 
 
-@pytest.mark.parametrize(
-    ("declared", "torch"),
-    [
-        ("torchvision==0.15.2", "2.0.1"),
-        ("triton==2.1.0", "2.1.2"),
-        ("torchvision==0.15.2; sys_platform == 'linux'", "2.0.1"),
-        # what decides nothing: the newest at the time
-        ("torchvision==0.15.2; sys_platform == 'win32'", "2.1.2"),
-        ("torchvision>=0.12", "2.1.2"),
-        ("something==0.15.2", "2.1.2"),
-    ],
-)
-def test_a_pinned_companion_tells_the_torch_that_belongs_to_it(declared: str, torch: str) -> None:
-    needs = (Declared("torch", "torch", "here:1"), Declared(Requirement(declared).name, declared, "here:2"))
-    base = choose_base(Recipe(torch=needs, date=datetime(2024, 1, 1, tzinfo=UTC)))
-    assert base.torch == torch
-
-
 def test_the_reason_says_what_decided() -> None:
     assert wants("torch==2.0.1").reason == "the repository asks for torch==2.0.1 (here:1)"
     assert "nearest" in wants("torch==1.10.2").reason
@@ -219,15 +200,6 @@ def test_the_readme_says_which_torch_only_where_nothing_else_does(
 ) -> None:
     files = {"requirements.txt": declared, "README.md": f"```\n{readme}\n```\n", "a.py": "import torch\n"}
     assert [item.text for item in read_recipe(write_files(tmp_path, files)).torch] == [torch]
-
-
-def test_what_is_imported_under_a_name_like_its_own_is_not_idle(tmp_path: Path) -> None:
-    files = {
-        "requirements.txt": "tracker==1.0\nother==2.0\ntorch-extra\n",
-        "a.py": "import torch\nfrom track.x import y\n",
-    }
-    recipe = read_recipe(write_files(tmp_path, files))
-    assert {item.name for item in recipe.requirements} - recipe.imported == {"other", "torch-extra"}
 
 
 @pytest.mark.parametrize(
@@ -286,15 +258,24 @@ def test_code_that_asks_for_its_own_version_is_told(
     assert f"/my_pkg-{version}.dist-info;" in render(recipe, choose_base(recipe), "repo")
 
 
-@pytest.mark.parametrize(
-    ("code", "asks"),
-    [
-        ("from importlib.metadata import version as v\n__version__ = v(__name__)\n", True),
-        ("import pkg_resources\n__version__ = pkg_resources.get_distribution('my.pkg').version\n", True),
-        ("from importlib.metadata import version\nTORCH = version('torch')\n", False),
-        ("import yaml\nprint(yaml.version('my_pkg'))\n", False),
-    ],
-)
-def test_who_asks_for_a_version(tmp_path: Path, code: str, asks: bool) -> None:
-    files = {"pyproject.toml": "[project]\nname = 'my-pkg'\nversion = '2'\n", "my_pkg/__init__.py": code}
-    assert bool(read_recipe(write_files(tmp_path, files)).own_version) is asks
+def test_commands_of_the_readme_declare_where_nothing_else_does(tmp_path: Path) -> None:
+    readme = (
+        "# Tool\n```sh\nconda install pytorch==1.10.1 -c pytorch\npip install accelerate==0.18.0 wandb\n```\n"
+    )
+    code = "import wandb\nfrom scipy import (\n    linalg,  # fast\n    stats,\n)\n"
+    code += "try:\n    import xgboost\nexcept ImportError:\n    pass\n"
+    recipe = read_recipe(write_files(tmp_path, {"INSTALL.md": readme, "train.py": code}))
+    assert sorted(item.text for item in recipe.requirements) == ["accelerate==0.18.0", "scipy", "wandb"]
+    assert [item.text for item in recipe.torch] == ["torch==1.10.1"]
+
+
+def test_a_part_with_requirements_of_its_own_is_not_the_main_code(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "numpy\n",
+        "main.py": "import numpy\n",
+        "retrieval/requirements.txt": "faiss-cpu\n",
+        "retrieval/index.py": "import faiss\n",
+    }
+    recipe = read_recipe(write_files(tmp_path, files))
+    assert names(recipe) == ["numpy"]
+    assert recipe.problems == ("not used, for a part of the repository only: retrieval/requirements.txt",)

@@ -18,9 +18,7 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.environment import Recipe, choose_base, render, render_dockerignore
-from lmr_author.environment.failures import Fix
-from lmr_author.environment.recipe import Declared, Download, SystemPackage
-from lmr_author.environment.repair import Texts, changed
+from lmr_author.environment.recipe import Declared, SystemPackage
 from lmr_author.errors import LmrError
 
 BASE = "lmr-author/base:bookworm"
@@ -75,13 +73,11 @@ def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
 
 
 def test_data_of_nltk_that_the_code_fetches_is_in_the_image() -> None:
-    fetched = [Download("nltk", name, "a.py:3", False) for name in ("stopwords", "punkt", "all", "$(x)")]
-    recipe = Recipe((Declared("nltk", "nltk", "r.txt:1"),), downloads=tuple(fetched))
+    recipe = Recipe((Declared("nltk", "nltk", "r.txt:1"),), nltk=("stopwords", "punkt", "all", "$(x)"))
     text = render(recipe, choose_base(recipe), "a")
     assert "    fetch punkt; fetch punkt_tab; fetch stopwords\n" in text
-    assert "#   nltk all (a.py:3)\n" in text and "#   nltk punkt" not in text
     without = render(replace(recipe, requirements=()), choose_base(recipe), "a")
-    assert "nltk.downloader" not in without and "#   nltk punkt (a.py:3)\n" in without
+    assert "nltk.downloader" not in without
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
@@ -109,9 +105,7 @@ RECIPES = {
     "bare": Recipe(),
     "with packages": Recipe(system=SYSTEM, source_folder="src"),
     "told its version": Recipe(project="the-repo", own_version="1.0"),
-    "with data": Recipe(
-        (Declared("nltk", "nltk", "a"),), downloads=(Download("nltk", "wordnet", "a", True),)
-    ),
+    "with data": Recipe((Declared("nltk", "nltk", "a"),), nltk=("wordnet",)),
 }
 
 
@@ -119,22 +113,6 @@ RECIPES = {
 @pytest.mark.parametrize("pinned", [True, False])
 def test_hadolint_finds_nothing(recipe: Recipe, pinned: bool) -> None:
     assert linted(render(recipe, choose_base(recipe), "a", pinned=pinned)) == ""
-
-
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-@pytest.mark.parametrize(
-    "fix",
-    [
-        Fix("system", ("libgl1", "wget")), Fix("variable", ("A=1",)), Fix("archive"), Fix("manual-pages"),
-        Fix("old-names"), Fix("built-with", ("old", "setuptools<58")),
-    ],
-    ids=lambda fix: fix.kind,
-)  # fmt: skip
-def test_hadolint_finds_nothing_in_a_repaired_dockerfile(recipe: Recipe, fix: Fix) -> None:
-    texts = Texts(render(recipe, choose_base(recipe), "a"), "old==1\n")
-    after = changed(fix, texts, lambda wanted, pins: ["setuptools==57.5.0"], lambda pin: "")
-    assert after is not None and after.dockerfile != texts.dockerfile
-    assert linted(after.dockerfile) == ""
 
 
 def test_the_table_of_images_fits_its_schema() -> None:

@@ -32,8 +32,6 @@ def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> l
         ("environment.yml", "dependencies:\n  - python=3.12\n", "==3.12.* (environment.yml:2)"),
         ("Dockerfile", "FROM python:3.12-slim\n", "==3.12.* (Dockerfile:1)"),
         ("Dockerfile", "FROM ubuntu\nRUN apt-get install -y git python3.12-venv\n", "==3.12.* (Dockerfile:2)"),
-        ("README.md", "```sh\nuv venv --python 3.12.3 .venv\n```\n", "==3.12.* (README.md:2)"),
-        ("README.md", "```sh\npython3.12 -m venv .venv\n```\n", "==3.12.* (README.md:2)"),
     ],
 )  # fmt: skip
 def test_each_place_is_read_and_told(tmp_path: Path, name: str, text: str, said: str) -> None:

@@ -81,23 +81,6 @@ def test_a_build_never_gets_a_password(name: str, value: str, monkeypatch: pytes
     assert not resolver.can_build()
 
 
-def test_files_of_pins_tell_wheel_and_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = {
-        "large": [Release("1.0", "2020-01-02"), Release("2.0", "2023-01-01")],
-        "older": [Release("1.0", "2020-01-01", tags=("cp38-cp38",))],
-        "source": [Release("1.0", "2020-01-01", wheel=False)],
-    }
-    base = choose_base(Recipe(), "me/base:1", "3.11")
-    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
-    with only_index(index, monkeypatch, tmp_path / "unused"):
-        found = resolver.package_files(["large==1.0", "source==1.0"], base, 60)
-        assert resolver.newest_python("older==1.0", base) == "3.8"
-        assert resolver.newest_python("source==1.0", base) == "", "its source is as good"
-    large = found["large"]
-    assert (large.has_wheel, str(large.uploaded)) == (True, "2020-01-02")
-    assert not found["source"].has_wheel
-
-
 def test_a_version_years_older_than_the_commit_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
