@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ from lmr_author.cli.options import (
     default_tasks,
 )
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.texts import counted
+from lmr_author.texts import counted, listed
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.evaluate import Broken, EvaluateOptions, EvaluationRun
@@ -68,9 +68,14 @@ def evaluate(
     ] = None,
     accept_mutant: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Record that a surviving mutant is equivalent; repeatable."),
+        typer.Option(
+            metavar="ID|LINES",
+            help="Record that a surviving mutant, or all on these lines (40-52), need not fail; repeatable.",
+        ),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why it is equivalent; with --accept-mutant.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="Why, as 'equivalent: ...' or 'dead code'; with --accept-mutant.")
+    ] = "",
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -142,16 +147,27 @@ def evaluate(
     return _gates(tasks, options, paths or [], output)
 
 
-def _accept(tasks: Sequence[Task], identifiers: Sequence[str], reason: str, again: Sequence[str]) -> int:
-    """Record that mutants are equivalent; ``again``: the words of the command that evaluates again."""
+def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str, again: Sequence[str]) -> int:
+    """Record that mutants are equivalent, and show the gate without them.
+
+    ``again``: the words of the command that evaluates again.
+    """
     from lmr_author.evaluation.evaluate import accept_mutants
 
     if len(tasks) != 1:
         raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
-    for identifier, diff in accept_mutants(tasks[0], identifiers, reason).items():
-        ui.say(f"{identifier} as equivalent: it no longer counts", "accepted", "green")
+    done = accept_mutants(tasks[0], words, reason)
+    for identifier, diff in done.diffs.items():
+        ui.say(f"{identifier}: it no longer counts", "accepted", "green")
         ui.diff(diff.splitlines(), indent=8)
-    ui.then("evaluate", *again)
+    table = GateTable(tasks[0].name, stderr=True, survivors=False)
+    for gate in done.gates:
+        table(gate)
+    if done.passed:
+        ui.say("every gate holds, from the stored evaluation", "sound", "green", indent=2)
+        ui.then("next", "--task", tasks[0].root)
+    else:
+        ui.then("evaluate", *again)
     return EXIT_CLEAN
 
 
@@ -183,7 +199,10 @@ def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path
 class GateTable:
     """Prints each gate as soon as it is known, and a last line with the verdict."""
 
-    def __init__(self, title: str, *, quiet: bool = False, stderr: bool = False) -> None:
+    def __init__(
+        self, title: str, *, quiet: bool = False, stderr: bool = False, survivors: bool = True
+    ) -> None:
+        self._survivors = survivors
         self._stderr = stderr
         self._quiet = quiet
         self._implementation: int | None = None
@@ -199,6 +218,11 @@ class GateTable:
         text = f"{gate.gate:<14} {seconds}  {gate.message}"
         if gate.status.value in ("passed", "skipped"):
             self._say(self._cut(text), mark, style, indent=2)
+            if needs := gate.detail.get("needs"):
+                note = (
+                    f"the test needs {listed(needs, 5)}, masked too: with only this function solved, it fails"
+                )
+                self._say(note, "note:", "yellow", indent=MESSAGE)
             return
         self._say(text, mark, style, indent=2, hang=MESSAGE)
         if gate.hint:
@@ -218,15 +242,26 @@ class GateTable:
             self._say(f"implementation {gate.implementation}", indent=2)
 
     def _print_survivors(self, gate: GateResult) -> None:
-        """Print the mutants that the test does not detect, as diffs."""
+        """Print the mutants that the test does not detect: as diffs, or as ids where no case reaches the lines."""
         mutants = [item for item in gate.detail.get("survivors") or [] if isinstance(item, dict)]
-        for item in mutants[:SURVIVORS]:
-            why = f" ({item['why']})" if item["why"] else ""
-            text = f"line {item['line']}, {item['operator']}{why}"
-            self._say(text, f"survivor {item['id']}", "yellow", indent=6)
-            ui.diff(item["diff"].splitlines(), indent=8, stderr=self._stderr)
-        if len(mutants) > SURVIVORS:
-            self._say(f"and {len(mutants) - SURVIVORS} more in authoring/evaluation.json", indent=6)
+        if not self._survivors:
+            return
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for item in mutants:
+            groups.setdefault(str(item["why"]), []).append(item)
+        for why, group in groups.items():
+            if (
+                why and why[-1].isdigit() and len(group) > 1
+            ):  # what no case reaches: it is one decision for all
+                ids = " ".join(item["id"] for item in group)
+                self._say(f"{why}: {ids}", f"{len(group)} survivors:", "yellow", indent=6, hang=8)
+                continue
+            for item in group[:SURVIVORS]:
+                text = f"line {item['line']}, {item['operator']}{f': {why}' if why else ''}"
+                self._say(text, f"survivor {item['id']}", "yellow", indent=6)
+                ui.diff(item["diff"].splitlines(), indent=8, stderr=self._stderr)
+            if len(group) > SURVIVORS:
+                self._say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=6)
 
     def end(self, result: EvaluationRun | Broken) -> None:
         """Print the verdict."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from lmr_author.evaluation.gates import (
     Untampered,
     run_gates,
 )
-from lmr_author.evaluation.mutants import mutants
+from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.own_test import OwnTest, own_tests
 from lmr_author.evaluation.resolve import Resolved, resolve
-from lmr_author.evaluation.wrong_versions import MutantsDie, TrivialFails
+from lmr_author.evaluation.wrong_versions import MutantsDie, TrivialFails, summed_up
 from lmr_author.replay.staging import golden_overlay
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import (
@@ -37,6 +37,7 @@ from lmr_author.task import (
     GateResult,
     GateStatus,
     Progress,
+    Target,
     Task,
     TaskInfo,
     equivalents,
@@ -242,32 +243,79 @@ def attempt(
         return Broken(task, error)
 
 
-def accept_mutants(task: Task, identifiers: Sequence[str], reason: str) -> dict[str, str]:
-    """Record that mutants are equivalent to the golden; return id → change, as a diff. All of them, or none.
+@dataclass(frozen=True)
+class Acceptance:
+    """Mutants that were accepted: id → change, as a diff, and the gates that were recomputed for it."""
+
+    diffs: Mapping[str, str]
+    gates: tuple[GateResult, ...]
+    passed: bool
+
+
+def accept_mutants(task: Task, words: Sequence[str], reason: str) -> Acceptance:
+    """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
+
+    Args:
+        words: ids, and lines (``40``, ``40-52``) for all survivors on them in the stored evaluations.
 
     Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
     """
     if not reason.strip():
         raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
-    info = task.load()
-    overlay, today = golden_overlay(task, info), datetime.now(UTC).date().isoformat()
-    found = dict[str, EquivalentMutant]()
-    for implementation in info.implementations:
-        golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
-        function = code.find(golden, implementation.target)
-        # With every parameter differentiated, these are all mutants that any recording may lead to.
-        names = () if isinstance(function.node, ast.ClassDef) else code.parameters(function.node.args)
-        for mutant in mutants(golden, function, differentiated={item.arg for item, _ in names}):
-            new = EquivalentMutant(str(implementation.target), mutant.id, mutant.diff, reason.strip(), today)
-            found.setdefault(mutant.id, new)
-    for identifier in identifiers:
-        if identifier not in found:
+    stored = evaluation.load(task)
+    known = _every_mutant(task)
+    found = list[tuple[str, Mutant]]()
+    for word in words:
+        chosen = [(target, item) for target, item in known if item.id == word]
+        if not chosen and (lines := re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)):
+            first, last = int(lines[1]), int(lines[2] or lines[1])
+            alive = {item["id"] for gate in _mutant_gates(stored) for item in gate.detail["survivors"]}
+            chosen = [(t, item) for t, item in known if item.id in alive and first <= item.line <= last]
+        if not chosen:
             raise UsageError(
-                f"no mutant {identifier!r} of {task.name}",
-                "the ids are in the report of `lmr-author evaluate`",
+                f"no mutant {word!r} of {task.name}",
+                "the ids and lines are in the report of `lmr-author evaluate`",
             )
-    equivalents.add(task, [found[identifier] for identifier in identifiers])
-    return {identifier: found[identifier].diff for identifier in identifiers}
+        found += chosen
+    today = datetime.now(UTC).date().isoformat()
+    equivalents.add(
+        task, [EquivalentMutant(target, item.id, item.diff, reason.strip(), today) for target, item in found]
+    )
+    accepted = {item.id for _, item in found}
+    diffs = {item.id: item.diff for _, item in found}
+    for one in (stored, *stored.others) if stored else ():
+        evaluation.store(task, _recomputed(replace(one, others=()), accepted))
+    new = evaluation.load(task)
+    return Acceptance(diffs, tuple(_mutant_gates(new)), new is not None and new.passed)
+
+
+def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
+    """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
+    info, resolved = resolve(task)
+    overlay, found = golden_overlay(task, info), list[tuple[str, Mutant]]()
+    for one in resolved:
+        path, nth = one.implementation.goal_file, one.implementation.nth
+        golden = code.Module.parse(overlay[path], path)
+        for name in one.qualnames:
+            function = code.find(golden, Target(path, name, nth=nth if len(one.qualnames) == 1 else None))
+            names = {item.arg for item, _ in code.parameters(function.function.args)}
+            made = mutants(golden, function, differentiated=names)
+            found += [(str(one.implementation.target), item) for item in made]
+    return found
+
+
+def _mutant_gates(stored: Evaluation | None) -> list[GateResult]:
+    """Return the results of ``mutants-die`` that have figures."""
+    gates = stored.gates if stored else ()
+    return [gate for gate in gates if gate.gate == MutantsDie.name and "survivors" in gate.detail]
+
+
+def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
+    gates = list(stored.gates)
+    for gate in _mutant_gates(stored):
+        new = summed_up(gate.detail, accepted)
+        gates[gates.index(gate)] = replace(new, implementation=gate.implementation, seconds=gate.seconds)
+    return replace(stored, gates=tuple(gates), passed=all(gate.status is GateStatus.PASSED for gate in gates))
 
 
 def _run(

@@ -125,13 +125,17 @@ class GoldenPasses(Gate):
                     "the shipped test file must pass on the golden too; record again",
                     log=verdict.log[-4000:],
                 )
+        needs = needed_targets(bench, judge)
+        also = f"; it needs {', '.join(needs)}, masked too" if needs else ""
+        detail: dict[str, Any] = {"needs": needs} if needs else {}
         if isinstance(judge, ScriptJudge):
-            needs = judge.profile.described if judge.profile else ""
-            message = f"passed {repeats} of {repeats} (test script: {needs})"
-            return self.passed(message, **{SIGNALS: signals(on.golden)})
+            signs = judge.profile.described if judge.profile else ""
+            message = f"passed {repeats} of {repeats} (test script: {signs}){also}"
+            return self.passed(message, **{SIGNALS: signals(on.golden)}, **detail)
         same = len({verdict.identity for verdict in on.golden}) == 1
         how = "identical to the bit" if same and on.golden[0].identity else "within the tolerances"
-        return self.passed(f"passed {repeats} of {repeats} ({judge.method}), outputs {how}", bitwise=same)
+        message = f"passed {repeats} of {repeats} ({judge.method}), outputs {how}{also}"
+        return self.passed(message, bitwise=same, **detail)
 
     def _failed(self, verdict: Verdict, number: int, repeats: int, own: dict[str, Any]) -> GateResult:
         """Return a failure, or unproven if the test cannot run here at all."""
@@ -148,6 +152,23 @@ class GoldenPasses(Gate):
         return self.failed(
             f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, log=log, **own
         )
+
+
+def needed_targets(bench: Bench, judge: Judge) -> list[str]:
+    """Return the other targets without which the test of this one fails, although its golden is in place.
+
+    A model that solves this function alone would fail there for another's sake.
+    """
+    others = [one for one in bench.info.implementations if one.index != bench.implementation.index]
+    try:
+        if not others or judge.beside(bench.solved_alone()).passed:
+            return []
+        alone = [one for one in others if not judge.beside(bench.solved_alone(masked=one)).passed]
+    except SandboxError:
+        raise
+    except LmrError:  # another target is broken, which its own gates say
+        return []
+    return [one.qualname for one in alone or others]
 
 
 class MaskedFails(Gate):

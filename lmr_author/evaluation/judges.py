@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lmr_author import code
 from lmr_author.errors import SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
@@ -18,6 +19,7 @@ from lmr_author.probe.checking import digest
 from lmr_author.replay import judging, replaying
 from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits
+from lmr_author.task import Target
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
 
@@ -46,6 +48,14 @@ class Judge(ABC):
     @abstractmethod
     def golden(self, seed: int) -> Verdict:
         """Judge the golden, with a hash seed that differs between repeats."""
+
+    @abstractmethod
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Judge the golden with other files of the task masked.
+
+        Args:
+            overlay: the goal files; this implementation's has the golden's body.
+        """
 
     @abstractmethod
     def masked(self) -> Verdict:
@@ -101,6 +111,17 @@ class RecordingJudge(Judge):
     def golden(self, seed: int) -> Verdict:
         """Replay on the golden tree."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed)
+
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Replay on a tree in which other functions are masked."""
+        goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
+        module = code.Module.parse(overlay[goal_file], goal_file)
+        line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
+        name = _name(overlay)
+        try:
+            return self._alone(name, overlay, line, 0)
+        finally:
+            self.bench.remove_tree(name)
 
     def masked(self) -> Verdict:
         """Replay on the masked tree."""
@@ -290,6 +311,10 @@ class ScriptJudge(Judge):
     def golden(self, seed: int) -> Verdict:
         """Run the script on the golden tree."""
         return self._run("golden", self.bench.golden_overlay, seed, self.golden_limits)
+
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Run the script on a tree in which other functions are masked."""
+        return self._run("beside", overlay)
 
     def masked(self) -> Verdict:
         """Run the script on the masked tree."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import code
@@ -17,7 +16,6 @@ from lmr_author.evaluation.verdict import Verdict, signals
 from lmr_author.probe.document import Document, tagged, walk
 from lmr_author.task import GateResult, GateStatus, equivalents
 from lmr_author.task.evaluation import SIGNALS
-from lmr_author.task.recording import Recording
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
@@ -110,52 +108,65 @@ class MutantsDie(Gate):
             min(bench.seconds, max(5.0, 20 * slowest)),
             lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
         )
-        result = self._result(on, tried, verdicts, len(sample) - len(tried))
-        if result.status is GateStatus.PASSED and len(sample) == most < usual:
-            # A handful that fails by chance proves nothing.
-            few = f"{result.message}; fewer than the {usual} that prove it"
-            return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")
-        return result
+        few = len(sample) == most < usual
+        return self._result(on, tried, verdicts, len(sample) - len(tried), few)
 
     def _result(
-        self, on: Subject, tried: Sequence[Mutant], verdicts: Mapping[str, Verdict], accepted: int
+        self, on: Subject, tried: Sequence[Mutant], verdicts: Mapping[str, Verdict], accepted: int, few: bool
     ) -> GateResult:
         survivors = [item for item in tried if verdicts[item.id].passed]
-        killed = len(tried) - len(survivors)
-        score = killed / len(tried)
+        identities = {item.identity for item in on.golden}
         detail: dict[str, Any] = {
             "mutants": len(tried),
-            "killed": killed,
-            "score": round(score, 4),
+            "killed": len(tried) - len(survivors),
             "accepted": accepted,
+            "method": on.judges[0].method,
+            "few": few,
             "survivors": [
                 {
                     "id": item.id,
                     "line": item.line,
                     "operator": item.operator,
                     "diff": item.diff,
-                    "why": explain_survivor(on.bench.recording, item, verdicts[item.id], on.golden),
+                    "why": explain_survivor(on.bench, item, verdicts[item.id].identity in identities),
                 }
                 for item in survivors
             ],
         }
         if on.handwritten:
             detail[SIGNALS] = signals(verdicts.values())
-        known = f", {accepted} accepted as equivalent" if accepted else ""
-        share = f"{whole_percent(score)}, {on.judges[0].method}"
-        message = f"{killed} of {len(tried)} mutants fail ({share}){known}"
-        if score >= NEEDED:
-            return self.passed(message, **detail)
-        recording = on.bench.recording
-        better = (
-            "let the test compare more, or make a recorded one (lmr-author record)"
-            if on.handwritten
-            else "drive it with inputs that tell them apart"
-            if recording and recording.varied
-            else "record again with --vary, which looks for inputs that tell them apart"
+        return summed_up(detail)
+
+
+def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> GateResult:
+    """Return the result of ``mutants-die`` from its figures.
+
+    Args:
+        detail: mutants, killed, accepted, method, few and survivors, as stored.
+        accepted: survivors that were accepted since.
+    """
+    left = [item for item in detail["survivors"] if item["id"] not in accepted]
+    newly = len(detail["survivors"]) - len(left)
+    tried, known = detail["mutants"] - newly, detail["accepted"] + newly
+    score = detail["killed"] / tried if tried else 0.0
+    figures = {"mutants": tried, "accepted": known, "score": round(score, 4), "survivors": left}
+    also = f", {known} accepted as equivalent" if known else ""
+    method = detail.get("method", RecordingJudge.method)
+    message = f"{detail['killed']} of {tried} mutants fail ({whole_percent(score)}, {method}){also}"
+    status, hint = GateStatus.PASSED, ""
+    if score < NEEDED:
+        status = GateStatus.FAILED
+        more = "record calls that tell them apart (record --vary looks for some)"
+        if method != RecordingJudge.method:
+            more = "let the test compare more, or make a recorded one (lmr-author record)"
+        hint = (
+            f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
+            "lmr-author evaluate --accept-mutant ID --accept-mutant 40-52 --reason TEXT"
         )
-        accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
-        return self.failed(message, f"{better}; or {accept}", **detail)
+    elif detail.get("few"):  # a handful that fails by chance proves nothing
+        status, hint = GateStatus.UNPROVEN, "evaluate without --mutants"
+        message += "; fewer than the number that proves it"
+    return GateResult(MutantsDie.name, status, message, hint, detail={**detail, **figures})
 
 
 def whole_percent(share: float) -> str:
@@ -163,24 +174,30 @@ def whole_percent(share: float) -> str:
     return f"{int(100 * share + 1e-9)}%"
 
 
-def explain_survivor(
-    recording: Recording | None, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdict]
-) -> str:
-    """Return why the test does not notice a mutant, and a remedy; "" when that is not visible."""
+def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
+    """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
+
+    Args:
+        same: its outputs are the golden's to the bit.
+    """
+    recording = bench.recording
     if recording is None:
         return ""
-    remedy = "record a call that {}" + ("" if recording.varied else ", or record again with --vary")
-    given = {name for case in recording.cases for name in case.summary}
-    if mutant.parameter and mutant.parameter not in given:
-        return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"
-    if mutant.line in recording.coverage.missed:
-        return f"no case reaches line {mutant.line}: {remedy.format('does')}"
-    same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
-    if not same and verdict.identity:
-        return "the outputs differ, but within the tolerance"
-    if mutant.line in recording.coverage.never_false:
-        return f"the condition on line {mutant.line} holds in every case: {remedy.format('does not')}"
-    return "the outputs are the same to the bit: equivalent, or no case tells the difference"
+    no_case = "no case tells the difference: "
+    coverage, tree = recording.coverage, bench.golden_module.tree
+    for first in coverage.missed:  # the first lines of blocks
+        last = code.block_end(tree, first)
+        if first <= mutant.line <= last and mutant.line not in coverage.lines:
+            return no_case + (
+                f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
+            )
+    if not same:
+        return no_case + "the outputs differ, but within the tolerance"
+    if mutant.parameter:
+        return no_case + f"none needs another value of `{mutant.parameter}` than its default"
+    if mutant.line in coverage.never_false:
+        return no_case + f"the condition on line {mutant.line} holds in all of them"
+    return f"looks equivalent: the same outputs to the bit in all {len(recording.cases)} cases"
 
 
 def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:

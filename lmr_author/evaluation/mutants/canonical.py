@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 
-from lmr_author.code import parse
+from lmr_author.code import parameters, parse
 from lmr_author.evaluation.mutants.operators import DIMENSIONS, OPPOSITES, TABLES, WORDS
 
 EPSILON = 1e-5
@@ -235,12 +234,7 @@ def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            places, args = [*node.args.posonlyargs, *node.args.args], node.args
-            pairs = chain(
-                zip(reversed(places), reversed(args.defaults), strict=False),
-                zip(args.kwonlyargs, args.kw_defaults, strict=True),
-            )
-            own = {item.arg: ast.unparse(default) for item, default in pairs if default is not None}
+            own = {item.arg: ast.unparse(default) for item, default in parameters(node.args) if default}
             # Of several functions of one name, which one is called is not known.
             found[node.name] = {} if node.name in found else own
     return found
