@@ -93,9 +93,6 @@ def evaluate(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, max=256, help="Candidates judged side by side.")
     ] = 1,
-    whole_file: Annotated[
-        bool, typer.Option("--whole-file", help="Also apply an answer's changes outside of its target.")
-    ] = False,
     protocol: Annotated[
         Protocol,
         typer.Option(help="proof, or lmr-bench: as its scripts score, by Passed in the log."),
@@ -131,14 +128,11 @@ def evaluate(
             scheduler,
             seconds=timeout,
             memory_mb=memory,
-            whole_file=whole_file,
             protocol=protocol.value,
         )
         return candidates.judge(tasks, predictions, chosen, as_json=output is Format.json)
-    if out is not None or whole_file or scheduler or protocol is not Protocol.proof:
-        raise UsageError(
-            "--out, --whole-file, --protocol and --scheduler are for candidates", "add --predictions FILE"
-        )
+    if out is not None or scheduler or protocol is not Protocol.proof:
+        raise UsageError("--out, --protocol and --scheduler are for candidates", "add --predictions FILE")
     if implementation is not None and len(tasks) != 1:
         raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
     options = EvaluateOptions(
@@ -304,9 +298,9 @@ class GateTable:
                 self._say(f"{'passes':<14}{'golden':<10}{'masked':<10}wrong versions", indent=4)
             for one in item.counts:
                 golden, masked, wrong = (
-                    f"{passed} of {runs}" for passed, runs in (one.golden, one.masked, one.wrong)
+                    f"{one[name][0]} of {one[name][1]}" for name in ("golden", "masked", "wrong")
                 )
-                self._say(f"{'by ' + one.by:<14}{golden:<10}{masked:<10}{wrong}", indent=4)
+                self._say(f"{'by ' + one['by']:<14}{golden:<10}{masked:<10}{wrong}", indent=4)
 
     def _cut(self, text: str) -> str:
         from lmr_author.texts import shortened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,17 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageEr
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import (
     Gate,
-    GoldenPasses,
-    Isolated,
-    MaskedFails,
-    TargetEntered,
-    Untampered,
+    golden_passes,
+    isolated,
+    masked_fails,
     run_gates,
+    target_entered,
+    untampered,
 )
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.own_test import OwnTest, own_tests
 from lmr_author.evaluation.resolve import Resolved, resolve
-from lmr_author.evaluation.wrong_versions import MutantsDie, TrivialFails, summed_up
+from lmr_author.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
 from lmr_author.replay.staging import golden_overlay
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import (
@@ -50,15 +50,15 @@ from lmr_author.task.state import State
 
 OnGate = Callable[[GateResult], None]
 
-GATES: tuple[type[Gate], ...] = (
-    Untampered,
-    GoldenPasses,
-    MaskedFails,
-    TargetEntered,
-    TrivialFails,
-    MutantsDie,
-    Isolated,
-)
+GATES: dict[str, Gate] = {
+    "untampered": untampered,
+    "golden-passes": golden_passes,
+    "masked-fails": masked_fails,
+    "target-entered": target_entered,
+    "trivial-fails": trivial_fails,
+    MUTANTS_DIE: mutants_die,
+    "isolated": isolated,
+}
 """The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 
@@ -116,7 +116,7 @@ class EvaluationRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the evaluation as stored, and the results of hand-written tests if there are any."""
-        own = {"own_tests": [one.to_json() for one in self.own_tests]} if self.own_tests else {}
+        own = {"own_tests": [asdict(one) for one in self.own_tests]} if self.own_tests else {}
         return {**self.record.to_json(), **own}
 
 
@@ -307,7 +307,7 @@ def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
 def _mutant_gates(stored: Evaluation | None) -> list[GateResult]:
     """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
-    return [gate for gate in gates if gate.gate == MutantsDie.name and "survivors" in gate.detail]
+    return [gate for gate in gates if gate.gate == MUTANTS_DIE and "survivors" in gate.detail]
 
 
 def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
@@ -387,4 +387,4 @@ def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> li
 
 
 def _unrun(index: int, status: GateStatus, why: str) -> list[GateResult]:
-    return [GateResult(gate.name, status, why, implementation=index) for gate in GATES]
+    return [GateResult(name, status, why, implementation=index) for name in GATES]

@@ -5,7 +5,7 @@ Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.m
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -37,70 +37,13 @@ def _ignore(_: int) -> None:
     pass
 
 
-class Judge(ABC):
-    """Judges versions of one implementation's goal file."""
-
-    method: str
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-
-    @abstractmethod
-    def golden(self, seed: int) -> Verdict:
-        """Judge the golden, with a hash seed that differs between repeats."""
-
-    @abstractmethod
-    def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Judge the golden with other files of the task masked.
-
-        Args:
-            overlay: the goal files; this implementation's has the golden's body.
-        """
-
-    @abstractmethod
-    def masked(self) -> Verdict:
-        """Judge the repository as the agent gets it, with the other implementations golden."""
-
-    @abstractmethod
-    def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
-    ) -> dict[str, Verdict]:
-        """Judge other versions of the goal file.
-
-        Args:
-            sources: name → content of the goal file.
-            seconds: time limit of one case, if it is not the bench's.
-            done: called with the number of versions judged so far.
-
-        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
-        """
-
-    @abstractmethod
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
-        """Judge the answer of a candidate, which is hostile code, in a sandbox run of its own.
-
-        Args:
-            overlay: the files that it changes in the masked repository, the goal file among them.
-            line: of the target in its goal file.
-            limits: of the run.
-            stop: polled while it runs; True ends it.
-            again: a second attempt, which may end at the first case that is late.
-
-        Raises:
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
-        """
-
-
-class RecordingJudge(Judge):
+class RecordingJudge:
     """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
 
     method = "recorded cases"
 
     def __init__(self, bench: Bench, recording: Recording) -> None:
-        super().__init__(bench)
+        self.bench = bench
         self.recording = recording
         folder = bench.recording_folder
         self.expected = {
@@ -109,52 +52,62 @@ class RecordingJudge(Judge):
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
     def golden(self, seed: int) -> Verdict:
-        """Replay on the golden tree."""
+        """Replay on the golden tree, with a hash seed that differs between repeats."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed)
 
     def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Replay on a tree in which other functions are masked."""
+        """Replay the golden on a tree in which other functions are masked: with these goal files."""
         goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
         module = code.Module.parse(overlay[goal_file], goal_file)
         line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
-        name = _name(overlay)
         try:
-            return self._alone(name, overlay, line, 0)
+            return self._alone("beside", overlay, line, 0)
         finally:
-            self.bench.remove_tree(name)
+            self.bench.remove_tree("beside")
 
     def masked(self) -> Verdict:
-        """Replay on the masked tree."""
+        """Replay on the repository as the agent gets it, with the other implementations golden."""
         return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
 
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
     ) -> dict[str, Verdict]:
-        """Replay the versions, many in one sandbox run, each in a process of its own.
+        """Replay other versions of the goal file, many in one sandbox run, each in a process of its own.
 
         A version whose time ran out is tried once more, as the machine may have been busy just then.
+
+        Args:
+            sources: name → content of the goal file.
+            seconds: time limit of one case, if it is not the bench's.
+            done: called with the number of versions judged so far.
+
+        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
         """
         verdicts = self._tried(sources, seconds, done)
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
         return {**verdicts, **self._tried(late, seconds)}
 
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
-        """Replay on the masked tree with the answer in place."""
-        bench, goal_file = self.bench, self.bench.implementation.goal_file
-        extra = {name: data for name, data in overlay.items() if name != goal_file}
-        name = _name(overlay) if extra else "masked"
-        tree = bench.tree(name, {**bench.masked_overlay, **extra})
-        plan = replace(self.plan(line), until_lost=again)
-        variant = replaying.Variant("candidate", overlay[goal_file], line)
-        try:
-            found = replaying.replay(
-                bench.sandbox, tree, bench.inside, plan, [variant], limits=limits, stop=stop
-            )
-        finally:
-            if extra:
-                bench.remove_tree(name)
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+        """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
+
+        Args:
+            source: the goal file with the answer in it.
+            line: of the target in it.
+            stop: polled while it runs; True ends it.
+            again: a second attempt, which may end at the first case that is late.
+
+        Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
+        """
+        bench = self.bench
+        found = replaying.replay(
+            bench.sandbox,
+            bench.tree("masked", bench.masked_overlay),
+            bench.inside,
+            replace(self.plan(line), until_lost=again),
+            [replaying.Variant("candidate", source, line)],
+            limits=limits,
+            stop=stop,
+        )
         if found.result.stopped:
             raise KeyboardInterrupt
         log = found.result.stderr.decode("utf-8", "replace")
@@ -289,7 +242,7 @@ class RecordingJudge(Judge):
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
 
 
-class ScriptJudge(Judge):
+class ScriptJudge:
     """Runs the task's own test script, on the golden first.
 
     A pass needs the exit code and everything that the script says of the golden: see
@@ -303,7 +256,7 @@ class ScriptJudge(Judge):
     method = "test script"
 
     def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
-        super().__init__(bench)
+        self.bench = bench
         self.goldens, self.by_log = goldens, by_log
         self.profile: Profile | None = None
         self.golden_limits: Limits | None = None
@@ -334,13 +287,11 @@ class ScriptJudge(Judge):
             done(len(verdicts))
         return verdicts
 
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
         """Run the script on a fresh tree with the answer in place."""
-        name = _name(overlay)
+        name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
         try:
-            return self._run(name, {**self.bench.masked_overlay, **overlay}, 0, limits, stop)
+            return self._run(name, {**self.bench.masked_overlay, goal: source}, 0, limits, stop)
         finally:
             self.bench.remove_tree(f"script_{name}")
 
@@ -398,9 +349,8 @@ def _identity(outcomes: Iterable[replaying.ReplayOutcome]) -> str:
     return "\n".join(digest(item.document) if item.document else item.status for item in outcomes)
 
 
-def _name(overlay: Mapping[str, bytes]) -> str:
-    """Return the name of a candidate's tree, which no other thread uses."""
-    return f"candidate {id(overlay)}"
+Judge = RecordingJudge | ScriptJudge
+"""Judges versions of one implementation's goal file; both have the same methods."""
 
 
 def judges_for(bench: Bench) -> tuple[Judge, ...]:

@@ -29,19 +29,9 @@ class OwnVerdict(StrEnum):
     UNPROVEN = "unproven"
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Runs that passed, and all runs, by one sign.
-
-    Attributes:
-        by: ``exit code`` or ``log``.
-        golden, masked, wrong: (passed, runs) of the golden, the masked code and wrong versions of the target.
-    """
-
-    by: str
-    golden: tuple[int, int]
-    masked: tuple[int, int]
-    wrong: tuple[int, int]
+Counts = Mapping[str, Any]
+"""``by``: exit code or log; ``golden``, ``masked``, ``wrong``: (passed, runs) of the golden, the masked code and wrong
+versions of the target."""
 
 
 @dataclass(frozen=True)
@@ -60,72 +50,60 @@ class OwnTest:
     reason: str
     counts: tuple[Counts, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object."""
-        return {
-            "implementation": self.implementation,
-            "verdict": self.verdict.value,
-            "reason": self.reason,
-            "counts": [
-                {"by": one.by, "golden": one.golden, "masked": one.masked, "wrong": one.wrong}
-                for one in self.counts
-            ],
-        }
-
 
 def own_tests(gates: Sequence[GateResult], handwritten: Sequence[int]) -> tuple[OwnTest, ...]:
-    """Return the results of implementations without a recording.
-
-    Args:
-        gates: of the whole task.
-        handwritten: indices of those implementations.
-    """
+    """Return the results of implementations without a recording, whose indices are given, from all gates."""
     found = []
     for index in handwritten:
-        own = {gate.gate: gate for gate in gates if gate.implementation == index}
-        build = next((gate for gate in gates if gate.implementation is None), None)
-        if build is not None and build.status is not GateStatus.PASSED:
-            own = {"build": build}
-        verdict, reason = _verdict(own, passes_without_solution(tuple(own.values()), index))
-        found.append(OwnTest(index, verdict, reason, _counts(own)))
+        own = {gate.gate: gate for gate in gates if gate.implementation in (index, None)}
+        found.append(OwnTest(index, *_verdict(own, passes_without_solution(gates, index)), _counts(own)))
     return tuple(found)
 
 
 def _verdict(gates: Mapping[str, GateResult], powerless: str) -> tuple[OwnVerdict, str]:
-    for name in ("build", "untampered", "golden-passes"):
+    for name, verdict in _FAILURES.items():
         gate = gates.get(name)
-        if gate is not None and gate.status is not GateStatus.PASSED:
-            # An environment that does not come up says nothing about the test.
-            wrong = gate.status is GateStatus.FAILED and name != "build"
-            return (OwnVerdict.WRONG if wrong else OwnVerdict.UNPROVEN), gate.message
-    if powerless:
-        return OwnVerdict.CANNOT_FAIL, powerless
-    for name, verdict in (
-        ("masked-fails", OwnVerdict.WRONG),
-        ("target-entered", OwnVerdict.WRONG),
-        ("trivial-fails", OwnVerdict.WRONG),
-        ("mutants-die", OwnVerdict.WEAK),
-    ):
-        gate = gates.get(name)
+        if powerless and name == "masked-fails":
+            return OwnVerdict.CANNOT_FAIL, powerless
         if gate is not None and gate.status is GateStatus.FAILED:
             return verdict, gate.message
-        if gate is None or gate.status is not GateStatus.PASSED:
-            return OwnVerdict.UNPROVEN, f"{name}: {gate.message if gate else 'not run'}"
+        if name != "build" and (gate is None or gate.status is not GateStatus.PASSED):
+            before = name in ("untampered", "golden-passes")
+            return (
+                OwnVerdict.UNPROVEN,
+                f"{'' if before else f'{name}: '}{gate.message if gate else 'not run'}",
+            )
     return OwnVerdict.SOUND, ""
 
 
+_FAILURES = {
+    "build": OwnVerdict.UNPROVEN,  # an environment that does not come up says nothing about the test
+    "untampered": OwnVerdict.WRONG,
+    "golden-passes": OwnVerdict.WRONG,
+    "masked-fails": OwnVerdict.WRONG,
+    "target-entered": OwnVerdict.WRONG,
+    "trivial-fails": OwnVerdict.WRONG,
+    "mutants-die": OwnVerdict.WEAK,
+}
+"""What it means for the test that a gate fails, in the order in which they are asked."""
+
+
 def _counts(gates: Mapping[str, GateResult]) -> tuple[Counts, ...]:
-    def passed(sign: str, *names: str) -> tuple[int, int]:
+    versions = {
+        "golden": ("golden-passes",),
+        "masked": ("masked-fails",),
+        "wrong": ("trivial-fails", "mutants-die"),
+    }
+
+    def passed(sign: str, names: Sequence[str]) -> tuple[int, int]:
         details = [gates[name].detail.get(SIGNALS, {}) for name in names if name in gates]
         return sum(one.get(sign, 0) for one in details), sum(one.get("runs", 0) for one in details)
 
     found = tuple(
-        Counts(
-            sign.replace("_", " "),
-            passed(sign, "golden-passes"),
-            passed(sign, "masked-fails"),
-            passed(sign, "trivial-fails", "mutants-die"),
-        )
+        {
+            "by": sign.replace("_", " "),
+            **{version: passed(sign, names) for version, names in versions.items()},
+        }
         for sign in ("exit_code", "log")
     )
-    return found if found[0].golden[1] else ()
+    return found if passed("exit_code", versions["golden"])[1] else ()

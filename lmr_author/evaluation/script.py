@@ -11,7 +11,6 @@ import json
 import os
 import posixpath
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -249,7 +248,7 @@ def run(
             f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
         )
     _make_logs_folder(tree, test)
-    before, disk = read_logs(tree), DiskWatch()
+    before, disk_is_full = read_logs(tree), DiskWatch(tree)
     result = bench.sandbox.run(
         Command(
             argv=("python", test),
@@ -257,7 +256,7 @@ def run(
             cwd=bench.inside,
             env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
             limits=limits or Limits(seconds=60 + 4 * bench.seconds),
-            stop=lambda: (stop is not None and stop()) or disk.is_full(tree),
+            stop=lambda: (stop is not None and stop()) or disk_is_full(),
         )
     )
     after = read_logs(tree)
@@ -277,20 +276,16 @@ def run(
 class DiskWatch:
     """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
 
-    def __init__(self, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
-        self._most = most_bytes, most_files
-        self._first: tuple[int, int] | None = None
-        self._next = 0.0
+    def __init__(self, tree: Path, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
+        self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
 
-    def is_full(self, tree: Path) -> bool:
+    def __call__(self) -> bool:
         """Return true if the tree has grown beyond what a test may write."""
         now = time.monotonic()
         if now < self._next:
             return False
-        size = _size_of(tree)
+        size = _size_of(self._tree)
         self._next = time.monotonic() + 10 * (time.monotonic() - now)
-        if self._first is None:
-            self._first = size
         return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
 
 
@@ -324,44 +319,36 @@ def watch(bench: Bench) -> Verdict:
 def _watch(bench: Bench, definition: Definition) -> Verdict:
     test, goal_file = bench.implementation.unit_test_file, bench.implementation.goal_file
     tree = bench.fresh_tree("watched", bench.golden_overlay)
-    out, job = tree.parent / "watched_out", tree.parent / "watched_job"
     _make_logs_folder(tree, test)
-    for folder in (out, job):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(exist_ok=True)
-    config = {
-        "tree": posixpath.relpath(bench.inside, JOB),
-        "goal_file": goal_file,
-        "qualname": definition.qualname,
-        "line": definition.line,
-        "out": posixpath.relpath(OUT, JOB),
-        "pool": 1,
-    }
-    (job / "config.json").write_text(json.dumps(config), "utf-8")
-    result = bench.sandbox.run(
-        Command(
-            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
-            mounts=(
-                Mount(tree, bench.inside, writable=True),
-                *_golden_mount(bench),
-                probe_mount(resources.probe_folder()),
-                Mount(job, JOB),
-                Mount(out, OUT, writable=True),
-            ),
-            cwd=bench.inside,
-            env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
-            limits=Limits(seconds=60 + 4 * bench.seconds),
+    with files.temporary_folder("lmr-author-watch-") as work:
+        work.chmod(0o755)
+        out, job = work / "out", work / "job"
+        out.mkdir()
+        job.mkdir()
+        config = {
+            "tree": posixpath.relpath(bench.inside, JOB),
+            "goal_file": goal_file,
+            "qualname": definition.qualname,
+            "line": definition.line,
+            "out": posixpath.relpath(OUT, JOB),
+            "pool": 1,
+        }
+        (job / "config.json").write_text(json.dumps(config), "utf-8")
+        mounts = (probe_mount(resources.probe_folder()), Mount(job, JOB), Mount(out, OUT, writable=True))
+        result = bench.sandbox.run(
+            Command(
+                argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
+                mounts=(Mount(tree, bench.inside, writable=True), *_golden_mount(bench), *mounts),
+                cwd=bench.inside,
+                env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
+                limits=Limits(seconds=60 + 4 * bench.seconds),
+            )
         )
-    )
-    calls = files.read_object_or_empty(out / "summary.json").get("calls")
+        calls = files.read_object_or_empty(out / "summary.json").get("calls")
     entered = isinstance(calls, int) and calls > 0
-    return Verdict(
-        passed=entered,
-        reason="" if entered else f"the test never calls {definition.qualname} of {goal_file}",
-        entered=entered,
-        file=goal_file if entered else "",
-        log=result.stderr.decode("utf-8", "replace")[-20_000:],
-    )
+    reason = "" if entered else f"the test never calls {definition.qualname} of {goal_file}"
+    log = result.stderr.decode("utf-8", "replace")[-20_000:]
+    return Verdict(entered, reason, entered=entered, file=goal_file if entered else "", log=log)
 
 
 def _golden_mount(bench: Bench) -> tuple[Mount, ...]:

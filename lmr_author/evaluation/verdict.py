@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -89,10 +89,3 @@ class Verdict:
     def seconds(self) -> float:
         """Duration of the slowest case, as the sandbox claims."""
         return max((case.seconds for case in self.cases), default=0.0)
-
-
-def signals(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Return how many versions passed a test script by its exit code and by its log, and how many ran."""
-    run = list(verdicts)
-    by_exit_code, by_log = sum(one.by_exit_code for one in run), sum(one.by_log for one in run)
-    return {"runs": len(run), "exit_code": by_exit_code, "log": by_log}

@@ -9,13 +9,11 @@ from typing import Any
 
 from lmr_author import code
 from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import Gate, Subject
+from lmr_author.evaluation.gates import Subject, failed, passed, unproven
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.verdict import Verdict, signals
 from lmr_author.probe.document import Document, tagged, walk
 from lmr_author.task import GateResult, GateStatus, equivalents
-from lmr_author.task.evaluation import SIGNALS
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
@@ -24,33 +22,28 @@ MOST_BY_SCRIPT = 20
 MAX_ARGUMENTS = 4
 """How many different "return this argument" versions are tried."""
 
+MUTANTS_DIE = "mutants-die"
 _UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
 
 
-class TrivialFails(Gate):
+def trivial_fails(on: Subject) -> GateResult:
     """Return-None, return-an-argument, zeros of the right shape all fail."""
-
-    name = "trivial-fails"
-
-    def run(self, on: Subject) -> GateResult:
-        """Judge each trivial version."""
-        bench, judge = on.bench, on.judges[0]
-        sources = trivial_sources(
-            bench, list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+    judge = on.judges[0]
+    expected = list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+    sources = trivial_sources(on.bench, expected)
+    if not sources:
+        return failed(*_UNCLEAR)
+    verdicts = judge.versions(sources)
+    own = on.signals(verdicts.values())
+    survivors = [name for name, verdict in verdicts.items() if verdict.passed]
+    if survivors:
+        return failed(
+            f"passes although it does nothing: {'; '.join(survivors)}",
+            "record cases whose outcome differs from it (other inputs, other options)",
+            survivors=survivors,
+            **own,
         )
-        if not sources:
-            return self.failed(*_UNCLEAR)
-        verdicts = judge.versions(sources)
-        own: dict[str, Any] = {SIGNALS: signals(verdicts.values())} if on.handwritten else {}
-        survivors = [name for name, verdict in verdicts.items() if verdict.passed]
-        if survivors:
-            return self.failed(
-                f"passes although it does nothing: {'; '.join(survivors)}",
-                "record cases whose outcome differs from it (other inputs, other options)",
-                survivors=survivors,
-                **own,
-            )
-        return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
+    return passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
 
 
 def mutants_to_try(
@@ -74,68 +67,52 @@ def mutants_to_try(
     return [mutant for found in made for mutant in found][:most]
 
 
-class MutantsDie(Gate):
+def mutants_die(on: Subject) -> GateResult:
     """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
-
-    name = "mutants-die"
-
-    def run(self, on: Subject) -> GateResult:
-        """Judge each mutant, and explain each survivor where the reason is visible."""
-        bench, judge = on.bench, on.judges[0]
-        pair = bench.definitions
-        if pair is None or isinstance(pair[0].node, ast.ClassDef):
-            return self.failed(*_UNCLEAR)
-        usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
-        most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
-        if not most:
-            return self.result(GateStatus.SKIPPED, "no mutants were asked for")
-        accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
-        paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
-        functions = [function for function, _ in bench.pairs]
-        sample = mutants_to_try(bench.golden_module, functions, paths, most)
-        tried = [item for item in sample if item.id not in accepted]
-        if not tried:
-            what = (
-                "every wrong version is accepted"
-                if accepted
-                else "no wrong version of the target can be made"
-            )
-            return self.result(GateStatus.UNPROVEN, what, "choose a larger target")
-        # Much more than the golden's slowest case takes, so that an endless loop ends.
-        slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
-        verdicts = judge.versions(
-            {item.id: item.data for item in tried},
-            min(bench.seconds, max(5.0, 20 * slowest)),
-            lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
-        )
-        few = len(sample) == most < usual
-        return self._result(on, tried, verdicts, len(sample) - len(tried), few)
-
-    def _result(
-        self, on: Subject, tried: Sequence[Mutant], verdicts: Mapping[str, Verdict], accepted: int, few: bool
-    ) -> GateResult:
-        survivors = [item for item in tried if verdicts[item.id].passed]
-        identities = {item.identity for item in on.golden}
-        detail: dict[str, Any] = {
-            "mutants": len(tried),
-            "killed": len(tried) - len(survivors),
-            "accepted": accepted,
-            "method": on.judges[0].method,
-            "few": few,
-            "survivors": [
-                {
-                    "id": item.id,
-                    "line": item.line,
-                    "operator": item.operator,
-                    "diff": item.diff,
-                    "why": explain_survivor(on.bench, item, verdicts[item.id].identity in identities),
-                }
-                for item in survivors
-            ],
-        }
-        if on.handwritten:
-            detail[SIGNALS] = signals(verdicts.values())
-        return summed_up(detail)
+    bench, judge = on.bench, on.judges[0]
+    pair = bench.definitions
+    if pair is None or isinstance(pair[0].node, ast.ClassDef):
+        return failed(*_UNCLEAR)
+    usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
+    most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
+    if not most:
+        return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
+    accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
+    paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
+    functions = [function for function, _ in bench.pairs]
+    sample = mutants_to_try(bench.golden_module, functions, paths, most)
+    tried = [item for item in sample if item.id not in accepted]
+    if not tried:
+        none_left = "every wrong version is accepted"
+        why = none_left if accepted else "no wrong version of the target can be made"
+        return unproven(why, "choose a larger target")
+    # Much more than the golden's slowest case takes, so that an endless loop ends.
+    slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
+    verdicts = judge.versions(
+        {item.id: item.data for item in tried},
+        min(bench.seconds, max(5.0, 20 * slowest)),
+        lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+    )
+    survivors = [item for item in tried if verdicts[item.id].passed]
+    identities = {item.identity for item in on.golden}
+    detail: dict[str, Any] = {
+        "mutants": len(tried),
+        "killed": len(tried) - len(survivors),
+        "accepted": len(sample) - len(tried),
+        "method": judge.method,
+        "few": len(sample) == most < usual,
+        "survivors": [
+            {
+                "id": item.id,
+                "line": item.line,
+                "operator": item.operator,
+                "diff": item.diff,
+                "why": explain_survivor(bench, item, verdicts[item.id].identity in identities),
+            }
+            for item in survivors
+        ],
+    }
+    return summed_up({**detail, **on.signals(verdicts.values())})
 
 
 def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> GateResult:
@@ -166,7 +143,7 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
     elif detail.get("few"):  # a handful that fails by chance proves nothing
         status, hint = GateStatus.UNPROVEN, "evaluate without --mutants"
         message += "; fewer than the number that proves it"
-    return GateResult(MutantsDie.name, status, message, hint, detail={**detail, **figures})
+    return GateResult(MUTANTS_DIE, status, message, hint, detail={**detail, **figures})
 
 
 def whole_percent(share: float) -> str:

@@ -133,15 +133,15 @@ def test_the_verdict_on_a_test_made_by_hand(name: str, tmp_path: Path) -> None:
     assert (found.verdict.value, kind.reason in found.reason) == (kind.verdict, True), found
     by_exit_code, by_log = found.counts
     for counts, place in ((by_exit_code, 0), (by_log, 1)):
-        assert (counts.golden[0] > 0) == kind.golden[place], counts
+        assert (counts["golden"][0] > 0) == kind.golden[place], counts
         if kind.verdict in ("sound", "cannot fail"):
-            assert counts.golden[0] == counts.golden[1] * kind.golden[place]
-            assert counts.masked == (int(kind.masked[place]), 1), counts
-            assert counts.wrong[1] >= MUTANTS
+            assert counts["golden"][0] == counts["golden"][1] * kind.golden[place]
+            assert counts["masked"] == (int(kind.masked[place]), 1), counts
+            assert counts["wrong"][1] >= MUTANTS
     if kind.verdict == "sound":
-        assert (by_exit_code.wrong[0], by_log.wrong[0]) == (0, 0)
+        assert (by_exit_code["wrong"][0], by_log["wrong"][0]) == (0, 0)
     if kind.verdict == "unproven":
-        assert by_exit_code.masked[1] == 0, "nothing else is run"
+        assert by_exit_code["masked"][1] == 0, "nothing else is run"
     codes = {item.code: item.message for item in validate_task(task).findings}
     assert "LMR502" in codes or kind.verdict != "cannot fail"
     assert (

@@ -29,8 +29,7 @@ from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
 from lmr_author.task import Target
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
-_KEPT = (*_DECLARATIONS, ast.Assign, ast.AnnAssign, ast.Try)
+_KEPT = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try)
 """Statements that may come along with a target: they define names."""
 
 
@@ -41,7 +40,7 @@ class Fitted:
     Attributes:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
-        form: of the answer: ``function``, ``file`` or ``body``.
+        form: of the answer: ``function`` or ``file``.
         kept: names of the helpers and imports that were added.
         dropped: its other changes, which were not applied.
         unchanged: the target is as masked.
@@ -85,47 +84,16 @@ class Slot:
 
 def fit(answer: str, place: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
-    found = parsed(answer, place.qualnames)
-    pairs = place.pairs(found)
-    return _fit_functions(found, place, pairs) if pairs else _fit_body(found, place)
+    return _fitted(parsed(answer, place.qualnames), place)
 
 
-def fit_file(answer: bytes, place: Slot, *, whole: bool) -> Fitted:
-    """Fit a goal file as an agent left it. Raises Invalid.
-
-    Args:
-        whole: take the file as it is, with all its changes; only other masked functions are golden.
-    """
-    goal = place.goal
+def fit_file(answer: bytes, place: Slot) -> Fitted:
+    """Fit a goal file as an agent left it. Raises Invalid."""
     try:
-        module = Module.parse(answer, goal.name)
+        module = Module.parse(answer, place.goal.name)
     except LmrError as error:
         raise Invalid(error.message) from error
-    found = Parsed(module, tuple(module.tree.body))
-    pairs = place.pairs(found)
-    if not pairs:
-        raise Invalid(f"{goal.name} does not define {', '.join(place.qualnames)} any more")
-    if not whole:
-        return _fit_functions(found, place, pairs, as_file=True)
-    extras = _Extras(found, place, pairs, as_file=True)
-    regions = {
-        own: region_bytes(goal, mine)
-        for name in place.others
-        if (mine := _target(goal, name)) is not None and (own := _target(module, name)) is not None
-    }
-    data = splice_regions(module, regions)
-    target = find(Module.parse(data, goal.name), Target(goal.name, pairs[0][1].qualname, nth=pairs[0][1].nth))
-    unchanged = all(region_bytes(goal, mine) == region_bytes(module, own) for mine, own in pairs)
-    return Fitted(data, target.line, "file", (*extras.names, *extras.dropped), (), unchanged)
-
-
-def whole_file(answer: str, place: Slot) -> Fitted:
-    """Take an answer that is a file as the goal file; fit any other answer. Raises Invalid."""
-    found = parsed(answer, place.qualnames)
-    has = {item.qualname for item in found.module.definitions}
-    if {item.qualname for item in place.goal.definitions} <= has:
-        return fit_file(found.module.data, place, whole=True)
-    return fit(answer, place)
+    return _fitted(Parsed(module, tuple(module.tree.body)), place, as_file=True)
 
 
 def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition | None:
@@ -138,10 +106,12 @@ def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition |
         return None
 
 
-def _fit_functions(
-    found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
-) -> Fitted:
-    goal = place.goal
+def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
+    goal, pairs = place.goal, place.pairs(found)
+    if not pairs:
+        defined = ", ".join(item.qualname for item in found.module.definitions[:5])
+        more = f", but {defined}" if defined else ""
+        raise Invalid(f"the answer does not define {', '.join(place.qualnames)}{more}")
     regions = {}
     for mine, own in pairs:
         theirs, ours = region(found.module, own), region(goal, mine)
@@ -156,37 +126,14 @@ def _fit_functions(
     return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
 
 
-def _fit_body(found: Parsed, place: Slot) -> Fitted:
-    """Take an answer without the target's header as its body, if it contains more than declarations."""
-    goal, qualnames = place.goal, place.qualnames
-    target = _target(goal, qualnames[0], place.nth) if len(qualnames) == 1 else None
-    code = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]
-    if target is None or not code:
-        defined = ", ".join(item.qualname for item in found.module.definitions[:5])
-        raise Invalid(
-            f"the answer does not define {', '.join(qualnames)}" + (f", but {defined}" if defined else "")
-        )
-    where, module = region(goal, target), found.module
-    line = first_line(found.statements[0])
-    old = _indent(module.line_text(line))
-    end = len(module.text.rstrip())
-    lines = shifted(module, module.line_start(line), end, old, where.indent, where.newline)
-    kept = [item for item in (where.type_comment, where.docstring) if item is not None]
-    head = "".join(f"{where.newline}{where.indent}{item}" for item in kept)
-    data = goal.encode(where.header_rest + head + where.newline + where.indent + lines[len(old) :])
-    spliced, at = _spliced(goal, {target: data}, None)
-    return Fitted(spliced, at, "body", unchanged=region_bytes(goal, target) == data)
-
-
-def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras | None) -> tuple[bytes, int]:
+def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
         first = next(iter(regions))
-        if extras is not None:
-            for mine in regions:
-                spliced = _inserted(spliced, mine, extras.methods.get(mine.qualname, []))
-            spliced = _inserted(spliced, first, extras.statements, top=True)
+        for mine in regions:
+            spliced = _inserted(spliced, mine, extras.methods.get(mine.qualname, []))
+        spliced = _inserted(spliced, first, extras.statements, top=True)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
@@ -361,10 +308,6 @@ def _is_method(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _is_docstring(item: ast.stmt) -> bool:
     return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
-
-
-def _is_text(item: ast.stmt) -> bool:
-    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant | ast.Name)
 
 
 def _indent(line: str) -> str:
