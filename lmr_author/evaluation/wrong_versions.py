@@ -164,7 +164,8 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
     coverage, tree = recording.coverage, bench.golden_module.tree
     for first in coverage.missed:  # the first lines of blocks
         last = code.block_end(tree, first)
-        if first <= mutant.line <= last and mutant.line not in coverage.lines:
+        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
+        if inside or (same and _decides(tree, mutant.line, first)):
             return no_case + (
                 f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
             )
@@ -175,6 +176,16 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
     if mutant.line in coverage.never_false:
         return no_case + f"the condition on line {mutant.line} holds in all of them"
     return f"looks equivalent: the same outputs to the bit in all {len(recording.cases)} cases"
+
+
+def _decides(tree: ast.Module, line: int, first: int) -> bool:
+    """Return whether the condition on a line decides over the block that begins on another."""
+    return any(
+        block and code.first_line(block[0]) == first
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and node.test.lineno == line
+        for block in (node.body, node.orelse)
+    )
 
 
 def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -87,19 +86,6 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
 def test_nobody_at_the_address_is_a_clear_error() -> None:
     with pytest.raises(LmrError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         cluster.connect("tcp://127.0.0.1:1", seconds=1)
-
-
-def test_a_task_is_the_same_archive_wherever_it_lies(tmp_path: Path) -> None:
-    one, other = foreign_task(tmp_path / "a"), foreign_task(tmp_path / "b")
-    os.utime(other.info_path, (1, 1))
-    (other.root / "authoring").mkdir()
-    (other.root / "authoring" / "evaluation.json").write_text("{}")
-
-    assert cluster.packed(one) == cluster.packed(other)
-    assert (
-        cluster.unpacked(cluster.packed(one), tmp_path / "c" / one.name).content_digest()
-        == one.content_digest()
-    )
 
 
 def test_an_agents_tree_goes_along(tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ def changes(body: str) -> list[str]:
         ("count = 0\nfor i in x:\n    count += 1\nprint(count)\nreturn y * 2", "count"),
         ("loss = (x - y).mean()\nprint(loss)\nreturn x * 2", "loss"),
         ("if y > 3:\n    print(x)\nreturn x * 2", "if"),
+        ("return x if random.random() < y else y", "<="),
         ("if False:\n    x = x + y\nreturn x * 2", "x + y"),
         ("return x * 2\nx = x + y", "x - y"),
         ("z = torch.zeros(y)\nz = x * 2\nreturn z", "ones"),

@@ -26,6 +26,7 @@ _PURE = (
     WORDS["pure"] | WORDS["passed_through"] | WORDS["reductions"] | WORDS["commutative"] | OPPOSITES.keys()
 )
 _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_STRICT: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -82,6 +83,13 @@ class _Canonical(ast.NodeTransformer):
             node.func = _unsigned_owner(node.func)
         if name in ("pow", "pow_") and len(node.args) == 1 and _is_even(node.args[0]):
             node.func = _unsigned_owner(node.func)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if any(called(item) in WORDS["draws"] for item in (node.left, *node.comparators)):
+            # A draw from an interval never meets its bound.
+            node.ops = [_STRICT.get(type(item), type(item))() for item in node.ops]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
