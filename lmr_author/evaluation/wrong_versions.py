@@ -175,7 +175,8 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
         return no_case + f"none needs another value of `{mutant.parameter}` than its default"
     if mutant.line in coverage.never_false:
         return no_case + f"the condition on line {mutant.line} holds in all of them"
-    return f"looks equivalent: the same outputs to the bit in all {len(recording.cases)} cases"
+    every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
+    return f"{every}: accept it, or record a call that shows the mistake"
 
 
 def _decides(tree: ast.Module, line: int, first: int) -> bool:
