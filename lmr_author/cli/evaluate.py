@@ -158,7 +158,7 @@ def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str, again: Seq
     for gate in done.gates:
         table(gate)
     if done.passed:
-        ui.say("every gate holds, from the stored evaluation", "sound", "green", indent=2)
+        ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
         ui.then("next", "--task", tasks[0].root)
     else:
         ui.then("evaluate", *again)

@@ -114,7 +114,7 @@ def golden_passes(on: Subject) -> GateResult:
     also = f"; it needs {', '.join(needs)}, masked too" if needs else ""
     detail: dict[str, Any] = {"needs": needs} if needs else {}
     if isinstance(judge, ScriptJudge):
-        signs = judge.profile.described if judge.profile else ""
+        signs = ", ".join(["exit code 0", *sorted(judge.passing.evidence if judge.passing else ())])
         message = f"passed {repeats} of {repeats} (test script: {signs}){also}"
         return passed(message, **on.signals(on.golden), **detail)
     same = len({verdict.identity for verdict in on.golden}) == 1

@@ -13,7 +13,7 @@ from lmr_author import code
 from lmr_author.errors import SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.script import Profile, ScriptRun
+from lmr_author.evaluation.script import ScriptRun
 from lmr_author.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
 from lmr_author.probe.checking import digest
 from lmr_author.replay import judging, replaying
@@ -258,7 +258,7 @@ class ScriptJudge:
     def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
         self.bench = bench
         self.goldens, self.by_log = goldens, by_log
-        self.profile: Profile | None = None
+        self.passing: ScriptRun | None = None
         self.golden_limits: Limits | None = None
 
     def golden(self, seed: int) -> Verdict:
@@ -316,9 +316,9 @@ class ScriptJudge:
         if self.by_log:
             reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
         else:
-            reason = script.problem(run, None if is_golden else self.profile)
+            reason = script.problem(run, None if is_golden else self.passing)
         if is_golden and not reason:
-            self.profile = Profile.of(run)
+            self.passing = run
         obstacle, hint = script.obstacle(run) if is_golden else ("", "")
         names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
