@@ -6,7 +6,7 @@ Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.m
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lmr_author import code
@@ -145,9 +145,7 @@ class RecordingJudge:
         )
         outcomes = {case: result.of(name, case) for case in self.expected}
         log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
-        return replace(
-            self._verdict(outcomes), facts=result.facts, log=log, identity=_identity(outcomes.values())
-        )
+        return replace(self._verdict(outcomes), facts=result.facts, log=log)
 
     def _tried(
         self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _ignore
@@ -193,10 +191,7 @@ class RecordingJudge:
                 if not verdicts:
                     verdicts[version.id] = Verdict(False, "the run ended in it")
                 break
-            differing = [item for case, item in outcomes.items() if not self._passes(case, item)]
-            late = bool(differing) and all(item.status == "timeout" for item in differing)
-            identity = _identity(outcomes.values())
-            verdicts[version.id] = replace(self._verdict(outcomes), late=late, identity=identity)
+            verdicts[version.id] = self._verdict(outcomes)
         return verdicts
 
     def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -224,15 +219,14 @@ class RecordingJudge:
             by_mask=by_mask and bool(outcomes),
             entered=all(item.entered for item in outcomes),
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
+            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
         )
 
     def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
         seconds = round(outcome.seconds, 6)
         try:
             differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
-        except (
-            Exception
-        ) as error:  # the outcome may be made to break the comparison: a failure like any other
+        except Exception as error:  # an outcome made to break the comparison fails like any other
             reason = f"what it returned cannot be read ({type(error).__name__})"
             return CaseScore(name, Outcome.CRASHED, reason)
         if not differing and outcome.document is not None:
@@ -332,7 +326,6 @@ class ScriptJudge:
             hint=hint,
             by_exit_code=run.exit_code == 0 and not run.timed_out,
             by_log=run.passes_by_log,
-            late=run.timed_out,
         )
 
 
@@ -342,11 +335,6 @@ def _outcome(run: ScriptRun, reason: str) -> Outcome:
     if run.timed_out:
         return Outcome.TIMEOUT
     return Outcome.CRASHED if run.stopped or run.exit_code < 0 or run.out_of_memory else Outcome.FAILED
-
-
-def _identity(outcomes: Iterable[replaying.ReplayOutcome]) -> str:
-    """Return a text that is equal for equal outcomes."""
-    return "\n".join(digest(item.document) if item.document else item.status for item in outcomes)
 
 
 Judge = RecordingJudge | ScriptJudge

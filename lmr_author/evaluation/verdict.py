@@ -60,7 +60,6 @@ class Verdict:
         obstacle: why a test script cannot run here; "" when it can, or for another failure.
         hint: for ``obstacle``.
         by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
-        late: it failed only because its time ran out.
     """
 
     passed: bool
@@ -76,7 +75,6 @@ class Verdict:
     hint: str = ""
     by_exit_code: bool = False
     by_log: bool = False
-    late: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -84,6 +82,12 @@ class Verdict:
         found = {case.outcome for case in self.cases}
         order = (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED, Outcome.PASSED)
         return next((one for one in order if one in found), Outcome.FAILED)
+
+    @property
+    def late(self) -> bool:
+        """True if it failed only because its time ran out."""
+        failed = [case.outcome for case in self.cases if case.outcome is not Outcome.PASSED]
+        return bool(failed) and all(outcome is Outcome.TIMEOUT for outcome in failed)
 
     @property
     def seconds(self) -> float:
