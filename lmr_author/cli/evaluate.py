@@ -27,7 +27,6 @@ from lmr_author.texts import counted, listed
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.evaluate import Broken, EvaluateOptions, EvaluationRun
-    from lmr_author.evaluation.own_test import OwnTest
     from lmr_author.task import GateResult, Task
 
 MARKS = {
@@ -236,26 +235,23 @@ class GateTable:
             self._say(f"implementation {gate.implementation}", indent=2)
 
     def _print_survivors(self, gate: GateResult) -> None:
-        """Print the mutants that the test does not detect: as diffs, or as ids where no case reaches the lines."""
-        mutants = [item for item in gate.detail.get("survivors") or [] if isinstance(item, dict)]
-        if not self._survivors:
-            return
+        """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
         groups: dict[str, list[dict[str, Any]]] = {}
-        for item in mutants:
-            groups.setdefault(str(item["why"]), []).append(item)
+        for item in gate.detail.get("survivors") or [] if self._survivors else []:
+            if isinstance(item, dict):
+                groups.setdefault(str(item["why"]), []).append(item)
         for why, group in groups.items():
-            if (
-                why and why[-1].isdigit() and len(group) > 1
-            ):  # what no case reaches: it is one decision for all
-                ids = " ".join(item["id"] for item in group)
-                self._say(f"{why}: {ids}", f"{len(group)} survivors:", "yellow", indent=6, hang=8)
+            if why:
+                self._say(why, f"{counted(len(group), 'survivor')}:", "yellow", indent=6, hang=8)
+            if " reaches line" in why and len(group) > 1:  # one decision for all of them
+                self._say(" ".join(item["id"] for item in group), indent=8, hang=8)
                 continue
             for item in group[:SURVIVORS]:
-                text = f"line {item['line']}, {item['operator']}{f': {why}' if why else ''}"
-                self._say(text, f"survivor {item['id']}", "yellow", indent=6)
-                ui.diff(item["diff"].splitlines(), indent=8, stderr=self._stderr)
+                text = f"line {item['line']}, {item['operator']}"
+                self._say(text, f"survivor {item['id']}", "yellow", indent=8)
+                ui.diff(item["diff"].splitlines(), indent=10, stderr=self._stderr)
             if len(group) > SURVIVORS:
-                self._say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=6)
+                self._say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=8)
 
     def end(self, result: EvaluationRun | Broken) -> None:
         """Print the verdict."""
@@ -268,7 +264,8 @@ class GateTable:
             self._say(result.error.message, "not evaluated:", "bold red", indent=2)
             self._say(result.error.hint, "hint:", "cyan", indent=2)
             return
-        self._show_own_tests(result.own_tests)
+        for index, how in result.powerless.items():
+            self._say(how, f"the test of implementation {index} cannot fail:", "bold red", indent=2)
         held = sum(gate.status.value == "passed" for gate in result.gates)
         verdict = "sound: every gate holds" if result.passed else "not proven"
         record = result.record
@@ -286,21 +283,6 @@ class GateTable:
                 f"({result.lost}); if only the machine failed, evaluate again"
             )
             self._say(text, "note:", "yellow", indent=2)
-
-    def _show_own_tests(self, found: Sequence[OwnTest]) -> None:
-        """Print the results of each hand-written test, by its exit code and by its log."""
-        styles = {"sound": "green", "unproven": "yellow", "weak": "yellow"}
-        for item in found:
-            style = styles.get(item.verdict.value, "bold red")
-            text = f"{item.verdict.value}{f': {item.reason}' if item.reason else ''}"
-            self._say(text, f"test of implementation {item.implementation}:", style, indent=2)
-            if item.counts:
-                self._say(f"{'passes':<14}{'golden':<10}{'masked':<10}wrong versions", indent=4)
-            for one in item.counts:
-                golden, masked, wrong = (
-                    f"{one[name][0]} of {one[name][1]}" for name in ("golden", "masked", "wrong")
-                )
-                self._say(f"{'by ' + one['by']:<14}{golden:<10}{masked:<10}{wrong}", indent=4)
 
     def _cut(self, text: str) -> str:
         from lmr_author.texts import shortened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from lmr_author.evaluation.gates import (
     untampered,
 )
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.own_test import OwnTest, own_tests
 from lmr_author.evaluation.resolve import Resolved, resolve
 from lmr_author.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
 from lmr_author.replay.staging import golden_overlay
@@ -95,14 +94,14 @@ class EvaluationRun:
         record: the evaluation as stored.
         counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
         lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
-        own_tests: results of hand-written tests.
+        powerless: implementation → how its hand-written test passes without the solution.
     """
 
     task: Task
     record: Evaluation
     counts: str = ""
     lost: str = ""
-    own_tests: tuple[OwnTest, ...] = ()
+    powerless: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
@@ -115,9 +114,8 @@ class EvaluationRun:
         return self.record.passed
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as stored, and the results of hand-written tests if there are any."""
-        own = {"own_tests": [asdict(one) for one in self.own_tests]} if self.own_tests else {}
-        return {**self.record.to_json(), **own}
+        """Return the evaluation as stored."""
+        return self.record.to_json()
 
 
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
@@ -186,17 +184,13 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         record,
         counts="" if stored.counts is record else stored.counts.place,
         lost=before.started if before and before.passed and not record.passed else "",
-        own_tests=own_tests(record.gates, _handwritten(task, info)),
+        powerless={
+            one.index: how
+            for one in info.implementations
+            if recorded.load(task.recording(info, one.index)) is None
+            and (how := evaluation.passes_without_solution(record.gates, one.index))
+        },
     )
-
-
-def _handwritten(task: Task, info: TaskInfo) -> list[int]:
-    """Return the indices of implementations that have a test, not made of recorded cases."""
-    return [
-        one.index
-        for one in info.implementations
-        if recorded.load(task.recording(info, one.index)) is None and task.unit_test(info, one).is_file()
-    ]
 
 
 def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:

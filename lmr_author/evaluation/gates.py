@@ -31,11 +31,13 @@ class Subject:
     Attributes:
         repeats: number of golden runs.
         golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
+        masked: verdict of the deciding judge about the masked repository; filled by masked-fails.
     """
 
     bench: Bench
     repeats: int
     golden: list[Verdict] = field(default_factory=list)
+    masked: Verdict | None = None
 
     @cached_property
     def judges(self) -> Sequence[Judge]:
@@ -161,6 +163,7 @@ def masked_fails(on: Subject) -> GateResult:
     for judge in on.judges:
         verdict = judge.masked()
         reason, own = reason or verdict.reason, on.signals([verdict])
+        on.masked = on.masked or verdict
         if verdict.passed:
             return failed(
                 f"the masked repository passes ({judge.method})",
@@ -182,13 +185,18 @@ def masked_fails(on: Subject) -> GateResult:
 
 def target_entered(on: Subject) -> GateResult:
     """The test really executes the target of the agent's tree."""
-    bench, judge = on.bench, on.judges[0]
-    verdict = judge.entered() if isinstance(judge, ScriptJudge) else on.golden[0]
-    wanted = bench.implementation.goal_file
+    bench, wanted = on.bench, on.bench.implementation.goal_file
+    if on.handwritten:  # golden and masked repository differ in nothing but the target's body
+        if on.masked is None or on.masked.passed or not on.masked.by_mask:
+            return failed(
+                "the mask does not change what the test says: nothing shows that it calls the target",
+                "the test must call the function of the goal file, not a copy of it",
+            )
+        return passed("with its body masked, and nothing else, the test fails")
+    verdict = on.golden[0]
     if not verdict.entered:
         return failed(
-            verdict.reason or "a case never enters the body of the target",
-            "the test must call the function of the goal file, not a copy of it",
+            "a case never enters the body of the target", "record again: `lmr-author record --force`"
         )
     if verdict.file != wanted:
         return failed(

@@ -289,10 +289,6 @@ class ScriptJudge:
         finally:
             self.bench.remove_tree(f"script_{name}")
 
-    def entered(self) -> Verdict:
-        """Return whether the script executes the target of the tree, watched by the recorder's instrumentation."""
-        return script.watch(self.bench)
-
     def _run(
         self,
         name: str,

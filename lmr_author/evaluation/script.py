@@ -7,7 +7,6 @@ it says everything that the golden's run said, and nothing to the contrary.
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 import re
@@ -17,12 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import files, resources
-from lmr_author.code import Definition
+from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.verdict import Verdict
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Command, Limits, Mount
 
 MAX_LOG = 1024 * 1024
@@ -290,51 +287,6 @@ def _size_of(tree: Path) -> tuple[int, int]:
         except OSError:
             continue
     return total, count
-
-
-def watch(bench: Bench) -> Verdict:
-    """Run the test script on the golden under the recorder, to see whether it enters the target's body."""
-    verdict = Verdict(False, "the target cannot be told in golden and goal file", entered=False)
-    for definition, _ in bench.pairs:
-        verdict = _watch(bench, definition)
-        if verdict.entered:
-            break
-    return verdict
-
-
-def _watch(bench: Bench, definition: Definition) -> Verdict:
-    test, goal_file = bench.implementation.unit_test_file, bench.implementation.goal_file
-    tree = bench.fresh_tree("watched", bench.golden_overlay)
-    _make_logs_folder(tree, test)
-    with files.temporary_folder("lmr-author-watch-") as work:
-        work.chmod(0o755)
-        out, job = work / "out", work / "job"
-        out.mkdir()
-        job.mkdir()
-        config = {
-            "tree": posixpath.relpath(bench.inside, JOB),
-            "goal_file": goal_file,
-            "qualname": definition.qualname,
-            "line": definition.line,
-            "out": posixpath.relpath(OUT, JOB),
-            "pool": 1,
-        }
-        (job / "config.json").write_text(json.dumps(config), "utf-8")
-        mounts = (probe_mount(resources.probe_folder()), Mount(job, JOB), Mount(out, OUT, writable=True))
-        result = bench.sandbox.run(
-            Command(
-                argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
-                mounts=(Mount(tree, bench.inside, writable=True), *_golden_mount(bench), *mounts),
-                cwd=bench.inside,
-                env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
-                limits=Limits(seconds=60 + 4 * bench.seconds),
-            )
-        )
-        calls = files.read_object_or_empty(out / "summary.json").get("calls")
-    entered = isinstance(calls, int) and calls > 0
-    reason = "" if entered else f"the test never calls {definition.qualname} of {goal_file}"
-    log = result.stderr.decode("utf-8", "replace")[-20_000:]
-    return Verdict(entered, reason, entered=entered, file=goal_file if entered else "", log=log)
 
 
 def _golden_mount(bench: Bench) -> tuple[Mount, ...]:
