@@ -21,6 +21,7 @@ from tests.masking.roundtrip import library_files
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
 METHOD = """class C:
     beta: float = 0.1
+    low = -2
     def __init__(self, scale=0.5, merged=False):
         self.scale, self.size = scale, 3
         self.scale = scale
@@ -30,7 +31,7 @@ METHOD = """class C:
 
 
 def framed(body: str) -> str:
-    if re.search(r"self\.(scale|merged|beta)", body):
+    if re.search(r"self\.(scale|merged|beta|low)", body):
         return METHOD + textwrap.indent(body, "        ") + "\n"
     return HEAD + textwrap.indent(body, "    ") + "\n"
 
@@ -138,6 +139,7 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("return g(x, seed=y)", "g(x)"),
         ("return x * self.scale if self.merged else self.scale", "x * 0.5 if self.merged else 0.5"),
         ("return g(self.beta, x)", "g(0.1, x)"),
+        ("return self.low ** x", "(-2) ** x"),
         ("global offset\noffset = 0\nreturn y", "offset = 1"),
     ],
 )
