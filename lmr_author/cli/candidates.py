@@ -83,7 +83,7 @@ def _show(found: ScoredPredictions) -> None:
     notes = Counter(note for result in found.results for note in result.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
-        ui.say(f"not applied, as outside of the target: {most}; --whole-file applies them", stderr=False)
+        ui.say(f"not applied, as outside of the target: {most}", stderr=False)
     if any(result.method == "test script" for result in found.results):
         ui.say(
             "judged by hand-written test scripts: sound against mistakes, not against code that cheats",

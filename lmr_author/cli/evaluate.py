@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,11 +23,10 @@ from lmr_author.cli.options import (
     default_tasks,
 )
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.texts import counted
+from lmr_author.texts import counted, listed
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.evaluate import Broken, EvaluateOptions, EvaluationRun
-    from lmr_author.evaluation.own_test import OwnTest
     from lmr_author.task import GateResult, Task
 
 MARKS = {
@@ -68,9 +67,14 @@ def evaluate(
     ] = None,
     accept_mutant: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Record that a surviving mutant is equivalent; repeatable."),
+        typer.Option(
+            metavar="ID|LINES",
+            help="Record that a surviving mutant, or all on these lines (40-52), need not fail; repeatable.",
+        ),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why it is equivalent; with --accept-mutant.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="Why, as 'equivalent: ...' or 'dead code'; with --accept-mutant.")
+    ] = "",
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -88,9 +92,6 @@ def evaluate(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, max=256, help="Candidates judged side by side.")
     ] = 1,
-    whole_file: Annotated[
-        bool, typer.Option("--whole-file", help="Also apply an answer's changes outside of its target.")
-    ] = False,
     protocol: Annotated[
         Protocol,
         typer.Option(help="proof, or lmr-bench: as its scripts score, by Passed in the log."),
@@ -126,14 +127,11 @@ def evaluate(
             scheduler,
             seconds=timeout,
             memory_mb=memory,
-            whole_file=whole_file,
             protocol=protocol.value,
         )
         return candidates.judge(tasks, predictions, chosen, as_json=output is Format.json)
-    if out is not None or whole_file or scheduler or protocol is not Protocol.proof:
-        raise UsageError(
-            "--out, --whole-file, --protocol and --scheduler are for candidates", "add --predictions FILE"
-        )
+    if out is not None or scheduler or protocol is not Protocol.proof:
+        raise UsageError("--out, --protocol and --scheduler are for candidates", "add --predictions FILE")
     if implementation is not None and len(tasks) != 1:
         raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
     options = EvaluateOptions(
@@ -142,16 +140,27 @@ def evaluate(
     return _gates(tasks, options, paths or [], output)
 
 
-def _accept(tasks: Sequence[Task], identifiers: Sequence[str], reason: str, again: Sequence[str]) -> int:
-    """Record that mutants are equivalent; ``again``: the words of the command that evaluates again."""
+def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str, again: Sequence[str]) -> int:
+    """Record that mutants are equivalent, and show the gate without them.
+
+    ``again``: the words of the command that evaluates again.
+    """
     from lmr_author.evaluation.evaluate import accept_mutants
 
     if len(tasks) != 1:
         raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
-    for identifier, diff in accept_mutants(tasks[0], identifiers, reason).items():
-        ui.say(f"{identifier} as equivalent: it no longer counts", "accepted", "green")
+    done = accept_mutants(tasks[0], words, reason)
+    for identifier, diff in done.diffs.items():
+        ui.say(f"{identifier}: it no longer counts", "accepted", "green")
         ui.diff(diff.splitlines(), indent=8)
-    ui.then("evaluate", *again)
+    table = GateTable(tasks[0].name, stderr=True, survivors=False)
+    for gate in done.gates:
+        table(gate)
+    if done.passed:
+        ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
+        ui.then("next", "--task", tasks[0].root)
+    else:
+        ui.then("evaluate", *again)
     return EXIT_CLEAN
 
 
@@ -183,7 +192,10 @@ def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path
 class GateTable:
     """Prints each gate as soon as it is known, and a last line with the verdict."""
 
-    def __init__(self, title: str, *, quiet: bool = False, stderr: bool = False) -> None:
+    def __init__(
+        self, title: str, *, quiet: bool = False, stderr: bool = False, survivors: bool = True
+    ) -> None:
+        self._survivors = survivors
         self._stderr = stderr
         self._quiet = quiet
         self._implementation: int | None = None
@@ -199,6 +211,11 @@ class GateTable:
         text = f"{gate.gate:<14} {seconds}  {gate.message}"
         if gate.status.value in ("passed", "skipped"):
             self._say(self._cut(text), mark, style, indent=2)
+            if needs := gate.detail.get("needs"):
+                note = (
+                    f"the test needs {listed(needs, 5)}, masked too: with only this function solved, it fails"
+                )
+                self._say(note, "note:", "yellow", indent=MESSAGE)
             return
         self._say(text, mark, style, indent=2, hang=MESSAGE)
         if gate.hint:
@@ -218,15 +235,23 @@ class GateTable:
             self._say(f"implementation {gate.implementation}", indent=2)
 
     def _print_survivors(self, gate: GateResult) -> None:
-        """Print the mutants that the test does not detect, as diffs."""
-        mutants = [item for item in gate.detail.get("survivors") or [] if isinstance(item, dict)]
-        for item in mutants[:SURVIVORS]:
-            why = f" ({item['why']})" if item["why"] else ""
-            text = f"line {item['line']}, {item['operator']}{why}"
-            self._say(text, f"survivor {item['id']}", "yellow", indent=6)
-            ui.diff(item["diff"].splitlines(), indent=8, stderr=self._stderr)
-        if len(mutants) > SURVIVORS:
-            self._say(f"and {len(mutants) - SURVIVORS} more in authoring/evaluation.json", indent=6)
+        """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for item in gate.detail.get("survivors") or [] if self._survivors else []:
+            if isinstance(item, dict):
+                groups.setdefault(str(item["why"]), []).append(item)
+        for why, group in groups.items():
+            if why:
+                self._say(why, f"{counted(len(group), 'survivor')}:", "yellow", indent=6, hang=8)
+            if " reaches line" in why and len(group) > 1:  # one decision for all of them
+                self._say(" ".join(item["id"] for item in group), indent=8, hang=8)
+                continue
+            for item in group[:SURVIVORS]:
+                text = f"line {item['line']}, {item['operator']}"
+                self._say(text, f"survivor {item['id']}", "yellow", indent=8)
+                ui.diff(item["diff"].splitlines(), indent=10, stderr=self._stderr)
+            if len(group) > SURVIVORS:
+                self._say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=8)
 
     def end(self, result: EvaluationRun | Broken) -> None:
         """Print the verdict."""
@@ -239,7 +264,8 @@ class GateTable:
             self._say(result.error.message, "not evaluated:", "bold red", indent=2)
             self._say(result.error.hint, "hint:", "cyan", indent=2)
             return
-        self._show_own_tests(result.own_tests)
+        for index, how in result.powerless.items():
+            self._say(how, f"the test of implementation {index} cannot fail:", "bold red", indent=2)
         held = sum(gate.status.value == "passed" for gate in result.gates)
         verdict = "sound: every gate holds" if result.passed else "not proven"
         record = result.record
@@ -257,21 +283,6 @@ class GateTable:
                 f"({result.lost}); if only the machine failed, evaluate again"
             )
             self._say(text, "note:", "yellow", indent=2)
-
-    def _show_own_tests(self, found: Sequence[OwnTest]) -> None:
-        """Print the results of each hand-written test, by its exit code and by its log."""
-        styles = {"sound": "green", "unproven": "yellow", "weak": "yellow"}
-        for item in found:
-            style = styles.get(item.verdict.value, "bold red")
-            text = f"{item.verdict.value}{f': {item.reason}' if item.reason else ''}"
-            self._say(text, f"test of implementation {item.implementation}:", style, indent=2)
-            if item.counts:
-                self._say(f"{'passes':<14}{'golden':<10}{'masked':<10}wrong versions", indent=4)
-            for one in item.counts:
-                golden, masked, wrong = (
-                    f"{passed} of {runs}" for passed, runs in (one.golden, one.masked, one.wrong)
-                )
-                self._say(f"{'by ' + one.by:<14}{golden:<10}{masked:<10}{wrong}", indent=4)
 
     def _cut(self, text: str) -> str:
         from lmr_author.texts import shortened

@@ -99,6 +99,21 @@ class Bench:
         """All goal files, with only this implementation masked and the others golden."""
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
 
+    def solved_alone(self, masked: Implementation | None = None) -> dict[str, bytes]:
+        """Return all goal files with only this implementation solved, or with only one other masked.
+
+        Raises LmrError when something masked cannot be told.
+        """
+        if masked is not None:
+            return staging.only_masked(self.task, self.info, masked)
+        paths = {one.goal_file: self.task.goal(self.info, one) for one in self.info.implementations}
+        overlay = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+        name = self.implementation.goal_file
+        goal = code.Module.parse(overlay[name], name)
+        pairs = (code.matching(self.golden_module, goal, one, self.nth) for one in self.qualnames)
+        regions = {pair[1]: code.region_bytes(self.golden_module, pair[0]) for pair in pairs if pair}
+        return {**overlay, name: code.splice_regions(goal, regions)}
+
     @cached_property
     def golden_module(self) -> code.Module:
         """The goal file, golden throughout."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,16 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageEr
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import (
     Gate,
-    GoldenPasses,
-    Isolated,
-    MaskedFails,
-    TargetEntered,
-    Untampered,
+    golden_passes,
+    isolated,
+    masked_fails,
     run_gates,
+    target_entered,
+    untampered,
 )
-from lmr_author.evaluation.mutants import mutants
-from lmr_author.evaluation.own_test import OwnTest, own_tests
+from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.resolve import Resolved, resolve
-from lmr_author.evaluation.wrong_versions import MutantsDie, TrivialFails
+from lmr_author.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
 from lmr_author.replay.staging import golden_overlay
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import (
@@ -37,6 +36,7 @@ from lmr_author.task import (
     GateResult,
     GateStatus,
     Progress,
+    Target,
     Task,
     TaskInfo,
     equivalents,
@@ -49,15 +49,15 @@ from lmr_author.task.state import State
 
 OnGate = Callable[[GateResult], None]
 
-GATES: tuple[type[Gate], ...] = (
-    Untampered,
-    GoldenPasses,
-    MaskedFails,
-    TargetEntered,
-    TrivialFails,
-    MutantsDie,
-    Isolated,
-)
+GATES: dict[str, Gate] = {
+    "untampered": untampered,
+    "golden-passes": golden_passes,
+    "masked-fails": masked_fails,
+    "target-entered": target_entered,
+    "trivial-fails": trivial_fails,
+    MUTANTS_DIE: mutants_die,
+    "isolated": isolated,
+}
 """The gates of an implementation, in order; ``build`` comes before them, once for the task."""
 
 
@@ -94,14 +94,14 @@ class EvaluationRun:
         record: the evaluation as stored.
         counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
         lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
-        own_tests: results of hand-written tests.
+        powerless: implementation → how its hand-written test passes without the solution.
     """
 
     task: Task
     record: Evaluation
     counts: str = ""
     lost: str = ""
-    own_tests: tuple[OwnTest, ...] = ()
+    powerless: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
@@ -114,9 +114,8 @@ class EvaluationRun:
         return self.record.passed
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as stored, and the results of hand-written tests if there are any."""
-        own = {"own_tests": [one.to_json() for one in self.own_tests]} if self.own_tests else {}
-        return {**self.record.to_json(), **own}
+        """Return the evaluation as stored."""
+        return self.record.to_json()
 
 
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
@@ -185,17 +184,13 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         record,
         counts="" if stored.counts is record else stored.counts.place,
         lost=before.started if before and before.passed and not record.passed else "",
-        own_tests=own_tests(record.gates, _handwritten(task, info)),
+        powerless={
+            one.index: how
+            for one in info.implementations
+            if recorded.load(task.recording(info, one.index)) is None
+            and (how := evaluation.passes_without_solution(record.gates, one.index))
+        },
     )
-
-
-def _handwritten(task: Task, info: TaskInfo) -> list[int]:
-    """Return the indices of implementations that have a test, not made of recorded cases."""
-    return [
-        one.index
-        for one in info.implementations
-        if recorded.load(task.recording(info, one.index)) is None and task.unit_test(info, one).is_file()
-    ]
 
 
 def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
@@ -242,32 +237,79 @@ def attempt(
         return Broken(task, error)
 
 
-def accept_mutants(task: Task, identifiers: Sequence[str], reason: str) -> dict[str, str]:
-    """Record that mutants are equivalent to the golden; return id → change, as a diff. All of them, or none.
+@dataclass(frozen=True)
+class Acceptance:
+    """Mutants that were accepted: id → change, as a diff, and the gates that were recomputed for it."""
+
+    diffs: Mapping[str, str]
+    gates: tuple[GateResult, ...]
+    passed: bool
+
+
+def accept_mutants(task: Task, words: Sequence[str], reason: str) -> Acceptance:
+    """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
+
+    Args:
+        words: ids, and lines (``40``, ``40-52``) for all survivors on them in the stored evaluations.
 
     Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
     """
     if not reason.strip():
         raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
-    info = task.load()
-    overlay, today = golden_overlay(task, info), datetime.now(UTC).date().isoformat()
-    found = dict[str, EquivalentMutant]()
-    for implementation in info.implementations:
-        golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
-        function = code.find(golden, implementation.target)
-        # With every parameter differentiated, these are all mutants that any recording may lead to.
-        names = () if isinstance(function.node, ast.ClassDef) else code.parameters(function.node.args)
-        for mutant in mutants(golden, function, differentiated={item.arg for item, _ in names}):
-            new = EquivalentMutant(str(implementation.target), mutant.id, mutant.diff, reason.strip(), today)
-            found.setdefault(mutant.id, new)
-    for identifier in identifiers:
-        if identifier not in found:
+    stored = evaluation.load(task)
+    known = _every_mutant(task)
+    found = list[tuple[str, Mutant]]()
+    for word in words:
+        chosen = [(target, item) for target, item in known if item.id == word]
+        if not chosen and (lines := re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)):
+            first, last = int(lines[1]), int(lines[2] or lines[1])
+            alive = {item["id"] for gate in _mutant_gates(stored) for item in gate.detail["survivors"]}
+            chosen = [(t, item) for t, item in known if item.id in alive and first <= item.line <= last]
+        if not chosen:
             raise UsageError(
-                f"no mutant {identifier!r} of {task.name}",
-                "the ids are in the report of `lmr-author evaluate`",
+                f"no mutant {word!r} of {task.name}",
+                "the ids and lines are in the report of `lmr-author evaluate`",
             )
-    equivalents.add(task, [found[identifier] for identifier in identifiers])
-    return {identifier: found[identifier].diff for identifier in identifiers}
+        found += chosen
+    today = datetime.now(UTC).date().isoformat()
+    equivalents.add(
+        task, [EquivalentMutant(target, item.id, item.diff, reason.strip(), today) for target, item in found]
+    )
+    accepted = {item.id for _, item in found}
+    diffs = {item.id: item.diff for _, item in found}
+    for one in (stored, *stored.others) if stored else ():
+        evaluation.store(task, _recomputed(replace(one, others=()), accepted))
+    new = evaluation.load(task)
+    return Acceptance(diffs, tuple(_mutant_gates(new)), new is not None and new.passed)
+
+
+def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
+    """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
+    info, resolved = resolve(task)
+    overlay, found = golden_overlay(task, info), list[tuple[str, Mutant]]()
+    for one in resolved:
+        path, nth = one.implementation.goal_file, one.implementation.nth
+        golden = code.Module.parse(overlay[path], path)
+        for name in one.qualnames:
+            function = code.find(golden, Target(path, name, nth=nth if len(one.qualnames) == 1 else None))
+            names = {item.arg for item, _ in code.parameters(function.function.args)}
+            made = mutants(golden, function, differentiated=names)
+            found += [(str(one.implementation.target), item) for item in made]
+    return found
+
+
+def _mutant_gates(stored: Evaluation | None) -> list[GateResult]:
+    """Return the results of ``mutants-die`` that have figures."""
+    gates = stored.gates if stored else ()
+    return [gate for gate in gates if gate.gate == MUTANTS_DIE and "survivors" in gate.detail]
+
+
+def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
+    gates = list(stored.gates)
+    for gate in _mutant_gates(stored):
+        new = summed_up(gate.detail, accepted)
+        gates[gates.index(gate)] = replace(new, implementation=gate.implementation, seconds=gate.seconds)
+    return replace(stored, gates=tuple(gates), passed=all(gate.status is GateStatus.PASSED for gate in gates))
 
 
 def _run(
@@ -339,4 +381,4 @@ def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> li
 
 
 def _unrun(index: int, status: GateStatus, why: str) -> list[GateResult]:
-    return [GateResult(gate.name, status, why, implementation=index) for gate in GATES]
+    return [GateResult(name, status, why, implementation=index) for name in GATES]

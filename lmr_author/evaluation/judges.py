@@ -5,19 +5,21 @@ Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.m
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from lmr_author import code
 from lmr_author.errors import SandboxError
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.script import Profile, ScriptRun
+from lmr_author.evaluation.script import ScriptRun
 from lmr_author.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
 from lmr_author.probe.checking import digest
 from lmr_author.replay import judging, replaying
 from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits
+from lmr_author.task import Target
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Recording
 
@@ -35,62 +37,13 @@ def _ignore(_: int) -> None:
     pass
 
 
-class Judge(ABC):
-    """Judges versions of one implementation's goal file."""
-
-    method: str
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-
-    @abstractmethod
-    def golden(self, seed: int) -> Verdict:
-        """Judge the golden, with a hash seed that differs between repeats."""
-
-    @abstractmethod
-    def masked(self) -> Verdict:
-        """Judge the repository as the agent gets it, with the other implementations golden."""
-
-    @abstractmethod
-    def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
-    ) -> dict[str, Verdict]:
-        """Judge other versions of the goal file.
-
-        Args:
-            sources: name → content of the goal file.
-            seconds: time limit of one case, if it is not the bench's.
-            done: called with the number of versions judged so far.
-
-        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
-        """
-
-    @abstractmethod
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
-        """Judge the answer of a candidate, which is hostile code, in a sandbox run of its own.
-
-        Args:
-            overlay: the files that it changes in the masked repository, the goal file among them.
-            line: of the target in its goal file.
-            limits: of the run.
-            stop: polled while it runs; True ends it.
-            again: a second attempt, which may end at the first case that is late.
-
-        Raises:
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
-        """
-
-
-class RecordingJudge(Judge):
+class RecordingJudge:
     """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
 
     method = "recorded cases"
 
     def __init__(self, bench: Bench, recording: Recording) -> None:
-        super().__init__(bench)
+        self.bench = bench
         self.recording = recording
         folder = bench.recording_folder
         self.expected = {
@@ -99,41 +52,62 @@ class RecordingJudge(Judge):
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
     def golden(self, seed: int) -> Verdict:
-        """Replay on the golden tree."""
+        """Replay on the golden tree, with a hash seed that differs between repeats."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed)
 
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Replay the golden on a tree in which other functions are masked: with these goal files."""
+        goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
+        module = code.Module.parse(overlay[goal_file], goal_file)
+        line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
+        try:
+            return self._alone("beside", overlay, line, 0)
+        finally:
+            self.bench.remove_tree("beside")
+
     def masked(self) -> Verdict:
-        """Replay on the masked tree."""
+        """Replay on the repository as the agent gets it, with the other implementations golden."""
         return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
 
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
     ) -> dict[str, Verdict]:
-        """Replay the versions, many in one sandbox run, each in a process of its own.
+        """Replay other versions of the goal file, many in one sandbox run, each in a process of its own.
 
         A version whose time ran out is tried once more, as the machine may have been busy just then.
+
+        Args:
+            sources: name → content of the goal file.
+            seconds: time limit of one case, if it is not the bench's.
+            done: called with the number of versions judged so far.
+
+        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
         """
         verdicts = self._tried(sources, seconds, done)
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
         return {**verdicts, **self._tried(late, seconds)}
 
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
-        """Replay on the masked tree with the answer in place."""
-        bench, goal_file = self.bench, self.bench.implementation.goal_file
-        extra = {name: data for name, data in overlay.items() if name != goal_file}
-        name = _name(overlay) if extra else "masked"
-        tree = bench.tree(name, {**bench.masked_overlay, **extra})
-        plan = replace(self.plan(line), until_lost=again)
-        variant = replaying.Variant("candidate", overlay[goal_file], line)
-        try:
-            found = replaying.replay(
-                bench.sandbox, tree, bench.inside, plan, [variant], limits=limits, stop=stop
-            )
-        finally:
-            if extra:
-                bench.remove_tree(name)
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+        """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
+
+        Args:
+            source: the goal file with the answer in it.
+            line: of the target in it.
+            stop: polled while it runs; True ends it.
+            again: a second attempt, which may end at the first case that is late.
+
+        Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
+        """
+        bench = self.bench
+        found = replaying.replay(
+            bench.sandbox,
+            bench.tree("masked", bench.masked_overlay),
+            bench.inside,
+            replace(self.plan(line), until_lost=again),
+            [replaying.Variant("candidate", source, line)],
+            limits=limits,
+            stop=stop,
+        )
         if found.result.stopped:
             raise KeyboardInterrupt
         log = found.result.stderr.decode("utf-8", "replace")
@@ -172,9 +146,7 @@ class RecordingJudge(Judge):
         )
         outcomes = {case: result.of(name, case) for case in self.expected}
         log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
-        return replace(
-            self._verdict(outcomes), facts=result.facts, log=log, identity=_identity(outcomes.values())
-        )
+        return replace(self._verdict(outcomes), facts=result.facts, log=log)
 
     def _tried(
         self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _ignore
@@ -220,10 +192,7 @@ class RecordingJudge(Judge):
                 if not verdicts:
                     verdicts[version.id] = Verdict(False, "the run ended in it")
                 break
-            differing = [item for case, item in outcomes.items() if not self._passes(case, item)]
-            late = bool(differing) and all(item.status == "timeout" for item in differing)
-            identity = _identity(outcomes.values())
-            verdicts[version.id] = replace(self._verdict(outcomes), late=late, identity=identity)
+            verdicts[version.id] = self._verdict(outcomes)
         return verdicts
 
     def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -251,15 +220,14 @@ class RecordingJudge(Judge):
             by_mask=by_mask and bool(outcomes),
             entered=all(item.entered for item in outcomes),
             file=", ".join(sorted({item.file for item in outcomes if item.file})),
+            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
         )
 
     def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
         seconds = round(outcome.seconds, 6)
         try:
             differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
-        except (
-            Exception
-        ) as error:  # the outcome may be made to break the comparison: a failure like any other
+        except Exception as error:  # an outcome made to break the comparison fails like any other
             reason = f"what it returned cannot be read ({type(error).__name__})"
             return CaseScore(name, Outcome.CRASHED, reason)
         if not differing and outcome.document is not None:
@@ -269,7 +237,7 @@ class RecordingJudge(Judge):
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
 
 
-class ScriptJudge(Judge):
+class ScriptJudge:
     """Runs the task's own test script, on the golden first.
 
     A pass needs the exit code and everything that the script says of the golden: see
@@ -283,14 +251,18 @@ class ScriptJudge(Judge):
     method = "test script"
 
     def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
-        super().__init__(bench)
+        self.bench = bench
         self.goldens, self.by_log = goldens, by_log
-        self.profile: Profile | None = None
+        self.passing: ScriptRun | None = None
         self.golden_limits: Limits | None = None
 
     def golden(self, seed: int) -> Verdict:
         """Run the script on the golden tree."""
         return self._run("golden", self.bench.golden_overlay, seed, self.golden_limits)
+
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Run the script on a tree in which other functions are masked."""
+        return self._run("beside", overlay)
 
     def masked(self) -> Verdict:
         """Run the script on the masked tree."""
@@ -310,19 +282,13 @@ class ScriptJudge(Judge):
             done(len(verdicts))
         return verdicts
 
-    def answer(
-        self, overlay: Mapping[str, bytes], line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
         """Run the script on a fresh tree with the answer in place."""
-        name = _name(overlay)
+        name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
         try:
-            return self._run(name, {**self.bench.masked_overlay, **overlay}, 0, limits, stop)
+            return self._run(name, {**self.bench.masked_overlay, goal: source}, 0, limits, stop)
         finally:
             self.bench.remove_tree(f"script_{name}")
-
-    def entered(self) -> Verdict:
-        """Return whether the script executes the target of the tree, watched by the recorder's instrumentation."""
-        return script.watch(self.bench)
 
     def _run(
         self,
@@ -341,9 +307,9 @@ class ScriptJudge(Judge):
         if self.by_log:
             reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
         else:
-            reason = script.problem(run, None if is_golden else self.profile)
+            reason = script.problem(run, None if is_golden else self.passing)
         if is_golden and not reason:
-            self.profile = Profile.of(run)
+            self.passing = run
         obstacle, hint = script.obstacle(run) if is_golden else ("", "")
         names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
@@ -357,7 +323,6 @@ class ScriptJudge(Judge):
             hint=hint,
             by_exit_code=run.exit_code == 0 and not run.timed_out,
             by_log=run.passes_by_log,
-            late=run.timed_out,
         )
 
 
@@ -369,14 +334,8 @@ def _outcome(run: ScriptRun, reason: str) -> Outcome:
     return Outcome.CRASHED if run.stopped or run.exit_code < 0 or run.out_of_memory else Outcome.FAILED
 
 
-def _identity(outcomes: Iterable[replaying.ReplayOutcome]) -> str:
-    """Return a text that is equal for equal outcomes."""
-    return "\n".join(digest(item.document) if item.document else item.status for item in outcomes)
-
-
-def _name(overlay: Mapping[str, bytes]) -> str:
-    """Return the name of a candidate's tree, which no other thread uses."""
-    return f"candidate {id(overlay)}"
+Judge = RecordingJudge | ScriptJudge
+"""Judges versions of one implementation's goal file; both have the same methods."""
 
 
 def judges_for(bench: Bench) -> tuple[Judge, ...]:

@@ -7,23 +7,19 @@ it says everything that the golden's run said, and nothing to the contrary.
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import files, resources
-from lmr_author.code import Definition
+from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.verdict import Verdict
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Command, Limits, Mount
 
 MAX_LOG = 1024 * 1024
@@ -39,6 +35,7 @@ _UNITTEST_OK = re.compile(r"^OK(?: \((?!skipped).*\))?$", re.MULTILINE)
 _PYTEST = re.compile(r"\b(\d+) passed\b.* in [\d.]+s")
 _SKIPPED = re.compile(r"^OK \(skipped=(\d+)\)$|^(\d+) skipped in [\d.]+s", re.MULTILINE)
 _ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit))\b(?::|$)")
+_PRINTS_FAILED = "it prints Failed"
 _NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
 
@@ -107,6 +104,12 @@ class ScriptRun:
         """The verdict of LMR-Bench's script: a log says Passed, and none says Failed."""
         return any("Passed" in text for text in self.logs) and not any("Failed" in text for text in self.logs)
 
+    @property
+    def denials(self) -> frozenset[str]:
+        """Its statements against a pass."""
+        texts = {"its log says Failed": self.log, _PRINTS_FAILED: self.stdout}
+        return frozenset(name for name, text in texts.items() if _FAILED.search(text))
+
     @cached_property
     def evidence(self) -> frozenset[str]:
         """Its statements in favour of a pass."""
@@ -150,30 +153,11 @@ class ScriptRun:
         return in_target or "NotImplementedError" in text or self.error not in _NOT_IMPORTED
 
 
-@dataclass(frozen=True)
-class Profile:
-    """The signs of a pass: what the golden's run says."""
-
-    evidence: frozenset[str] = frozenset()
-    logged_failure: bool = False
-    printed_failure: bool = False
-
-    @classmethod
-    def of(cls, golden: ScriptRun) -> Profile:
-        """Return the profile of a golden's run that passed."""
-        return cls(golden.evidence, bool(_FAILED.search(golden.log)), bool(_FAILED.search(golden.stdout)))
-
-    @property
-    def described(self) -> str:
-        """The signs in words."""
-        return ", ".join(["exit code 0", *sorted(self.evidence)])
-
-
-def problem(run: ScriptRun, profile: Profile | None) -> str:
+def problem(run: ScriptRun, golden: ScriptRun | None) -> str:
     """Return why a run is no pass, in one line; "" when it is one.
 
     Args:
-        profile: the signs of a pass; None for the golden itself.
+        golden: the golden's run that passed, which defines a pass; None for that run itself.
     """
     if run.stopped:
         return "the test was stopped: it filled the disk"
@@ -184,14 +168,12 @@ def problem(run: ScriptRun, profile: Profile | None) -> str:
     if run.exit_code != 0:
         contrary = ", although its log says Passed" if "its log says Passed" in run.evidence else ""
         return f"the test script exits {run.exit_code}{contrary}: {run.cause or 'no output'}"
-    known = profile or Profile(printed_failure=bool(run.evidence))
-    because = f" ({run.cause})" if run.error else ""
-    if _FAILED.search(run.log) and not known.logged_failure:
-        return f"the test script exits 0, but its log says Failed{because}"
-    if _FAILED.search(run.stdout) and not known.printed_failure:
-        return f"the test script exits 0, but it prints Failed{because}"
-    missing = sorted(known.evidence - run.evidence)
-    if missing:
+    # What a golden prints beside a pass ("0 errors, 1 failed attempt repeated") is no failure.
+    allowed = golden.denials if golden else frozenset({_PRINTS_FAILED} if run.evidence else ())
+    if denied := sorted(run.denials - allowed):
+        because = f" ({run.cause})" if run.error else ""
+        return f"the test script exits 0, but {denied[-1]}{because}"
+    if missing := sorted(golden.evidence - run.evidence if golden else ()):
         return f"the test script exits 0, but unlike with the golden, not: {'; '.join(missing)}"
     return ""
 
@@ -249,7 +231,7 @@ def run(
             f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
         )
     _make_logs_folder(tree, test)
-    before, disk = read_logs(tree), DiskWatch()
+    before, disk_is_full = read_logs(tree), DiskWatch(tree)
     result = bench.sandbox.run(
         Command(
             argv=("python", test),
@@ -257,7 +239,7 @@ def run(
             cwd=bench.inside,
             env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
             limits=limits or Limits(seconds=60 + 4 * bench.seconds),
-            stop=lambda: (stop is not None and stop()) or disk.is_full(tree),
+            stop=lambda: (stop is not None and stop()) or disk_is_full(),
         )
     )
     after = read_logs(tree)
@@ -277,20 +259,16 @@ def run(
 class DiskWatch:
     """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
 
-    def __init__(self, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
-        self._most = most_bytes, most_files
-        self._first: tuple[int, int] | None = None
-        self._next = 0.0
+    def __init__(self, tree: Path, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
+        self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
 
-    def is_full(self, tree: Path) -> bool:
+    def __call__(self) -> bool:
         """Return true if the tree has grown beyond what a test may write."""
         now = time.monotonic()
         if now < self._next:
             return False
-        size = _size_of(tree)
+        size = _size_of(self._tree)
         self._next = time.monotonic() + 10 * (time.monotonic() - now)
-        if self._first is None:
-            self._first = size
         return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
 
 
@@ -309,59 +287,6 @@ def _size_of(tree: Path) -> tuple[int, int]:
         except OSError:
             continue
     return total, count
-
-
-def watch(bench: Bench) -> Verdict:
-    """Run the test script on the golden under the recorder, to see whether it enters the target's body."""
-    verdict = Verdict(False, "the target cannot be told in golden and goal file", entered=False)
-    for definition, _ in bench.pairs:
-        verdict = _watch(bench, definition)
-        if verdict.entered:
-            break
-    return verdict
-
-
-def _watch(bench: Bench, definition: Definition) -> Verdict:
-    test, goal_file = bench.implementation.unit_test_file, bench.implementation.goal_file
-    tree = bench.fresh_tree("watched", bench.golden_overlay)
-    out, job = tree.parent / "watched_out", tree.parent / "watched_job"
-    _make_logs_folder(tree, test)
-    for folder in (out, job):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(exist_ok=True)
-    config = {
-        "tree": posixpath.relpath(bench.inside, JOB),
-        "goal_file": goal_file,
-        "qualname": definition.qualname,
-        "line": definition.line,
-        "out": posixpath.relpath(OUT, JOB),
-        "pool": 1,
-    }
-    (job / "config.json").write_text(json.dumps(config), "utf-8")
-    result = bench.sandbox.run(
-        Command(
-            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", test),
-            mounts=(
-                Mount(tree, bench.inside, writable=True),
-                *_golden_mount(bench),
-                probe_mount(resources.probe_folder()),
-                Mount(job, JOB),
-                Mount(out, OUT, writable=True),
-            ),
-            cwd=bench.inside,
-            env={"PYTHONPATH": f"{PROBE_ROOT}:{bench.inside}", **_older_pytorch(bench)},
-            limits=Limits(seconds=60 + 4 * bench.seconds),
-        )
-    )
-    calls = files.read_object_or_empty(out / "summary.json").get("calls")
-    entered = isinstance(calls, int) and calls > 0
-    return Verdict(
-        passed=entered,
-        reason="" if entered else f"the test never calls {definition.qualname} of {goal_file}",
-        entered=entered,
-        file=goal_file if entered else "",
-        log=result.stderr.decode("utf-8", "replace")[-20_000:],
-    )
 
 
 def _golden_mount(bench: Bench) -> tuple[Mount, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -60,7 +60,6 @@ class Verdict:
         obstacle: why a test script cannot run here; "" when it can, or for another failure.
         hint: for ``obstacle``.
         by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
-        late: it failed only because its time ran out.
     """
 
     passed: bool
@@ -76,7 +75,6 @@ class Verdict:
     hint: str = ""
     by_exit_code: bool = False
     by_log: bool = False
-    late: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -86,13 +84,12 @@ class Verdict:
         return next((one for one in order if one in found), Outcome.FAILED)
 
     @property
+    def late(self) -> bool:
+        """True if it failed only because its time ran out."""
+        failed = [case.outcome for case in self.cases if case.outcome is not Outcome.PASSED]
+        return bool(failed) and all(outcome is Outcome.TIMEOUT for outcome in failed)
+
+    @property
     def seconds(self) -> float:
         """Duration of the slowest case, as the sandbox claims."""
         return max((case.seconds for case in self.cases), default=0.0)
-
-
-def signals(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Return how many versions passed a test script by its exit code and by its log, and how many ran."""
-    run = list(verdicts)
-    by_exit_code, by_log = sum(one.by_exit_code for one in run), sum(one.by_log for one in run)
-    return {"runs": len(run), "exit_code": by_exit_code, "log": by_log}

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import code
 from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import Gate, Subject
+from lmr_author.evaluation.gates import Subject, failed, passed, unproven
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.verdict import Verdict, signals
 from lmr_author.probe.document import Document, tagged, walk
 from lmr_author.task import GateResult, GateStatus, equivalents
-from lmr_author.task.evaluation import SIGNALS
-from lmr_author.task.recording import Recording
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
@@ -26,33 +22,28 @@ MOST_BY_SCRIPT = 20
 MAX_ARGUMENTS = 4
 """How many different "return this argument" versions are tried."""
 
+MUTANTS_DIE = "mutants-die"
 _UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
 
 
-class TrivialFails(Gate):
+def trivial_fails(on: Subject) -> GateResult:
     """Return-None, return-an-argument, zeros of the right shape all fail."""
-
-    name = "trivial-fails"
-
-    def run(self, on: Subject) -> GateResult:
-        """Judge each trivial version."""
-        bench, judge = on.bench, on.judges[0]
-        sources = trivial_sources(
-            bench, list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+    judge = on.judges[0]
+    expected = list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+    sources = trivial_sources(on.bench, expected)
+    if not sources:
+        return failed(*_UNCLEAR)
+    verdicts = judge.versions(sources)
+    own = on.signals(verdicts.values())
+    survivors = [name for name, verdict in verdicts.items() if verdict.passed]
+    if survivors:
+        return failed(
+            f"passes although it does nothing: {'; '.join(survivors)}",
+            "record cases whose outcome differs from it (other inputs, other options)",
+            survivors=survivors,
+            **own,
         )
-        if not sources:
-            return self.failed(*_UNCLEAR)
-        verdicts = judge.versions(sources)
-        own: dict[str, Any] = {SIGNALS: signals(verdicts.values())} if on.handwritten else {}
-        survivors = [name for name, verdict in verdicts.items() if verdict.passed]
-        if survivors:
-            return self.failed(
-                f"passes although it does nothing: {'; '.join(survivors)}",
-                "record cases whose outcome differs from it (other inputs, other options)",
-                survivors=survivors,
-                **own,
-            )
-        return self.passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
+    return passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
 
 
 def mutants_to_try(
@@ -76,83 +67,83 @@ def mutants_to_try(
     return [mutant for found in made for mutant in found][:most]
 
 
-class MutantsDie(Gate):
+def mutants_die(on: Subject) -> GateResult:
     """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
+    bench, judge = on.bench, on.judges[0]
+    pair = bench.definitions
+    if pair is None or isinstance(pair[0].node, ast.ClassDef):
+        return failed(*_UNCLEAR)
+    usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
+    most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
+    if not most:
+        return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
+    accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
+    paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
+    functions = [function for function, _ in bench.pairs]
+    sample = mutants_to_try(bench.golden_module, functions, paths, most)
+    tried = [item for item in sample if item.id not in accepted]
+    if not tried:
+        none_left = "every wrong version is accepted"
+        why = none_left if accepted else "no wrong version of the target can be made"
+        return unproven(why, "choose a larger target")
+    # Much more than the golden's slowest case takes, so that an endless loop ends.
+    slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
+    verdicts = judge.versions(
+        {item.id: item.data for item in tried},
+        min(bench.seconds, max(5.0, 20 * slowest)),
+        lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+    )
+    survivors = [item for item in tried if verdicts[item.id].passed]
+    identities = {item.identity for item in on.golden}
+    detail: dict[str, Any] = {
+        "mutants": len(tried),
+        "killed": len(tried) - len(survivors),
+        "accepted": len(sample) - len(tried),
+        "method": judge.method,
+        "few": len(sample) == most < usual,
+        "survivors": [
+            {
+                "id": item.id,
+                "line": item.line,
+                "operator": item.operator,
+                "diff": item.diff,
+                "why": explain_survivor(bench, item, verdicts[item.id].identity in identities),
+            }
+            for item in survivors
+        ],
+    }
+    return summed_up({**detail, **on.signals(verdicts.values())})
 
-    name = "mutants-die"
 
-    def run(self, on: Subject) -> GateResult:
-        """Judge each mutant, and explain each survivor where the reason is visible."""
-        bench, judge = on.bench, on.judges[0]
-        pair = bench.definitions
-        if pair is None or isinstance(pair[0].node, ast.ClassDef):
-            return self.failed(*_UNCLEAR)
-        usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
-        most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
-        if not most:
-            return self.result(GateStatus.SKIPPED, "no mutants were asked for")
-        accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
-        paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
-        functions = [function for function, _ in bench.pairs]
-        sample = mutants_to_try(bench.golden_module, functions, paths, most)
-        tried = [item for item in sample if item.id not in accepted]
-        if not tried:
-            what = (
-                "every wrong version is accepted"
-                if accepted
-                else "no wrong version of the target can be made"
-            )
-            return self.result(GateStatus.UNPROVEN, what, "choose a larger target")
-        # Much more than the golden's slowest case takes, so that an endless loop ends.
-        slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
-        verdicts = judge.versions(
-            {item.id: item.data for item in tried},
-            min(bench.seconds, max(5.0, 20 * slowest)),
-            lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> GateResult:
+    """Return the result of ``mutants-die`` from its figures.
+
+    Args:
+        detail: mutants, killed, accepted, method, few and survivors, as stored.
+        accepted: survivors that were accepted since.
+    """
+    left = [item for item in detail["survivors"] if item["id"] not in accepted]
+    newly = len(detail["survivors"]) - len(left)
+    tried, known = detail["mutants"] - newly, detail["accepted"] + newly
+    score = detail["killed"] / tried if tried else 0.0
+    figures = {"mutants": tried, "accepted": known, "score": round(score, 4), "survivors": left}
+    also = f", {known} accepted as equivalent" if known else ""
+    method = detail.get("method", RecordingJudge.method)
+    message = f"{detail['killed']} of {tried} mutants fail ({whole_percent(score)}, {method}){also}"
+    status, hint = GateStatus.PASSED, ""
+    if score < NEEDED:
+        status = GateStatus.FAILED
+        more = "record calls that tell them apart"
+        if method != RecordingJudge.method:
+            more = "let the test compare more, or make a recorded one (lmr-author record)"
+        hint = (
+            f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
+            "lmr-author evaluate --accept-mutant ID --accept-mutant 40-52 --reason TEXT"
         )
-        result = self._result(on, tried, verdicts, len(sample) - len(tried))
-        if result.status is GateStatus.PASSED and len(sample) == most < usual:
-            # A handful that fails by chance proves nothing.
-            few = f"{result.message}; fewer than the {usual} that prove it"
-            return replace(result, status=GateStatus.UNPROVEN, message=few, hint="evaluate without --mutants")
-        return result
-
-    def _result(
-        self, on: Subject, tried: Sequence[Mutant], verdicts: Mapping[str, Verdict], accepted: int
-    ) -> GateResult:
-        survivors = [item for item in tried if verdicts[item.id].passed]
-        killed = len(tried) - len(survivors)
-        score = killed / len(tried)
-        detail: dict[str, Any] = {
-            "mutants": len(tried),
-            "killed": killed,
-            "score": round(score, 4),
-            "accepted": accepted,
-            "survivors": [
-                {
-                    "id": item.id,
-                    "line": item.line,
-                    "operator": item.operator,
-                    "diff": item.diff,
-                    "why": explain_survivor(on.bench.recording, item, verdicts[item.id], on.golden),
-                }
-                for item in survivors
-            ],
-        }
-        if on.handwritten:
-            detail[SIGNALS] = signals(verdicts.values())
-        known = f", {accepted} accepted as equivalent" if accepted else ""
-        share = f"{whole_percent(score)}, {on.judges[0].method}"
-        message = f"{killed} of {len(tried)} mutants fail ({share}){known}"
-        if score >= NEEDED:
-            return self.passed(message, **detail)
-        better = (
-            "let the test compare more, or make a recorded one (lmr-author record)"
-            if on.handwritten
-            else "drive it with inputs that tell them apart"
-        )
-        accept = "accept those that are equivalent: lmr-author evaluate --accept-mutant ID --reason TEXT"
-        return self.failed(message, f"{better}; or {accept}", **detail)
+    elif detail.get("few"):  # a handful that fails by chance proves nothing
+        status, hint = GateStatus.UNPROVEN, "evaluate without --mutants"
+        message += "; fewer than the number that proves it"
+    return GateResult(MUTANTS_DIE, status, message, hint, detail={**detail, **figures})
 
 
 def whole_percent(share: float) -> str:
@@ -160,24 +151,42 @@ def whole_percent(share: float) -> str:
     return f"{int(100 * share + 1e-9)}%"
 
 
-def explain_survivor(
-    recording: Recording | None, mutant: Mutant, verdict: Verdict, golden: Sequence[Verdict]
-) -> str:
-    """Return why the test does not notice a mutant, and a remedy; "" when that is not visible."""
+def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
+    """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
+
+    Args:
+        same: its outputs are the golden's to the bit.
+    """
+    recording = bench.recording
     if recording is None:
         return ""
-    remedy = "record a call that {}"
-    given = {name for case in recording.cases for name in case.summary}
-    if mutant.parameter and mutant.parameter not in given:
-        return f"no case sets `{mutant.parameter}`: {remedy.format('does')}"
-    if mutant.line in recording.coverage.missed:
-        return f"no case reaches line {mutant.line}: {remedy.format('does')}"
-    same = bool(verdict.identity) and verdict.identity in {item.identity for item in golden}
-    if not same and verdict.identity:
-        return "the outputs differ, but within the tolerance"
-    if mutant.line in recording.coverage.never_false:
-        return f"the condition on line {mutant.line} holds in every case: {remedy.format('does not')}"
-    return "the outputs are the same to the bit: equivalent, or no case tells the difference"
+    no_case = "no case tells the difference: "
+    coverage, tree = recording.coverage, bench.golden_module.tree
+    for first in coverage.missed:  # the first lines of blocks
+        last = code.block_end(tree, first)
+        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
+        if inside or (same and _decides(tree, mutant.line, first)):
+            return no_case + (
+                f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
+            )
+    if not same:
+        return no_case + "the outputs differ, but within the tolerance"
+    if mutant.parameter:
+        return no_case + f"none needs another value of `{mutant.parameter}` than its default"
+    if mutant.line in coverage.never_false:
+        return no_case + f"the condition on line {mutant.line} holds in all of them"
+    every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
+    return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _decides(tree: ast.Module, line: int, first: int) -> bool:
+    """Return whether the condition on a line decides over the block that begins on another."""
+    return any(
+        block and code.first_line(block[0]) == first
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and node.test.lineno == line
+        for block in (node.body, node.orelse)
+    )
 
 
 def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:

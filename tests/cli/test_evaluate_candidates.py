@@ -187,7 +187,7 @@ def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task
 def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     write(tmp_path, {"model": "a", "code": GOOD})
 
-    assert "for candidates" in refuse(2, "evaluate", "tasks", "--whole-file", cwd=tmp_path)[0]
+    assert "for candidates" in refuse(2, "evaluate", "tasks", "--out", "x", cwd=tmp_path)[0]
     given = ("evaluate", "tasks", "--predictions", "predictions.jsonl")
     assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
     assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from lmr_author.evaluation.candidates import cluster
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.evaluation.verdict import Outcome
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
@@ -89,25 +88,11 @@ def test_nobody_at_the_address_is_a_clear_error() -> None:
         cluster.connect("tcp://127.0.0.1:1", seconds=1)
 
 
-def test_a_task_is_the_same_archive_wherever_it_lies(tmp_path: Path) -> None:
-    one, other = foreign_task(tmp_path / "a"), foreign_task(tmp_path / "b")
-    os.utime(other.info_path, (1, 1))
-    (other.root / "authoring").mkdir()
-    (other.root / "authoring" / "evaluation.json").write_text("{}")
+def test_an_agents_goal_file_goes_along(tmp_path: Path) -> None:
+    task = foreign_task(tmp_path)
+    tree = task.root / "scores-repo"
+    item = Prediction("7-Softplus", 1, "m", "here", tree=tree)
 
-    assert cluster.packed(one) == cluster.packed(other)
-    assert (
-        cluster.unpacked(cluster.packed(one), tmp_path / "c" / one.name).content_digest()
-        == one.content_digest()
-    )
+    found = cluster.shipped_prediction(TaskScorer(task, CandidateOptions(tmp_path), print), item)
 
-
-def test_an_agents_tree_goes_along(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "a.py").write_text("x")
-    item = Prediction("7-Softplus", 1, "m", "here", tree=tmp_path / "tree")
-
-    found = cluster.arrived(cluster.shipped_prediction(item), tmp_path / "there")
-
-    assert found.tree is not None and found.tree != item.tree
-    assert (found.tree / "a.py").read_text() == "x"
+    assert (found.tree, found.code) == (None, (tree / "scores/smooth.py").read_text())

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from lmr_author.evaluation import judges, script
+from lmr_author.evaluation import judges
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evaluate import EvaluationRun
-from lmr_author.evaluation.judges import RecordingJudge, ScriptJudge
-from lmr_author.evaluation.script import ScriptRun
-from lmr_author.evaluation.verdict import Unproven
+from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.replay import replaying
 from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome, Variant
 from lmr_author.sandbox.local import LocalSandbox
@@ -82,15 +80,6 @@ def gate(result: EvaluationRun, name: str) -> GateResult:
     return next(item for item in result.gates if item.gate == name)
 
 
-def test_more_time_where_the_golden_needs_it(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
-    alone = gate(run_gates(task), "mutants-die")
-    asked = replaced(monkeypatch, lambda found, seconds, _: late(found) if seconds < 20 else found)
-    busy = run_gates(task)
-
-    assert gate(busy, "mutants-die").message == alone.message and busy.passed
-    assert asked == [60.0, 5.0, 50.0, 50.0]
-
-
 def test_where_the_golden_never_gets_by_nothing_is_proven(
     monkeypatch: pytest.MonkeyPatch, task: Task
 ) -> None:
@@ -130,22 +119,3 @@ def test_a_run_that_ends_early_is_the_work_of_one_version(bench: Bench) -> None:
         "first": True, "killer": False, "last": True, "wrong": False,
     }  # fmt: skip
     assert found["killer"].reason == "the run ended in it"
-
-
-def test_a_script_whose_time_runs_out_on_the_golden_too(
-    monkeypatch: pytest.MonkeyPatch, bench: Bench
-) -> None:
-    slow = ScriptRun(-9, "", "", "", timed_out=True)
-    fine = ScriptRun(0, "Passed", "", "")
-    golden_passes = True
-
-    def run(_: Bench, name: str, *__: Any, **___: Any) -> ScriptRun:
-        return fine if name == "script_golden" and golden_passes else slow
-
-    monkeypatch.setattr(script, "run", run)
-    judged = ScriptJudge(bench)
-    assert judged.golden(0).passed
-    assert judged.versions({"endless": WRONG})["endless"].late
-    golden_passes = False
-    with pytest.raises(Unproven, match="the golden itself fails after"):
-        judged.versions({"endless": WRONG})

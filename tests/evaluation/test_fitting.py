@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lmr_author.code import Module
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file, whole_file
+from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
 
 GOAL = '''\
 # coding: utf-8
@@ -94,9 +94,6 @@ FORMS = {
     "with a byte order mark": "\ufeff" + FUNCTION,
     "indented by tabs": FUNCTION.replace("    ", "\t"),
     "whole file": replaced(BODY),
-    "body": textwrap.dedent(BODY),
-    "body in a fence": f"```python\n{BODY}\n```",
-    "body whose first line lost its indentation": BODY.lstrip(),
 }
 
 
@@ -121,7 +118,6 @@ METHOD = f"def add(self, value):\n{textwrap.indent(textwrap.dedent(METHOD_BODY),
         f"class Meter:\n{textwrap.indent(METHOD, '    ')}",
         textwrap.indent(METHOD, "    ").lstrip(),
         replaced(METHOD_BODY, "add"),
-        METHOD_BODY,
     ],
 )
 def test_a_method_at_any_indentation(answer: str) -> None:
@@ -187,20 +183,10 @@ def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) ->
     found = fitted(answer)
 
     if said == "changes":
-        found = fit_file(answer.encode(), place(), whole=False)
+        found = fit_file(answer.encode(), place())
         said = "removes SCALE"
     assert any(item.startswith(said) for item in found.dropped), found.dropped
     assert found.data.decode() == replaced(BODY)
-
-
-def test_the_whole_file_on_request() -> None:
-    answer = replaced(BODY).replace("SCALE = 2.0", "SCALE = 3.0")
-
-    assert b"SCALE = 2.0" in fit_file(answer.encode(), place(), whole=False).data
-    whole = fit_file(answer.encode(), place(), whole=True)
-    assert whole.data == answer.encode() and whole.kept == ("changes SCALE",)
-    assert whole_file(answer, place()).data == answer.encode()
-    assert b"SCALE = 2.0" in whole_file(FUNCTION, place()).data
 
 
 @pytest.mark.parametrize("answer", ["def hinge(x, margin=1.0):\n    raise NotImplementedError\n", GOAL])
@@ -221,6 +207,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
         ("(" * 5000, "not Python"),
         ("sorry", "does not define hinge"),
+        ("gap = margin - x\nreturn gap", "does not define hinge"),
     ],
 )
 def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
@@ -252,7 +239,7 @@ def test_other_masked_functions_are_another_answers_business() -> None:
     where = Slot(Module.parse(golden_add.encode(), "a.py"), ("hinge",), goal(), ("Meter.add",))
     answer = replaced(BODY).replace("raise NotImplementedError", "return 'mine'")
 
-    for found in (fit(answer, where), fit_file(answer.encode(), where, whole=True)):
+    for found in (fit(answer, where), fit_file(answer.encode(), where)):
         assert found.data.decode() == golden_add.replace(
             '    """Hinge loss."""\n    raise NotImplementedError', f'    """Hinge loss."""\n{BODY}'
         )

@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.evaluation.resolve import resolve
-from lmr_author.evaluation.script import Profile, ScriptRun, obstacle, problem
+from lmr_author.evaluation.script import ScriptRun, obstacle, problem
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import (
     ASSERTS,
@@ -122,7 +122,7 @@ UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
 def test_exit_code_and_words_have_to_agree(golden: ScriptRun, other: ScriptRun, said: str) -> None:
     assert problem(golden, None) == ""
 
-    found = problem(other, Profile.of(golden))
+    found = problem(other, golden)
 
     assert said in found
     assert bool(found) == bool(said)

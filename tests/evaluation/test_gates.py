@@ -86,7 +86,7 @@ def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
     result = run_gates(task)
     assert statuses(result)["target-entered"] is GateStatus.FAILED
     failed = next(gate for gate in result.gates if gate.gate == "target-entered")
-    assert failed.message == "the test never calls hinge of pkg/losses.py"
+    assert "nothing shows that it calls the target" in failed.message
     assert not result.passed
 
 

@@ -19,15 +19,31 @@ from lmr_author.task import Target
 from tests.masking.roundtrip import library_files
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
+METHOD = """class C:
+    beta: float = 0.1
+    low = -2
+    def __init__(self, scale=0.5, merged=False):
+        self.scale, self.size = scale, 3
+        self.scale = scale
+        self.merged = False
+    def f(self, x, y=2):
+"""
+
+
+def framed(body: str) -> str:
+    if re.search(r"self\.(scale|merged|beta|low)", body):
+        return METHOD + textwrap.indent(body, "        ") + "\n"
+    return HEAD + textwrap.indent(body, "    ") + "\n"
 
 
 def of_body(body: str, most: int | None = None, differentiated: Sequence[str] = ()) -> tuple[Mutant, ...]:
-    return of(HEAD + textwrap.indent(body, "    ") + "\n", most, differentiated)
+    return of(framed(body), most, differentiated)
 
 
 def of(text: str, most: int | None = None, differentiated: Sequence[str] = ()) -> tuple[Mutant, ...]:
     module = code.Module.parse(text.encode(), "file.py")
-    return mutants(module, code.find(module, Target("file.py", "f")), most, differentiated)
+    name = "C.f" if text.startswith("class") else "f"
+    return mutants(module, code.find(module, Target("file.py", name)), most, differentiated)
 
 
 def as_tree(text: str) -> str:
@@ -39,7 +55,8 @@ def as_tree(text: str) -> str:
     [(kind.name, *example) for kind in OPERATORS for example in kind.examples],
 )
 def test_an_operator_does_what_its_example_shows(operator: str, before: str, after: str) -> None:
-    wanted = as_tree(HEAD + textwrap.indent(after, "    "))
+    frame = framed(before).removesuffix("\n").partition(textwrap.indent(before, "    ")[4:])[0].rstrip(" ")
+    wanted = as_tree(frame + textwrap.indent(after, " " * (8 if "class C" in frame else 4)))
 
     made = [item for item in of_body(before, None, ["x", "y"]) if as_tree(item.data.decode()) == wanted]
 
@@ -81,6 +98,17 @@ def changes(body: str) -> list[str]:
         ("x = x.cuda()\nreturn x * y", "cuda"),
         ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
         ("offset = 0\nreturn x + y", "offset"),
+        ("count = 0\nfor i in x:\n    count += 1\nprint(count)\nreturn y * 2", "count"),
+        ("loss = (x - y).mean()\nprint(loss)\nreturn x * 2", "loss"),
+        ("if y > 3:\n    print(x)\nreturn x * 2", "if"),
+        ("return x if random.random() < y else y", "<="),
+        ("if False:\n    x = x + y\nreturn x * 2", "x + y"),
+        ("return x * 2\nx = x + y", "x - y"),
+        ("z = torch.zeros(y)\nz = x * 2\nreturn z", "ones"),
+        ("z = torch.zeros(y)\nfor i in range(y):\n    z[i] = x * i\nreturn z", "ones"),
+        ("z = torch.empty(len(x))\nz[:] = x * 2\nreturn z", "ones"),
+        ("for i in tqdm(x, desc='go'):\n    y += i\nreturn y", "tqdm(x)"),
+        ("m = Probe(penalty='l2', max_iter=1000, verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
 )
 def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: str) -> None:
@@ -98,12 +126,20 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("return x < y", "x <= y"),
         ("return torch.eye(y, dtype=torch.float64)", "eye(y)"),
         ("return F.normalize(x, dim=-1)", "F.normalize(x)"),
-        ("x = x.to(y)\nreturn x", "pass"),
-        ("x = x.to(y.device, torch.half)\nreturn x", "pass"),
+        ("x = x.to(y)\nz = x + 1\nreturn z", "pass"),
+        ("x = x.to(y.device, torch.half)\nz = x + 1\nreturn z", "pass"),
         ("return x.sum(dim=0)", "x.sum()"),
         ("return x * -1e9", "-10000000000.0"),
         ("offset = 0\nreturn x + offset", "offset = 1"),
-        ("offset = 0\noffset += x\nreturn y", "offset = 1"),
+        ("offset = x\noffset += y * 2\nreturn y", "offset -="),
+        ("if y > 3:\n    print(x)\n    x = x + 1\nreturn x", "y >= 3"),
+        ("z = torch.zeros(y)\nfor i in range(y):\n    if x[i]:\n        z[i] = x\nreturn z", "ones"),
+        ("z = torch.zeros(y)\nfor i in range(y - 1):\n    z[i] = x * i\nreturn z", "ones"),
+        ("out = g(x + y)\nreturn x", "x - y"),
+        ("return g(x, seed=y)", "g(x)"),
+        ("return x * self.scale if self.merged else self.scale", "x * 0.5 if self.merged else 0.5"),
+        ("return g(self.beta, x)", "g(0.1, x)"),
+        ("return self.low ** x", "(-2) ** x"),
         ("global offset\noffset = 0\nreturn y", "offset = 1"),
     ],
 )
@@ -172,11 +208,11 @@ def test_names_stay_when_something_above_changes() -> None:
 
 def test_of_many_some_of_every_line_and_kind_are_chosen() -> None:
     lines = [f"x{n} = x * {n}.5 + y - abs(x)[1:].mean(dim=-1)" for n in range(20)]
-    body = "\n".join([*lines, "return x0"])
+    body = "\n".join([*lines, f"return [{', '.join(f'x{n}' for n in range(20))}]"])
     everything, chosen = of_body(body), of_body(body, 40)
 
     assert len(chosen) == 40 < len(everything)
-    assert {item.line for item in chosen} == {item.line for item in everything}
+    assert {item.line for item in chosen} == {item.line for item in everything} >= set(range(6, 26))
     assert len({item.operator for item in chosen}) > 6
 
 

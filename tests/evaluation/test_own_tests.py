@@ -12,7 +12,8 @@ from lmr_author.cli.app import main
 from lmr_author.evaluation import wrong_versions
 from lmr_author.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
 from lmr_author.reporting import status
-from lmr_author.task import GateResult, GateStatus, Severity, Task
+from lmr_author.task import GateStatus, Severity, Task
+from lmr_author.task.evaluation import SIGNALS
 from lmr_author.validation.run import validate_task
 from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, foreign_task
 
@@ -101,7 +102,7 @@ KINDS = {
     ),
     "tautology": Kind(TAUTOLOGY, "cannot fail", "passes with a function that does nothing"),
     "result ignored": Kind(RESULT_IGNORED, "cannot fail", "passes with a function that does nothing"),
-    "badly seeded": Kind(BADLY_SEEDED, "wrong", "run 2 of 2: the test script exits 1"),
+    "badly seeded": Kind(BADLY_SEEDED, "failed", "run 2 of 2: the test script exits 1"),
     "GPU": Kind(GPU, "unproven", "it needs a GPU", golden=(False, False)),
     "GPU, else skipped": Kind(GPU_SKIPPED, "unproven", "all of its tests are skipped", golden=(True, False)),
     "model": Kind(MODEL, "unproven", "it needs the network", golden=(False, False)),
@@ -123,25 +124,37 @@ def proved(task: Task, python: Path = PLAIN_PYTHON) -> EvaluationRun:
     return evaluate(task, options, lambda _: None, lambda _: None)
 
 
+def verdict_of(run: EvaluationRun) -> tuple[str, str]:
+    """How the gates judge the test, and a reason."""
+    if 1 in run.powerless:
+        return "cannot fail", run.powerless[1]
+    gate = next((gate for gate in run.gates if gate.status is not GateStatus.PASSED), None)
+    return (gate.status.value, gate.message) if gate else ("sound", "")
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_verdict_on_a_test_made_by_hand(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]
     task = foreign_task(tmp_path, kind.text)
 
-    (found,) = proved(task, Path(sys.executable) if "pytest" in name else PLAIN_PYTHON).own_tests
+    run = proved(task, Path(sys.executable) if "pytest" in name else PLAIN_PYTHON)
 
-    assert (found.verdict.value, kind.reason in found.reason) == (kind.verdict, True), found
-    by_exit_code, by_log = found.counts
-    for counts, place in ((by_exit_code, 0), (by_log, 1)):
-        assert (counts.golden[0] > 0) == kind.golden[place], counts
+    verdict, reason = verdict_of(run)
+    assert (verdict, kind.reason in reason) == (kind.verdict, True), reason
+    assert (1 in run.powerless) == (kind.verdict == "cannot fail")
+    signals = {gate.gate: gate.detail.get(SIGNALS, {}) for gate in run.gates}
+    for place, sign in enumerate(("exit_code", "log")):
+        golden = signals["golden-passes"]
+        assert (golden[sign] > 0) == kind.golden[place], golden
         if kind.verdict in ("sound", "cannot fail"):
-            assert counts.golden[0] == counts.golden[1] * kind.golden[place]
-            assert counts.masked == (int(kind.masked[place]), 1), counts
-            assert counts.wrong[1] >= MUTANTS
+            assert golden[sign] == golden["runs"] * kind.golden[place]
+            assert signals["masked-fails"][sign] == int(kind.masked[place])
+        if kind.verdict == "sound":
+            assert signals["trivial-fails"][sign] == signals["mutants-die"][sign] == 0
     if kind.verdict == "sound":
-        assert (by_exit_code.wrong[0], by_log.wrong[0]) == (0, 0)
+        assert signals["mutants-die"]["runs"] == MUTANTS
     if kind.verdict == "unproven":
-        assert by_exit_code.masked[1] == 0, "nothing else is run"
+        assert not signals["masked-fails"], "nothing else is run"
     codes = {item.code: item.message for item in validate_task(task).findings}
     assert "LMR502" in codes or kind.verdict != "cannot fail"
     assert (
@@ -157,10 +170,8 @@ def test_a_test_that_cannot_fail_is_a_finding_until_the_task_changes(
     assert main(["evaluate", str(task.root), "--python", str(PLAIN_PYTHON), "--repeats", "1"]) == 1
     output = capsys.readouterr()
     printed = " ".join((output.out + output.err).split())
-    assert (
-        "test of implementation 1: cannot fail: the test passes with a function that does nothing" in printed
-    )
-    assert "passes golden masked wrong versions by exit code 1 of 1 0 of 1" in printed
+    how = "the test passes with a function that does nothing"
+    assert f"the test of implementation 1 cannot fail: {how}" in printed
 
     def found() -> list[str]:
         return [item.message for item in validate_task(task).findings if item.code == "LMR502"]
@@ -173,12 +184,3 @@ def test_a_test_that_cannot_fail_is_a_finding_until_the_task_changes(
     test = task.root / "scores-repo/unit_test/unit_test_1.py"
     test.write_text(ASSERTS)
     assert found() == []
-
-
-def test_a_recorded_test_has_no_such_table(tmp_path: Path) -> None:
-    gates = (GateResult("build", GateStatus.PASSED, ""),)
-    from lmr_author.evaluation.own_test import own_tests
-
-    assert own_tests(gates, []) == ()
-    (open_,) = own_tests((GateResult("build", GateStatus.FAILED, "no base image"),), [1])
-    assert (open_.verdict.value, open_.reason, open_.counts) == ("unproven", "no base image", ())

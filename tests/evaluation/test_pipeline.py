@@ -47,7 +47,7 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
     survivor = next(one for one in first_mutants.detail["survivors"] if one["id"] == EQUIVALENT)
     assert survivor["diff"] == "-    if gap > 0:\n+    if gap >= 0:"
-    assert survivor["why"].startswith("the outputs are the same to the bit")
+    assert survivor["why"].startswith("equivalent in all 3 cases (the same outputs to the bit)")
 
     accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
 

@@ -94,14 +94,14 @@ def test_results_come_as_they_are_known_and_no_more_than_jobs_at_once() -> None:
 
 def test_a_run_that_fills_the_disk_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "before").write_bytes(bytes(1 << 20))
-    by_size, by_number = DiskWatch(1 << 20, 100), DiskWatch(1 << 30, 2)
-    assert not by_size.is_full(tmp_path) and not by_number.is_full(tmp_path)
+    by_size, by_number = DiskWatch(tmp_path, 1 << 20, 100), DiskWatch(tmp_path, 1 << 30, 2)
+    assert not by_size() and not by_number()
     by_size._next = by_number._next = 0.0
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
-    assert not by_size.is_full(tmp_path) and by_number.is_full(tmp_path)
+    assert not by_size() and by_number()
     by_size._next = 0.0
     (tmp_path / "a" / "b" / "after").write_bytes(bytes(1 << 21))
-    assert by_size.is_full(tmp_path)
+    assert by_size()
 
 
 def test_the_estimate_counts_only_what_this_run_judged() -> None:

@@ -1,8 +1,7 @@
-"""Wrong versions of a target: zeros of the recorded shape, and why a mutant survives."""
+"""Wrong versions of a target: zeros of the recorded shape."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lmr_author.evaluation.wrong_versions import explain_survivor, whole_percent, zeros_expression
+from lmr_author.evaluation.wrong_versions import whole_percent, zeros_expression
 from lmr_author.probe.encoding import encode
 
 LEAVES = (
@@ -88,22 +87,6 @@ def test_of_what_cannot_be_written_out_there_are_none(value: object) -> None:
 
 def test_of_what_was_raised_there_are_none() -> None:
     assert zeros_expression(encode({"outcome": "raised"})) is None
-
-
-@pytest.mark.parametrize(
-    ("line", "parameter", "said"),
-    [
-        (3, "", "the condition on line 3 holds in every case: record a call that does not"),
-        (4, "", "no case reaches line 4: record a call that does"),
-        (5, "beta", "no case sets `beta`: record a call that does"),
-    ],
-)
-def test_what_the_cases_lack_is_told(line: int, parameter: str, said: str) -> None:
-    coverage = SimpleNamespace(missed=(4,), never_false=(3,))
-    recording: Any = SimpleNamespace(cases=(), coverage=coverage)
-    mutant: Any = SimpleNamespace(line=line, parameter=parameter)
-    verdict: Any = SimpleNamespace(identity="")
-    assert explain_survivor(recording, mutant, verdict, ()) == said
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import shutil
 import tarfile
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ def each(
                 shipped[name],
                 name,
                 digest,
-                shipped_prediction(item),
+                shipped_prediction(scorer, item),
                 plain,
                 key=f"candidate-{digest}-{item.model}-{item.sample}",
                 retries=_RETRIES,
@@ -105,7 +105,7 @@ def judge(
     archive: bytes,
     name: str,
     digest: str,
-    shipped: Prediction | Mapping[str, Any],
+    item: Prediction,
     options: CandidateOptions,
 ) -> CandidateResult:
     """Judge a candidate, on a worker."""
@@ -118,8 +118,7 @@ def judge(
             atexit.register(_READY[key].close)
         scorer = _READY[key]
     scorer.prepare()
-    with files.temporary_folder("lmr-author-tree-") as folder:
-        return judged(scorer, arrived(shipped, folder), digest, Interruption())
+    return judged(scorer, item, digest, Interruption())
 
 
 def packed(task: Task) -> bytes:
@@ -149,16 +148,10 @@ def unpacked(archive: bytes, root: Path) -> Task:
     return Task(root)
 
 
-def shipped_prediction(item: Prediction) -> Prediction | Mapping[str, Any]:
-    """Return a prediction without paths of this machine: an agent's tree as an archive."""
+def shipped_prediction(scorer: TaskScorer, item: Prediction) -> Prediction:
+    """Return a prediction without paths of this machine: of an agent's tree, the goal file that it left."""
     if item.tree is None:
         return item
-    return {"item": replace(item, tree=None), "tree": packed(Task(item.tree))}
-
-
-def arrived(item: Prediction | Mapping[str, Any], folder: Path) -> Prediction:
-    """Return a shipped prediction as it was, its tree in a folder."""
-    if isinstance(item, Prediction):
-        return item
-    given: Prediction = item["item"]
-    return replace(given, tree=unpacked(item["tree"], folder / "tree").root)
+    goal = scorer.info.implementation(item.index).goal_file
+    left = files.inside(item.tree, goal).read_bytes() if files.is_file_inside(item.tree, goal) else b""
+    return replace(item, tree=None, code=left.decode("utf-8", "replace"))

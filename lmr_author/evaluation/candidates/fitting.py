@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import io
-import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lmr_author.code import (
@@ -29,8 +27,7 @@ from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
 from lmr_author.task import Target
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
-_KEPT = (*_DECLARATIONS, ast.Assign, ast.AnnAssign, ast.Try)
+_KEPT = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try)
 """Statements that may come along with a target: they define names."""
 
 
@@ -41,7 +38,7 @@ class Fitted:
     Attributes:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
-        form: of the answer: ``function``, ``file`` or ``body``.
+        form: of the answer: ``function`` or ``file``.
         kept: names of the helpers and imports that were added.
         dropped: its other changes, which were not applied.
         unchanged: the target is as masked.
@@ -85,47 +82,16 @@ class Slot:
 
 def fit(answer: str, place: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
-    found = parsed(answer, place.qualnames)
-    pairs = place.pairs(found)
-    return _fit_functions(found, place, pairs) if pairs else _fit_body(found, place)
+    return _fitted(parsed(answer, place.qualnames), place)
 
 
-def fit_file(answer: bytes, place: Slot, *, whole: bool) -> Fitted:
-    """Fit a goal file as an agent left it. Raises Invalid.
-
-    Args:
-        whole: take the file as it is, with all its changes; only other masked functions are golden.
-    """
-    goal = place.goal
+def fit_file(answer: bytes, place: Slot) -> Fitted:
+    """Fit a goal file as an agent left it. Raises Invalid."""
     try:
-        module = Module.parse(answer, goal.name)
+        module = Module.parse(answer, place.goal.name)
     except LmrError as error:
         raise Invalid(error.message) from error
-    found = Parsed(module, tuple(module.tree.body))
-    pairs = place.pairs(found)
-    if not pairs:
-        raise Invalid(f"{goal.name} does not define {', '.join(place.qualnames)} any more")
-    if not whole:
-        return _fit_functions(found, place, pairs, as_file=True)
-    extras = _Extras(found, place, pairs, as_file=True)
-    regions = {
-        own: region_bytes(goal, mine)
-        for name in place.others
-        if (mine := _target(goal, name)) is not None and (own := _target(module, name)) is not None
-    }
-    data = splice_regions(module, regions)
-    target = find(Module.parse(data, goal.name), Target(goal.name, pairs[0][1].qualname, nth=pairs[0][1].nth))
-    unchanged = all(region_bytes(goal, mine) == region_bytes(module, own) for mine, own in pairs)
-    return Fitted(data, target.line, "file", (*extras.names, *extras.dropped), (), unchanged)
-
-
-def whole_file(answer: str, place: Slot) -> Fitted:
-    """Take an answer that is a file as the goal file; fit any other answer. Raises Invalid."""
-    found = parsed(answer, place.qualnames)
-    has = {item.qualname for item in found.module.definitions}
-    if {item.qualname for item in place.goal.definitions} <= has:
-        return fit_file(found.module.data, place, whole=True)
-    return fit(answer, place)
+    return _fitted(Parsed(module, tuple(module.tree.body)), place, as_file=True)
 
 
 def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition | None:
@@ -138,10 +104,12 @@ def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition |
         return None
 
 
-def _fit_functions(
-    found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool = False
-) -> Fitted:
-    goal = place.goal
+def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
+    goal, pairs = place.goal, place.pairs(found)
+    if not pairs:
+        defined = ", ".join(item.qualname for item in found.module.definitions[:5])
+        more = f", but {defined}" if defined else ""
+        raise Invalid(f"the answer does not define {', '.join(place.qualnames)}{more}")
     regions = {}
     for mine, own in pairs:
         theirs, ours = region(found.module, own), region(goal, mine)
@@ -156,37 +124,14 @@ def _fit_functions(
     return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
 
 
-def _fit_body(found: Parsed, place: Slot) -> Fitted:
-    """Take an answer without the target's header as its body, if it contains more than declarations."""
-    goal, qualnames = place.goal, place.qualnames
-    target = _target(goal, qualnames[0], place.nth) if len(qualnames) == 1 else None
-    code = [item for item in found.statements if not isinstance(item, _DECLARATIONS) and not _is_text(item)]
-    if target is None or not code:
-        defined = ", ".join(item.qualname for item in found.module.definitions[:5])
-        raise Invalid(
-            f"the answer does not define {', '.join(qualnames)}" + (f", but {defined}" if defined else "")
-        )
-    where, module = region(goal, target), found.module
-    line = first_line(found.statements[0])
-    old = _indent(module.line_text(line))
-    end = len(module.text.rstrip())
-    lines = shifted(module, module.line_start(line), end, old, where.indent, where.newline)
-    kept = [item for item in (where.type_comment, where.docstring) if item is not None]
-    head = "".join(f"{where.newline}{where.indent}{item}" for item in kept)
-    data = goal.encode(where.header_rest + head + where.newline + where.indent + lines[len(old) :])
-    spliced, at = _spliced(goal, {target: data}, None)
-    return Fitted(spliced, at, "body", unchanged=region_bytes(goal, target) == data)
-
-
-def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras | None) -> tuple[bytes, int]:
+def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
         first = next(iter(regions))
-        if extras is not None:
-            for mine in regions:
-                spliced = _inserted(spliced, mine, extras.methods.get(mine.qualname, []))
-            spliced = _inserted(spliced, first, extras.statements, top=True)
+        owned = next((mine for mine in regions if mine.class_name), first)
+        for scope, texts in extras.added.items():
+            spliced = _inserted(spliced, owned if scope else first, texts, top=not scope)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
@@ -218,8 +163,7 @@ class _Extras:
     """The statements of an answer beside the target: to be added, or dropped.
 
     Attributes:
-        statements: source of those that are added to the module, not indented.
-        methods: target → source of those that are added to its class, not indented.
+        added: scope ("" for the module, or the target's class) → source of what is added there, not indented.
         names: names of what is added.
         dropped: changes that are not applied.
     """
@@ -227,90 +171,79 @@ class _Extras:
     def __init__(
         self, found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
     ) -> None:
-        self.statements: list[str] = []
-        self.methods: dict[str, list[str]] = {}
+        self.added: dict[str, list[str]] = {}
         self.names: list[str] = []
         self.dropped: list[str] = []
         self._module = found.module
         self._goal = place.given or place.goal
-        self._targets = [mine for mine, _ in pairs]
-        self._own = {id(own.node) for _, own in pairs}
-        self._masked = {*place.others, *(mine.qualname for mine in self._targets)}
-        self._bound = _bound(self._goal.tree.body)
-        self._known = {ast.dump(item) for item in self._goal.tree.body}
+        self._pairs = pairs
+        self._masked = {*place.others, *(mine.qualname for mine, _ in pairs)}
+        self._owner = next((mine.class_name for mine, _ in pairs if mine.class_name), "")
         for mine, own in pairs:
             decorators = bool(own.node.decorator_list)
             header = _header(own, decorators=decorators)
             if header != _header(mine, decorators=decorators):
                 self.dropped.append(f"the header of {mine.qualname}: {' '.join(header.split())}")
-        for item in found.statements:
-            if not _is_docstring(item) and ast.dump(item) not in self._known:
-                self._sort(item)
+        self._sort(found.statements, "")
         if as_file:
             removed = _bound(self._goal.tree.body) - _bound(found.statements)
             self.dropped += [f"removes {name}" for name in sorted(removed)]
         self.names, self.dropped = list(dict.fromkeys(self.names)), list(dict.fromkeys(self.dropped))
 
-    def _sort(self, item: ast.stmt) -> None:
-        """Add or drop one statement at the answer's top level."""
-        holds = any(id(node) in self._own for node in ast.walk(item))
-        if isinstance(item, ast.ClassDef) and (
-            holds or (item.name in self._bound and any(n.startswith(f"{item.name}.") for n in self._masked))
-        ):
-            self._sort_class(item)
-            return
-        if holds or (isinstance(item, _FUNCTIONS) and item.name in self._masked):
-            return  # the target, an earlier definition of it, or another target
-        names = _bound([item])
-        owner = next((mine for mine in self._targets if mine.class_name), None)
-        if isinstance(item, ast.ImportFrom) and item.module == "__future__":
-            self.dropped.append(f"from __future__ import {', '.join(sorted(names))}")
-        elif isinstance(item, _FUNCTIONS) and owner is not None and _is_method(item):
-            self._add_method(item, owner)
-        elif not names or not isinstance(item, _KEPT):
-            line = self._module.line_text(item.lineno).strip()[:60]
-            self.dropped.append(f"code at module level, line {item.lineno}: {line}")
-        elif names & self._bound and not self._imports_the_same(item):
-            self.dropped.append(f"changes {', '.join(sorted(names & self._bound))}")
-        elif names - self._bound:
-            self._bound |= names
-            self.statements.append(_source(self._module, item))
-            self.names += sorted(names)
-
-    def _sort_class(self, item: ast.ClassDef) -> None:
-        """Add new members of the target's class; drop changed ones, and those of other classes."""
-        owner = next((one for one in self._targets if one.class_name.rpartition(".")[2] == item.name), None)
-        qualname = owner.class_name if owner is not None else item.name
-        goal = next((one.node for one in self._goal.definitions if one.qualname == qualname), None)
-        body = goal.body if isinstance(goal, ast.ClassDef) else []
-        same, bound = {ast.dump(member) for member in body}, _bound(body)
-        for member in item.body:
-            if id(member) in self._own or _is_docstring(member) or ast.dump(member) in same:
+    def _sort(self, items: Sequence[ast.stmt], scope: str) -> None:
+        """Add or drop statements of the answer's module, or of one of its classes."""
+        body = self._goal.tree.body
+        if scope:
+            nodes = (item.node for item in self._goal.definitions if item.qualname == scope)
+            body = next((node.body for node in nodes if isinstance(node, ast.ClassDef)), [])
+        same, bound = {ast.dump(item) for item in body}, _bound(body)
+        prefix = f"{scope}." if scope else ""
+        for item in items:
+            names = sorted(_bound([item]))
+            if _is_docstring(item) or ast.dump(item) in same:
                 continue
-            for name in sorted(_bound([member])):
-                if f"{qualname}.{name}" in self._masked:
-                    continue
-                if name in bound or owner is None:
-                    self.dropped.append(f"{'changes' if name in bound else 'adds'} {item.name}.{name}")
-                elif isinstance(member, _FUNCTIONS):
-                    self._add_method(member, owner)
-                else:
-                    self.methods.setdefault(owner.qualname, []).append(_source(self._module, member))
-                    self.names.append(name)
+            if names and all(prefix + name in self._masked for name in names):
+                continue  # the target, an earlier definition of it, or another target
+            if inner := self._class_of(item, bound, prefix):
+                assert isinstance(item, ast.ClassDef)
+                self._sort(item.body, inner)
+            elif not scope and self._owner and isinstance(item, _FUNCTIONS) and _is_method(item):
+                self._sort([item], self._owner)
+            elif isinstance(item, ast.Import | ast.ImportFrom):
+                self._sort_import(item, bound, scope)
+            elif not names or not isinstance(item, _KEPT):
+                line = self._module.line_text(item.lineno).strip()[:60]
+                self.dropped.append(f"code at module level, line {item.lineno}: {line}")
+            elif changed := [prefix + name for name in names if name in bound]:
+                self.dropped.append(f"changes {', '.join(changed)}")
+            elif scope not in ("", self._owner):
+                self.dropped.append(f"adds {prefix}{', '.join(names)}")
+            else:
+                self._add(scope, _source(self._module, item), [prefix + name for name in names])
 
-    def _add_method(self, item: ast.FunctionDef | ast.AsyncFunctionDef, owner: Definition) -> None:
-        if any(one.qualname == f"{owner.class_name}.{item.name}" for one in self._goal.definitions):
-            self.dropped.append(f"changes {owner.class_name}.{item.name}")
-            return
-        self.methods.setdefault(owner.qualname, []).append(_source(self._module, item))
-        self.names.append(f"{owner.class_name}.{item.name}")
+    def _class_of(self, item: ast.stmt, bound: Collection[str], prefix: str) -> str:
+        """Return the goal file's class that a class of the answer stands for; "" for a new one, or no class."""
+        if not isinstance(item, ast.ClassDef):
+            return ""
+        targets = (mine.class_name for mine, own in self._pairs if own.node in item.body)
+        return next(targets, prefix + item.name if item.name in bound else "")
 
-    def _imports_the_same(self, item: ast.stmt) -> bool:
-        """Return true for an import that binds the goal file's names to the same things."""
-        known = {name: where for node in ast.walk(self._goal.tree) for name, where in _imports(node)}
-        return isinstance(item, ast.Import | ast.ImportFrom) and all(
-            known.get(name, where) == where for name, where in _imports(item)
-        )
+    def _sort_import(self, item: ast.Import | ast.ImportFrom, bound: Collection[str], scope: str) -> None:
+        """Add what an import binds anew, name by name."""
+        known = {text for node in ast.walk(self._goal.tree) for text in _imports(node)}
+        for text in _imports(item):
+            name = text.split()[-1].partition(".")[0]
+            if text.startswith("from __future__") and text not in known:
+                self.dropped.append(text)
+            elif text not in known and name in bound:
+                self.dropped.append(f"changes {name}")
+            elif text not in known:
+                self._add(scope, text, [name])
+
+    def _add(self, scope: str, text: str, names: Sequence[str]) -> None:
+        if not set(names) <= set(self.names):
+            self.added.setdefault(scope, []).append(text)
+            self.names += names
 
 
 def _header(definition: Definition, *, decorators: bool) -> str:
@@ -343,15 +276,12 @@ def _bound(statements: Sequence[ast.stmt]) -> set[str]:
     return found
 
 
-def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, and what it stands for."""
+def _imports(node: ast.AST) -> Iterator[str]:
+    """Yield an import statement for each name that a node imports."""
     if isinstance(node, ast.Import):
-        for item in node.names:
-            first = item.name.partition(".")[0]
-            yield (item.asname, item.name) if item.asname else (first, first)
+        yield from (ast.unparse(ast.Import([item])) for item in node.names)
     elif isinstance(node, ast.ImportFrom):
-        for item in node.names:
-            yield item.asname or item.name, f"{'.' * node.level}{node.module or ''}:{item.name}"
+        yield from (ast.unparse(ast.ImportFrom(node.module, [item], node.level)) for item in node.names)
 
 
 def _is_method(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -361,10 +291,6 @@ def _is_method(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _is_docstring(item: ast.stmt) -> bool:
     return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
-
-
-def _is_text(item: ast.stmt) -> bool:
-    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant | ast.Name)
 
 
 def _indent(line: str) -> str:
@@ -387,7 +313,7 @@ def shifted(module: Module, start: int, end: int, old: str, new: str, newline: s
         old, new: indentation before and after.
         newline: line ending of the result.
     """
-    inside = _lines_inside_strings(module.text)
+    inside = _lines_inside_strings(module.tree)
     number = module.text.count("\n", 0, start) + 1
     result = []
     for offset, line in enumerate(module.text[start:end].split("\n")):
@@ -400,21 +326,12 @@ def shifted(module: Module, start: int, end: int, old: str, new: str, newline: s
     return newline.join(result)
 
 
-def _lines_inside_strings(text: str) -> set[int]:
+def _lines_inside_strings(tree: ast.AST) -> set[int]:
     """Return the numbers of the lines that begin inside a string."""
-    found: set[int] = set()
-    opened: list[int] = []
-    # f-strings are one token before Python 3.12, and several since.
-    starts = {getattr(tokenize, name, -1) for name in ("FSTRING_START", "TSTRING_START")}
-    ends = {getattr(tokenize, name, -1) for name in ("FSTRING_END", "TSTRING_END")}
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING:
-                found.update(range(token.start[0] + 1, token.end[0] + 1))
-            elif token.type in starts:
-                opened.append(token.start[0])
-            elif token.type in ends and opened:
-                found.update(range(opened.pop() + 1, token.end[0] + 1))
-    except (tokenize.TokenError, IndentationError):
-        pass  # it was parsed, so only its very end can be odd
-    return found
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+        for line in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+    }

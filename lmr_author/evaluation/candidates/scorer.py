@@ -21,8 +21,8 @@ from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file, whole_file
-from lmr_author.evaluation.candidates.hostile import Hiding, suspicions
+from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.evaluation.candidates.hostile import Hiding
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge
@@ -56,7 +56,6 @@ class CandidateOptions:
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
-        whole_file: apply edits outside the target too.
         protocol: ``proof``, or :data:`LMR_BENCH`.
         start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
             import PyTorch.
@@ -71,14 +70,13 @@ class CandidateOptions:
     scheduler: str = ""
     seconds: float = 60.0
     memory_mb: int = 8192
-    whole_file: bool = False
     protocol: str = "proof"
     start_seconds: float = 180.0
 
     @property
     def that_matter(self) -> dict[str, Any]:
         """The options that a result depends on."""
-        names = ("seconds", "memory_mb", "whole_file", "protocol", "gpus")
+        names = ("seconds", "memory_mb", "protocol", "gpus")
         return {
             **{name: getattr(self, name) for name in names},
             "base_image": self.base_image or "",
@@ -165,7 +163,7 @@ class Scorer:
             blank(prediction, self.bench.implementation.category), outcome=Outcome.INVALID, method=self.method
         )
         try:
-            fitted, overlay = self._fit(prediction)
+            fitted = self._fit(prediction)
         except Invalid as error:
             return replace(result, reason=error.message, seconds=round(time.monotonic() - started, 3))
         result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
@@ -173,58 +171,32 @@ class Scorer:
             reason = "nothing was implemented: the target is as masked"
             result = replace(result, outcome=Outcome.FAILED, reason=reason)
         else:
-            verdict = self._judged(fitted, overlay, stop)
-            outcome, reason = self._believed(verdict, fitted)
+            verdict = self._judged(fitted, stop)
+            reason = "" if verdict.outcome is Outcome.PASSED else verdict.reason
             result = replace(
-                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
+                result, outcome=verdict.outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
             )
         return replace(result, seconds=round(time.monotonic() - started, 3))
 
-    def _judged(self, fitted: Fitted, overlay: Mapping[str, bytes], stop: Stop) -> Verdict:
+    def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
         """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
-        verdict = self._judge.answer(overlay, fitted.line, self._limits, stop)
+        verdict = self._judge.answer(fitted.data, fitted.line, self._limits, stop)
         if verdict.outcome is not Outcome.TIMEOUT:
             return verdict
-        again = self._judge.answer(overlay, fitted.line, self._limits, stop, again=True)
+        again = self._judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
         # The second attempt ends at the first late case, so it has no result for those behind.
         return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
 
-    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
-        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
+    def _fit(self, prediction: Prediction) -> Fitted:
+        """Return a prediction in its place. Raises Invalid."""
         bench, goal_file = self.bench, self.bench.implementation.goal_file
-        if isinstance(self._judge, RecordingJudge):
-            worst = next((case for case in verdict.cases if case.outcome is verdict.outcome), None)
-            passed = verdict.outcome is Outcome.PASSED
-            return verdict.outcome, "" if passed or worst is None else f"{worst.case}: {worst.reason}"
-        if verdict.passed and self.method != LMR_BENCH:
-            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
-            if used:
-                tricks = ", ".join(used[:5])
-                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
-        return verdict.outcome, verdict.reason
-
-    def _fit(self, prediction: Prediction) -> tuple[Fitted, dict[str, bytes]]:
-        """Return a prediction in its place, and the files to lay over the masked tree. Raises Invalid."""
-        bench, whole, place = self.bench, self.options.whole_file, self._place
-        goal_file = bench.implementation.goal_file
         if prediction.code is not None:
-            fitted = whole_file(prediction.code, place) if whole else fit(prediction.code, place)
-            return fitted, {goal_file: fitted.data}
+            return fit(prediction.code, self._place)
         changed = predictions.changed_files(prediction, bench.task.repository(bench.info), goal_file)
-        fitted = fit_file(changed.pop(goal_file, self._given), place, whole=whole)
+        fitted = fit_file(changed.pop(goal_file, self._given), self._place)
         goals = {item.goal_file for item in bench.info.implementations}
-        test = bench.implementation.unit_test_file
-        elsewhere = {name: data for name, data in changed.items() if name not in goals}
-        names = tuple(f"changes {name}" for name in sorted(elsewhere))
-        if not whole:
-            return replace(fitted, dropped=(*fitted.dropped, *names)), {goal_file: fitted.data}
-        elsewhere = {
-            name: data
-            for name, data in elsewhere.items()
-            if name != test and not name.startswith("unit_test/")
-        }
-        kept = (*fitted.kept, *(f"changes {name}" for name in sorted(elsewhere)))
-        return replace(fitted, kept=kept), {goal_file: fitted.data, **elsewhere}
+        elsewhere = (f"changes {name}" for name in sorted(changed) if name not in goals)
+        return replace(fitted, dropped=(*fitted.dropped, *elsewhere))
 
     @cached_property
     def _given(self) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from itertools import takewhile
 import libcst as cst
 
 from lmr_author.code import Definition, Module
-from lmr_author.evaluation.mutants.canonical import canonical_form
+from lmr_author.evaluation.mutants.canonical import canonical_form, defaults_of
 from lmr_author.evaluation.mutants.function import Function
 from lmr_author.evaluation.mutants.operators import OPERATORS, WORDS, Edit
 
@@ -61,19 +60,20 @@ def mutants(
         return ()
     before, after = golden.data[: golden.byte_offset(code.start)], golden.data[golden.byte_offset(code.end) :]
     source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
-    seen = {canonical_form(code.header + code.text)}
+    defaults = defaults_of(golden.tree)
+    seen = {canonical_form(code.header + code.text, defaults)}
     found = []
     for name, edit in _edits(code):
         try:
             text = code.replaced(edit.old, edit.new)
         except cst.CSTValidationError:  # "return(x)" without its parentheses
             continue
-        form = canonical_form(code.header + text)
+        form = canonical_form(code.header + text, defaults)
         if form is None or form in seen:
             continue
         seen.add(form)
-        line = code.line(edit.old)
-        old, new = _differing(code.text, text)
+        old, new, above = _differing(code.text, text)
+        line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
         key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         found.append(
@@ -85,48 +85,32 @@ def mutants(
 
 def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
     """Yield the edits of all operators with the operators' names, node by node."""
-    ignored = _unread(code.ast)
     stack: list[cst.CSTNode] = [code.node]
     while stack:
         node = stack.pop()
-        if not _is_skipped(node, ignored):
+        if not _is_skipped(node):
             yield from (
                 (operator.name, edit) for operator in OPERATORS for edit in operator.edits(node, code)
             )
             stack.extend(reversed(node.body.children if node is code.node else node.children))
 
 
-def _is_skipped(node: cst.CSTNode, ignored: frozenset[str]) -> bool:
-    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations, unread values."""
+def _is_skipped(node: cst.CSTNode) -> bool:
+    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations."""
     if isinstance(node, cst.Expr):
         return isinstance(node.value, cst.BaseString) or Function.called(node.value) in WORDS["logging"]
-    if isinstance(node, cst.Assign) and isinstance(node.value, cst.Name | cst.BaseNumber | cst.BaseString):
-        return ignored.issuperset(getattr(item.target, "value", "") for item in node.targets)
     return isinstance(
         node, cst.Raise | cst.Assert | cst.Annotation | cst.Decorator | cst.BaseParenthesizableWhitespace
     )
 
 
-def _unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """Return local names that a function gives values to and never looks at."""
-    stored, read = set[str](), set[str]()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name):
-            (stored if isinstance(node.ctx, ast.Store) else read).add(node.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            read.update(node.names)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            read.add(node.target.id)
-    return frozenset() if read & {"eval", "exec", "locals", "vars", "dir"} else frozenset(stored - read)
-
-
-def _differing(old: str, new: str) -> tuple[str, str]:
-    """Return the lines that differ, without what is equal above and below them."""
+def _differing(old: str, new: str) -> tuple[str, str, int]:
+    """Return the lines that differ, without what is equal above and below them, and how many are above."""
     one, other = old.splitlines(), new.splitlines()
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     one, other = one[head:][::-1], other[head:][::-1]
     tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return "\n".join(one[tail:][::-1]), "\n".join(other[tail:][::-1])
+    return "\n".join(one[tail:][::-1]), "\n".join(other[tail:][::-1]), head
 
 
 def _thinned(found: list[Mutant], most: int) -> list[Mutant]:

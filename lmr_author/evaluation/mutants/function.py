@@ -57,6 +57,78 @@ class Function:
         )
         return frozenset(name for item in imports for name in bound_by(item))
 
+    @staticmethod
+    def root(node: cst.CSTNode) -> str:
+        """Return the name that attributes and subscripts are taken of: ``self`` of ``self.layers[0].norm``; or ""."""
+        taken = isinstance(node, cst.Attribute | cst.Subscript)
+        while isinstance(node, cst.Attribute | cst.Subscript):
+            node = node.value
+        return node.value if taken and isinstance(node, cst.Name) else ""
+
+    def is_module(self, node: cst.CSTNode) -> bool:
+        """Return whether a node is an imported module, or something of one: ``F``, ``torch.linalg``."""
+        return (node.value if isinstance(node, cst.Name) else self.root(node)) in self.modules
+
+    @staticmethod
+    def last_name(node: cst.CSTNode) -> str:
+        """Return the last name of what is called: ``attn_drop`` of ``self.attn_drop[i]``; or ""."""
+        while isinstance(node, cst.Subscript | cst.Call):
+            node = node.value if isinstance(node, cst.Subscript) else node.func
+        name = node.attr if isinstance(node, cst.Attribute) else node
+        return name.value if isinstance(name, cst.Name) else ""
+
+    @cached_property
+    def differentiable(self) -> frozenset[str]:
+        """The parameters whose gradients are compared, and local names that are computed from them."""
+        found = set(self.differentiated)
+        for item in ast.walk(self.ast) if found else ():  # statement by statement, outer ones first
+            if (
+                isinstance(item, ast.Assign)
+                and {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)} & found
+            ):
+                last = item.value.func if isinstance(item.value, ast.Call) else item.value
+                if getattr(last, "attr", getattr(last, "id", "")) not in (
+                    "shape",
+                    "size",
+                    "len",
+                    "dim",
+                    "item",
+                ):
+                    found |= {target.id for target in item.targets if isinstance(target, ast.Name)}
+        return frozenset(found)
+
+    @cached_property
+    def attributes(self) -> dict[str, str]:
+        """The constants that the method's class gives attributes: in its body, in ``__init__``, as its defaults."""
+        owner = next(
+            (
+                item.node
+                for item in self.golden.definitions
+                if item.kind == "class" and isinstance(item.node, ast.ClassDef) and self.ast in item.node.body
+            ),
+            None,
+        )
+        first = [item.arg for item in self.ast.args.args[:1]]
+        if not isinstance(owner, ast.ClassDef) or first != ["self"]:
+            return {}
+        found: dict[str, str] = {}
+        for item in owner.body:
+            if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                known = {one.arg: default for one, default in parameters(item.args)}
+                for node in ast.walk(item):
+                    if isinstance(node, ast.Assign):
+                        value = known.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
+                        found |= {ast.unparse(target): _text(value) for target in node.targets}
+            elif isinstance(item, ast.Assign | ast.AnnAssign):
+                target = item.target if isinstance(item, ast.AnnAssign) else item.targets[0]
+                found[f"self.{ast.unparse(target)}"] = _text(item.value)
+        read = {ast.unparse(item) for item in ast.walk(self.ast) if isinstance(item, ast.Attribute)}
+        return {
+            name.removeprefix("self."): text
+            for name, text in found.items()
+            if text and name in read and name.count(".") == 1 and name.startswith("self.")
+        }
+
     @cached_property
     def statements(self) -> list[Any]:
         """The function's own statements without the docstring; those that share a line one by one."""
@@ -127,3 +199,9 @@ class Function:
                 break
             old, new = parent, parent_new
         return cst.ensure_type(new, cst.Module).code.removeprefix(self.header)
+
+
+def _text(node: ast.expr | None) -> str:
+    """Return a constant as Python; "" for anything else."""
+    plain = node.operand if isinstance(node, ast.UnaryOp) else node
+    return ast.unparse(node) if node is not None and isinstance(plain, ast.Constant) else ""

@@ -199,28 +199,64 @@ def other_function(node: Any, code: Function) -> Edits:
 
 
 def dropped_call(node: Any, code: Function) -> Edits:
-    """Leave the object, or the first argument, without the call around it."""
+    """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
     if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
         return
     values = [item.value for item in node.args if item.keyword is None and not item.star]
-    owner = root = node.func.value if isinstance(node.func, cst.Attribute) else None
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    if isinstance(owner, cst.Name) and owner.value == "self":
-        yield from values[:1]
-    elif code.called(node) in WORDS["passed_through"]:
-        if owner is None or (isinstance(root, cst.Name) and root.value in code.modules):
-            yield from map(operand, values[:1])
-        else:
-            yield operand(owner)
+    owner: Any = node.func.value if isinstance(node.func, cst.Attribute) else None
+    name = code.called(node)
+    bounded = owner is None or code.is_module(owner)
+    if name in WORDS["bounds"] and bounded and len(values) == len(node.args) == 2:
+        if all(_integer(item) is None for item in values):
+            yield from map(operand, values)
+    elif _is_dropout(node) or (isinstance(owner, cst.Name) and owner.value == "self"):
+        yield from map(operand, values[:1])
+    elif name in WORDS["passed_through"]:
+        yield from map(operand, values[:1]) if bounded else [operand(owner)]
+    elif code.root(node.func) == "self" and name not in WORDS["pure"] | WORDS["reductions"]:
+        yield from (operand(item) for item in values[:1] if _integer(item) is None)
+
+
+def _is_dropout(node: Any) -> bool:
+    """Return whether a node is a call of a dropout, whatever it is called: ``self.attn_drop[i](x)``."""
+    if not isinstance(node, cst.Call) or not node.args:
+        return False
+    name = Function.last_name(node.func)
+    if name == "drop":  # that of a DataFrame is another
+        return isinstance(node.func, cst.Name) or Function.root(node.func) == "self"
+    made = isinstance(node.func, cst.Call)  # nn.Dropout(0.1)(x)
+    return name.endswith("_drop") or ("dropout" in name.lower() and name[0].isupper() == made)
+
+
+def moved_dropout(node: Any, code: Function) -> Edits:
+    """Exchange a dropout with the step around it, or with the step that it is applied to."""
+    if isinstance(node, cst.BinaryOperation):
+        for side in ("left", "right"):
+            inner: Any = getattr(node, side)
+            if _is_dropout(inner):
+                without = node.with_changes(**{side: operand(inner.args[0].value)}, lpar=(), rpar=())
+                yield _applied(inner, without)
+                return
+    elif _is_dropout(node):
+        step: Any = node.args[0].value
+        if isinstance(step, cst.BinaryOperation):
+            yield step.with_changes(left=_applied(node, step.left), lpar=step.lpar or [cst.LeftParen()],
+                                    rpar=step.rpar or [cst.RightParen()])  # fmt: skip
+        elif isinstance(step, cst.Call) and step.args and not step.args[0].star and not _is_dropout(step):
+            first = step.args[0].with_changes(value=_applied(node, step.args[0].value))
+            yield step.with_changes(args=[first, *step.args[1:]])
+
+
+def _applied(dropout: cst.Call, value: cst.BaseExpression) -> cst.Call:
+    return dropout.with_changes(args=[dropout.args[0].with_changes(value=value), *dropout.args[1:]])
 
 
 def detached(node: Any, code: Function) -> Edits:
-    """Cut a parameter off the graph where it is an operand or an argument."""
-    if isinstance(node, cst.Name) and node.value in code.differentiated:
+    """Cut a parameter, or what is computed from it, off the graph where it is an operand or an argument."""
+    if isinstance(node, cst.Name) and node.value in code.differentiable:
         parent = code.parents[node]
-        if any(code.called(item) == "detach" for item in code.ancestors(node)):
-            return  # it is detached further out
+        if any(code.called(item) in ("detach", "size", "len", "isinstance") for item in code.ancestors(node)):
+            return  # it is detached further out, or no gradient flows anyway
         if isinstance(parent, cst.BinaryOperation) or (isinstance(parent, cst.Arg) and parent.value is node):
             yield parsed(f"{node.value}.detach()")
 
@@ -282,6 +318,33 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
             yield Edit(code.statements[0], code.beside(code.statements[0], new), item.arg)
 
 
+def frozen_attribute(node: Any, code: Function) -> Edits:
+    """Put the value that the class gives an attribute of self in its place, everywhere."""
+    for name, value in code.attributes.items() if node is code.node else ():
+        changed: Any = node.body.visit(_Frozen(name, operand(parsed(value))))
+        if changed is not node.body:
+            yield Edit(node.body, changed, f"self.{name}")
+
+
+class _Frozen(cst.CSTTransformer):
+    """Replaces an attribute of self where it is read."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value = name, value
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
+        return False
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> bool:
+        return False
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> Any:
+        owner, attribute = original_node.value, original_node.attr.value
+        if isinstance(owner, cst.Name) and (owner.value, attribute) == ("self", self._name):
+            return self._value.deep_clone()
+        return updated_node
+
+
 def off_by_one(node: Any, code: Function) -> Edits:
     """Move one bound of a slice, or an index."""
     if isinstance(node, cst.Slice):
@@ -293,16 +356,27 @@ def off_by_one(node: Any, code: Function) -> Edits:
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
-    """Go through the last element alone; of a comprehension also through the first alone."""
+    """Go through the last element alone; of a comprehension also the first alone. Reduce without the first."""
     endless = ("count", "cycle", "repeat")
-    if (
-        isinstance(node, cst.For | cst.CompFor)
-        and not node.asynchronous
-        and code.called(node.iter) not in endless
-    ):
+    if isinstance(node, cst.For | cst.CompFor):
+        if node.asynchronous or code.called(node.iter) in endless:
+            return
         for bounds in ("-1:", ":1") if isinstance(node, cst.CompFor) else ("-1:",):
             rewrite = Rewrite(cst.Name("x"), parsed(f"list(x)[{bounds}]"))
             yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
+    elif code.called(node) in WORDS["over_elements"] and isinstance(node.func, cst.Attribute):
+        of_module = code.is_module(node.func.value)
+        if of_module and (not node.args or node.args[0].keyword or node.args[0].star):
+            return
+        reduced = node.args[0].value if of_module else node.func.value
+        given = [
+            item
+            for item in node.args[of_module:]
+            if item.keyword is None or item.keyword.value in ("dim", "axis")
+        ]
+        dimension = _integer(given[0].value) if given else None
+        bounds = {-1: "..., 1:", 1: ":, 1:"}.get(0 if dimension is None else dimension, "1:")
+        yield from (Edit(reduced, new) for new in Rewrite(cst.Name("x"), parsed(f"x[{bounds}]")).of(reduced))
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:

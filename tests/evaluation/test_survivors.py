@@ -1,0 +1,132 @@
+"""Mutants that survive: why, which are accepted and what the gate says then; targets that need one another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lmr_author import files
+from lmr_author.cli import app
+from lmr_author.errors import LmrError
+from lmr_author.evaluation.evaluate import EvaluationRun, _every_mutant, accept_mutants
+from lmr_author.masking import MaskOptions, mask
+from lmr_author.task import GateResult, GateStatus, Task, equivalents, evaluation
+from tests.pipeline import recorded, run_gates
+from tests.support import make_task
+
+GOAL = """\
+def inner(x, scale=2.0):
+    return x * scale
+
+
+def outer(x, rare=False):
+    total = inner(x) + 1
+    if rare:
+        total = total - 7
+        total = total * 3
+    if x >= 0:
+        total = total + 5
+    return total
+"""
+INNER, OUTER = "pkg/steps.py::inner", "pkg/steps.py::outer"
+
+
+def gate(result: EvaluationRun, name: str, index: int = 1) -> GateResult:
+    return next(item for item in result.gates if (item.gate, item.implementation) == (name, index))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    made = make_task(tmp_path)
+    (made.root / "small-repo/pkg/steps.py").write_text(GOAL)
+    (made.root / "small-repo/go.py").write_text(
+        "from pkg.steps import inner, outer\n"
+        "for x in (1.5, 2.5, 4.0):\n    outer(x)\n    inner(x)\n    inner(x, 0.5 * x)\n"
+    )
+    mask(made, MaskOptions((OUTER,), category="Evaluation Metrics"), made.root)
+    return made
+
+
+@pytest.mark.bwrap
+def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
+    task: Task, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(task, OUTER, "python", "go.py")
+    run = run_gates(task)
+    found = gate(run, "mutants-die")
+    why = {(item["operator"], item["line"]): item["why"] for item in found.detail["survivors"]}
+    assert found.status is GateStatus.FAILED
+    assert (
+        why["arithmetic", 8] == why["constant", 9] == "no case tells the difference: none reaches lines 8-9"
+    )
+    assert why["ignored parameter", 6] == (
+        "no case tells the difference: none needs another value of `rare` than its default"
+    )
+    assert why["one branch", 10].endswith("the condition on line 10 holds in all of them")
+    assert (
+        why["constant", 10] == "no case tells the difference: the condition on line 10 holds in all of them"
+    )
+    alive = {item["id"] for item in found.detail["survivors"] if item["line"] in range(6, 10)}
+
+    capsys.readouterr()
+    words = ["evaluate", str(task.root), "--reason", "nothing can set it"]
+    assert app.main([*words, "--accept-mutant", "6-9", "--accept-mutant", "0000aaaa"]) == 2
+    assert "no mutant '0000aaaa'" in capsys.readouterr().err
+    assert equivalents.load(task).accepted == (), "all of them or none"
+    assert app.main([*words, "--accept-mutant", "6-9"]) == 0
+    shown = " ".join(capsys.readouterr().err.split())
+
+    accepted = equivalents.load(task).of(OUTER)
+    assert {item.id for item in accepted} == alive and len(alive) > 5
+    tried = found.detail["mutants"] - len(alive)
+    assert f"{found.detail['killed']} of {tried} mutants fail" in shown
+    assert f"{len(alive)} accepted as equivalent" in shown
+    stored = evaluation.load(task)
+    assert stored is not None and stored.started == run.record.started
+    again = run_gates(task)
+    for key in ("mutants", "killed", "accepted"):
+        figure = gate(again, "mutants-die").detail[key]
+        assert figure == next(g for g in stored.gates if g.gate == "mutants-die").detail[key], key
+
+    rest = [item["id"] for item in gate(again, "mutants-die").detail["survivors"]]
+    done = accept_mutants(task, rest, "all inputs are positive")
+    assert done.passed and [item.status for item in done.gates] == [GateStatus.PASSED]
+
+
+@pytest.mark.bwrap
+def test_a_handful_of_mutants_proves_nothing(task: Task) -> None:
+    mask(task, MaskOptions((INNER,), category="Evaluation Metrics"), task.root)
+    recorded(task, INNER, "python", "go.py")
+    found = gate(run_gates(task, mutants=1, repeats=1), "mutants-die", 2)
+    assert found.status is GateStatus.UNPROVEN and "fewer than" in found.message
+
+
+@pytest.mark.bwrap
+def test_a_target_that_needs_another_one_is_found(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    mask(task, MaskOptions((INNER,), category="Evaluation Metrics"), task.root)
+    for target in (OUTER, INNER):
+        recorded(task, target, "python", "go.py")
+    result = run_gates(task, mutants=0, repeats=1)
+
+    assert gate(result, "golden-passes").detail["needs"] == ["inner"]
+    assert gate(result, "golden-passes").status is GateStatus.PASSED
+    assert "needs" not in gate(result, "golden-passes", 2).detail
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"a": 1}', '{"accepted": 3}', '{"accepted": [3]}'])
+def test_a_damaged_file_of_accepted_mutants_is_not_written_over(task: Task, damaged: str) -> None:
+    files.write_text(task.equivalent_mutants_path, damaged)
+    with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
+        accept_mutants(task, [_every_mutant(task)[0][1].id], "why")
+    assert task.equivalent_mutants_path.read_text() == damaged
+
+
+def test_an_acceptance_is_added_to_those_that_are_there(task: Task) -> None:
+    earlier = {"target": "a.py::f", "id": "0" * 8, "diff": "-x", "reason": "y", "date": "2025-01-01"}
+    files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
+    identifier = _every_mutant(task)[0][1].id
+    for reason in ("first", "it is the same"):
+        accept_mutants(task, [identifier], reason)
+    found = [(one.target, one.id, one.reason) for one in equivalents.load(task).accepted]
+    assert found == [("a.py::f", "0" * 8, "y"), (OUTER, identifier, "it is the same")]
