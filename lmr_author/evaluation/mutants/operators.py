@@ -321,7 +321,8 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
 def frozen_attribute(node: Any, code: Function) -> Edits:
     """Put the value that the class gives an attribute of self in its place, everywhere."""
     for name, value in code.attributes.items() if node is code.node else ():
-        changed: Any = node.body.visit(_Frozen(name, operand(parsed(value))))
+        constant: Any = parsed(value)
+        changed: Any = node.body.visit(_Frozen(name, operand(constant)))
         if changed is not node.body:
             yield Edit(node.body, changed, f"self.{name}")
 
