@@ -1,0 +1,62 @@
+"""Agents' containers: an image of the bundle, without tests, goldens and network."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from lmr_author import files
+from lmr_author.export.agent import write_bundle
+from lmr_author.export.soundness import Exportable
+from lmr_author.sandbox.docker_build import with_labels
+from lmr_author.task import Implementation, Task, TaskInfo
+
+LIMITS = {"mem_limit": "8g", "cpus": 2.0, "pids_limit": 512}
+
+
+def write_image(
+    task: Task, info: TaskInfo, item: Implementation, given: str, base_image: str, folder: Path
+) -> Path:
+    """Write what an agent's container is made from; return its compose file.
+
+    Args:
+        given: ``paper``, ``paper+goal`` or ``repository``: the files of the repository that are in the image.
+        folder: it is made; its name becomes the image's.
+    """
+    write_bundle(Exportable(task, info, ()), folder, base_image)
+    dockerfile = folder / "Dockerfile"
+    files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")))
+    (folder / "task.json").unlink()
+    if given != "repository":
+        kept = [] if given == "paper" else [item.goal_file]
+        _keep_only(folder / task.repository(info).name, ["paper.pdf", "paper.json", *kept])
+    service = {
+        "image": f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}",
+        # Inspect would pull an image that has no build section; this one is nowhere else.
+        "x-local": True,
+        "build": {"context": "."},
+        "command": "tail -f /dev/null",
+        "init": True,
+        "network_mode": "none",
+        "security_opt": ["no-new-privileges"],
+        **LIMITS,
+    }
+    path = folder / "compose.yaml"
+    files.write_text(path, yaml.safe_dump({"services": {"default": service}}, sort_keys=False))
+    return path
+
+
+def _keep_only(repository: Path, kept: Sequence[str]) -> None:
+    """Remove everything but some files."""
+    contents = {path: data for path in kept if (data := _content(repository, path)) is not None}
+    shutil.rmtree(repository)
+    for path, data in contents.items():
+        files.write_bytes(repository / path, data)
+
+
+def _content(repository: Path, path: str) -> bytes | None:
+    return files.inside(repository, path).read_bytes() if files.is_file_inside(repository, path) else None
