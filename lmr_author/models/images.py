@@ -10,12 +10,22 @@ from pathlib import Path
 import yaml
 
 from lmr_author import files
+from lmr_author.errors import LmrError
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.soundness import Exportable
+from lmr_author.replay.staging import tree_path
 from lmr_author.sandbox.docker_build import with_labels
 from lmr_author.task import Implementation, Task, TaskInfo
 
 LIMITS = {"mem_limit": "8g", "cpus": 2.0, "pids_limit": 512}
+OWNER = "1000:1000"
+_REPOSITORY = """
+# LMR-Bench's scripts mount the repository: a Dockerfile made for them does not copy it.
+USER 0
+COPY --chown={owner} {name} {path}
+USER {owner}
+WORKDIR {path}
+"""
 
 
 def write_image(
@@ -27,17 +37,19 @@ def write_image(
         given: ``paper``, ``paper+goal`` or ``repository``: the files of the repository that are in the image.
         folder: it is made; its name becomes the image's.
     """
+    if not task.dockerfile.is_file():
+        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
     write_bundle(Exportable(task, info, ()), folder, base_image)
+    repository = folder / task.repository(info).name
+    place = _REPOSITORY.format(owner=OWNER, name=repository.name, path=tree_path(info))
     dockerfile = folder / "Dockerfile"
-    files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")))
+    files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + place)
     (folder / "task.json").unlink()
     if given != "repository":
         kept = [] if given == "paper" else [item.goal_file]
-        _keep_only(folder / task.repository(info).name, ["paper.pdf", "paper.json", *kept])
+        _keep_only(repository, ["paper.pdf", "paper.json", *kept])
     service = {
         "image": f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}",
-        # Inspect would pull an image that has no build section; this one is nowhere else.
-        "x-local": True,
         "build": {"context": "."},
         "command": "tail -f /dev/null",
         "init": True,

@@ -15,7 +15,7 @@ import anyio
 from inspect_ai import Task as InspectTask
 from inspect_ai import task
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.agent import AgentState, react
+from inspect_ai.agent import AgentState, AgentSubmit, react
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.scorer import Scorer
@@ -171,7 +171,8 @@ def working_agent() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         working = AgentState(messages=state.messages)
         try:
-            await react(tools=[bash(TOOL_SECONDS), text_editor(TOOL_SECONDS)])(working)
+            tools = [bash(TOOL_SECONDS), text_editor(TOOL_SECONDS)]
+            await react(tools=tools, submit=AgentSubmit(keep_in_messages=True))(working)
         finally:
             state.messages, state.output = working.messages, working.output
             with anyio.CancelScope(shield=True):
