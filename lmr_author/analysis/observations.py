@@ -52,6 +52,7 @@ class Observation:
         grades: people's grades, by person.
         error_class: class of the error that a person assigned.
         actions: number of an agent's actions by kind (edit, finish, message, read, run).
+        golden_share: share of the golden that the answer repeats word for word, 0 to 1; None when not measured.
     """
 
     task: str
@@ -66,6 +67,7 @@ class Observation:
     grades: Mapping[str, str] = field(default_factory=dict)
     error_class: str = ""
     actions: Mapping[str, int] = field(default_factory=dict)
+    golden_share: float | None = None
 
     @property
     def key(self) -> Key:
@@ -188,6 +190,7 @@ def _observation(data: Mapping[str, Any], scale: tuple[str, ...], where: str) ->
             judge="unparsable" if unreadable else _grade(judge, scale, where) if judge else "",
             grades=grades,
             actions={str(kind): int(count) for kind, count in actions.items()},
+            golden_share=None if data.get("golden_share") is None else float(data["golden_share"]),
             **texts,
         )
     except (TypeError, ValueError, AttributeError) as error:
@@ -215,6 +218,7 @@ def _merge(old: Observation, new: Observation) -> Observation:
             raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")
     changes["grades"] = {**old.grades, **new.grades}
     changes["actions"] = old.actions or new.actions
+    changes["golden_share"] = new.golden_share if old.golden_share is None else old.golden_share
     return replace(old, **changes)
 
 

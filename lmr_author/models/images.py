@@ -18,6 +18,7 @@ from lmr_author.sandbox.docker_build import with_labels
 from lmr_author.task import Implementation, Task, TaskInfo
 
 LIMITS = {"mem_limit": "8g", "cpus": 2.0, "pids_limit": 512}
+COMPOSE = "compose.yaml"
 OWNER = "1000:1000"
 _REPOSITORY = """
 # LMR-Bench's scripts mount the repository: a Dockerfile made for them does not copy it.
@@ -30,8 +31,8 @@ WORKDIR {path}
 
 def write_image(
     task: Task, info: TaskInfo, item: Implementation, given: str, base_image: str, folder: Path
-) -> Path:
-    """Write what an agent's container is made from; return its compose file.
+) -> None:
+    """Write what an agent's container is made from, with its compose file.
 
     Args:
         given: ``paper``, ``paper+goal`` or ``repository``: the files of the repository that are in the image.
@@ -57,9 +58,7 @@ def write_image(
         "security_opt": ["no-new-privileges"],
         **LIMITS,
     }
-    path = folder / "compose.yaml"
-    files.write_text(path, yaml.safe_dump({"services": {"default": service}}, sort_keys=False))
-    return path
+    files.write_text(folder / COMPOSE, yaml.safe_dump({"services": {"default": service}}, sort_keys=False))
 
 
 def _keep_only(repository: Path, kept: Sequence[str]) -> None:

@@ -127,7 +127,10 @@ def golden_share(tasks: str) -> Scorer:
 
 
 def _task(folder: Path, state: TaskState) -> Task:
-    return by_name(tasks_at([folder]), "samples")[state.metadata["task"]]
+    name, known = state.metadata["task"], by_name(tasks_at([folder]), "samples")
+    if name not in known:
+        raise LmrError(f"{name} is not in {folder}", "name the folder of the tasks: -S tasks=DIR")
+    return known[name]
 
 
 def _answer(state: TaskState) -> str:

@@ -21,7 +21,7 @@ from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import bash, text_editor
-from inspect_ai.util import sandbox as container
+from inspect_ai.util import sandbox as sandbox_of
 from inspect_ai.util import store
 
 from lmr_author.analysis.observations import INPUTS
@@ -30,7 +30,7 @@ from lmr_author.evaluation.candidates import logs
 from lmr_author.evaluation.candidates import predictions as given
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.models import prompts
-from lmr_author.models.images import write_image
+from lmr_author.models.images import COMPOSE, write_image
 from lmr_author.models.scorers import golden_share, judge, unit_test
 from lmr_author.replay.staging import tree_path
 from lmr_author.task import Implementation, Task, TaskInfo, by_name, tasks_at
@@ -62,7 +62,7 @@ def _user_errors(make: Callable[P, InspectTask]) -> Callable[P, InspectTask]:
 def prompting(
     tasks: str,
     input: str = "repository",  # noqa: A002 - the paper's word, and the option's name
-    context: str = "",
+    context: str | list[str] = "",
     tokens: int = 100_000,
     sandbox: str = "local",
     python: str = "",
@@ -75,12 +75,13 @@ def prompting(
     Args:
         tasks: a task, or a folder of tasks.
         input: what the model is given: signature, paper, paper+goal or repository.
-        context: patterns of files to show (**/*.py), comma-separated, in place of the task's retrieval context.
+        context: patterns of files to show (**/*.py), in place of the task's retrieval context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
     """
     _check_input(input, INPUTS)
-    patterns = [pattern.strip() for pattern in context.split(",") if pattern.strip()]
+    # Inspect splits what has a comma.
+    patterns = [context] if isinstance(context, str) and context else list(context)
     samples = []
     for one, info, item in _problems(tasks):
         prompt = prompts.prompting(one, info, item, input, patterns, tokens)
@@ -118,16 +119,13 @@ def agent(
     samples = []
     for one, info, item in _problems(tasks):
         about = {**_about(one, item, "agent", input), "answer_file": f"{tree_path(info)}/{item.goal_file}"}
-        name = f"{one.name}-{item.index}-{input}".replace("+", "-")
-        compose = write_image(one, info, item, input, base_image, folder / name)
-        samples.append(
-            Sample(
-                prompts.agent(one, info, item, input),
-                id=f"{one.name}/{item.index}",
-                metadata=about,
-                sandbox=("docker", str(compose)),
-            )
-        )
+        # Only the goal file distinguishes the implementations of a task.
+        place = folder / (f"{one.name}-goal-{item.index}" if input == "paper+goal" else f"{one.name}-{input}")
+        if not place.exists():
+            write_image(one, info, item, input, base_image, place)
+        container = ("docker", str(place / COMPOSE))
+        text = prompts.agent(one, info, item, input)
+        samples.append(Sample(text, id=f"{one.name}/{item.index}", metadata=about, sandbox=container))
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
     return InspectTask(MemoryDataset(samples), solver=working_agent(), scorer=scorers, message_limit=MESSAGES)
 
@@ -197,7 +195,7 @@ def given_answer() -> Solver:
 async def _collect(path: str) -> str:
     """Return the goal file that an agent left; "" without one."""
     try:
-        data = await container().read_file(path, text=False)
+        data = await sandbox_of().read_file(path, text=False)
     except (OSError, ValueError, RuntimeError) as error:
         _log.info("the agent left no %s: %s", path, error)
         return ""

@@ -58,8 +58,8 @@ def task(softplus: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ite
     monkeypatch.setenv("DOCKER_CONFIG", str(plugins.parent))
     monkeypatch.setenv("LMR_TEST_ENGINE", "20.10.0")
     yield softplus
-    for given in ("repository", "paper", "paper-goal"):
-        image = f"lmr-author/agent-7-softplus-1-{given}"
+    for given in ("repository", "paper"):
+        image = f"lmr-author/agent-7-softplus-{given}"
         subprocess.run(["docker", "rmi", "-f", image], capture_output=True, env=os.environ, check=False)
 
 
@@ -108,11 +108,7 @@ def test_an_agent_that_tampers_finds_nothing_and_gains_nothing(task: Task, tmp_p
     assert SOFTPLUS_BODY.splitlines()[-1].strip() not in told and "0.9740769841801067" not in told
 
 
-@pytest.mark.parametrize("given, files", [("paper", set()), ("paper+goal", {"./scores/smooth.py"})])
-def test_an_agent_with_a_part_of_the_repository(
-    task: Task, tmp_path: Path, given: str, files: set[str]
-) -> None:
-    sample = work(tmp_path, [shell("find . -type f"), write(GOLDEN)], given)
+def test_an_agent_with_nothing_but_the_paper(task: Task, tmp_path: Path) -> None:
+    sample = work(tmp_path, [shell("find . -type f"), write(GOLDEN)], "paper")
     assert outcome(sample) == "passed"
-    found = set(next(m.text for m in sample.messages if m.role == "tool").split())
-    assert found == files | {"./paper.json", "./paper.pdf"}
+    assert set(replies(sample).split()) >= {"./paper.json", "./paper.pdf"} and ".py" not in replies(sample)

@@ -75,6 +75,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     out = analyze([logs, tmp_path / "again"], tmp_path / "out", tasks).folder
     [row] = csv.DictReader((out / "table2-results.csv").read_text().splitlines())
     assert (row["setting"], row["problems"], row["unit test %"]) == ("prompting", "3", "33.3")
+    assert row["golden repeated %"] == "33.3"
     assert (row["judge CC %"], row["judge LI %"], row["judge unparsable"]) == ("50.0", "50.0", "1")
 
 

@@ -1,12 +1,16 @@
-"""Prompts: what each input shows, and pages that are cut to fit."""
+"""What a model is given: prompts, and the files in an agent's container."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.models import prompts
+from lmr_author.models.images import write_image
 from lmr_author.review.score import answer
 from lmr_author.task import Task
 
@@ -58,3 +62,31 @@ def test_the_judge_sees_function_beside_function(mean: Task) -> None:
     golden, graded = text.split("# Implementation to grade")
     assert "self.total += value" in golden and "return 'GRADE: CC'" in graded
     assert "softplus" not in text.partition("# Golden")[2]
+
+
+@pytest.mark.parametrize(
+    "given, code",
+    [
+        ("paper", []),
+        ("paper+goal", ["scores/smooth.py"]),
+        ("repository", ["scores/__init__.py", "scores/smooth.py", "use.py"]),
+    ],
+)
+def test_each_input_has_its_files_in_the_container(
+    softplus: Task, tmp_path: Path, given: str, code: list[str]
+) -> None:
+    info = softplus.load()
+    folder = tmp_path / "out"
+    write_image(softplus, info, info.implementations[0], given, "base:1", folder)
+    repository = folder / "scores-repo"
+    found = sorted(
+        path.relative_to(repository).as_posix() for path in repository.rglob("*") if path.is_file()
+    )
+    assert found == sorted([*code, "paper.json", "paper.pdf"])
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "Dockerfile",
+        "compose.yaml",
+        "scores-repo",
+    ]
+    service = yaml.safe_load((folder / "compose.yaml").read_text())["services"]["default"]
+    assert service["network_mode"] == "none" and "volumes" not in service

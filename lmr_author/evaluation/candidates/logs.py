@@ -1,8 +1,8 @@
 """Answers in the logs of engines: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``sample``, ``code``)
-and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``actions``). So `evaluate --predictions`,
-`score` and `analyze` read a log as they read JSONL.
+and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``, ``actions``). So
+`evaluate --predictions`, `score` and `analyze` read a log as they read JSONL.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     if "judge" in scores:
         grade = scores["judge"].value
         found["judge"] = grade if isinstance(grade, str) else "unparsable"
+    if "golden_share" in scores:
+        found["golden_share"] = scores["golden_share"].value
     if actions := _count_actions(sample):
         found["actions"] = actions
     return found
