@@ -7,6 +7,7 @@ import copy
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lmr_author import code, files
 from lmr_author.analysis.observations import GRADES as SHORT
@@ -15,7 +16,7 @@ from lmr_author.errors import LmrError
 from lmr_author.export.output import render
 from lmr_author.replay.staging import tree_path
 from lmr_author.review.score import Candidate
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.task.reviews import GRADES
 
 CHARACTERS = 3.5
@@ -42,7 +43,7 @@ def prompting(
 
     Args:
         given: ``signature``, ``paper``, ``paper+goal`` or ``repository``.
-        context: with ``repository``, patterns of the files to show in place of those that ``info.json`` names.
+        context: with ``repository``, files and folders to show in place of the files that ``info.json`` names.
     """
     pages = _pages(task, info) if given != "signature" else []
     shown = [] if given in ("signature", "paper") else [item.goal_file]
@@ -121,14 +122,19 @@ def _pages(task: Task, info: TaskInfo) -> list[Page]:
     return [(str(number), str(text)) for number, text in pages.items()]
 
 
-def _context(task: Task, info: TaskInfo, item: Implementation, patterns: Sequence[str]) -> Iterable[str]:
+def _context(task: Task, info: TaskInfo, item: Implementation, chosen: Sequence[str]) -> Iterable[str]:
     """Return the paths of the files to show beside the goal file; never anything of ``unit_test/``."""
     repository = task.repository(info)
-    if not patterns:
+    if not chosen:
         return [path for path in item.retrieval_context if files.is_file_inside(repository, path)]
-    found = (path for pattern in patterns for path in sorted(repository.glob(pattern)))
-    paths = (path.relative_to(repository) for path in found if path.is_file() and not path.is_symlink())
-    return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != "unit_test"]
+    found: list[Path] = []
+    for name in chosen:
+        path = repository if name == "." else files.inside(repository, name)
+        if not path.exists():
+            raise LmrError(f"{task.name}: there is no {name} in its repository", "see -T context")
+        found += [path] if path.is_file() else (one for one in files.walk(path) if one.suffix == ".py")
+    paths = (path.relative_to(repository) for path in found)
+    return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != UNIT_TEST]
 
 
 def _read(task: Task, info: TaskInfo, path: str) -> str:

@@ -75,16 +75,16 @@ def prompting(
     Args:
         tasks: a task, or a folder of tasks.
         input: what the model is given: signature, paper, paper+goal or repository.
-        context: patterns of files to show (**/*.py), in place of the task's retrieval context.
+        context: files and folders (of Python files) to show in place of the task's retrieval context; . for all.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
     """
     _check_input(input, INPUTS)
     # Inspect splits what has a comma.
-    patterns = [context] if isinstance(context, str) and context else list(context)
+    chosen = [context] if isinstance(context, str) and context else list(context)
     samples = []
     for one, info, item in _problems(tasks):
-        prompt = prompts.prompting(one, info, item, input, patterns, tokens)
+        prompt = prompts.prompting(one, info, item, input, chosen, tokens)
         about = _about(one, item, "prompting", input)
         if prompt.cut:
             _log.warning("%s/%s: %s", one.name, item.index, prompt.cut)

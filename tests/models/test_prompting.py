@@ -113,6 +113,7 @@ def test_answers_from_elsewhere_are_scored(softplus: Task, tmp_path: Path) -> No
     (trial / "artifacts" / "manifest.json").write_text("[]")
     result = {
         "task_id": {"path": "exported/7-Softplus-1"},
+        "task_name": "lmr-author/7-softplus-1",
         "agent_info": {"name": "terminus", "model_info": {"name": "m", "provider": "p"}},
         "verifier_result": {"rewards": {"reward": 1.0}},
     }

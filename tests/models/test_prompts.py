@@ -39,12 +39,14 @@ def test_each_input_shows_its_part(softplus: Task, given: str, shown: list[str],
     assert [part for part in [*hidden, GOLDEN] if part in text] == []
 
 
-def test_patterns_choose_other_files_and_never_the_test(softplus: Task) -> None:
-    text = prompt(softplus, "repository", "**/*.py", "**/*.json").text
+def test_other_files_are_shown_and_never_the_test(softplus: Task) -> None:
+    text = prompt(softplus, "repository", ".", "unit_test/cases.json").text
     assert "# File: use.py" in text and "# File: scores/__init__.py" in text
     assert "cases.json" not in text and "unit_test" not in text
-    with pytest.raises(LmrError, match="does not stay inside"):
-        prompt(softplus, "repository", "../golden_files/*")
+    assert "# File: use.py" not in prompt(softplus, "repository", "scores").text
+    for wrong, problem in {"../golden_files": "does not stay inside", "src": "there is no src"}.items():
+        with pytest.raises(LmrError, match=problem):
+            prompt(softplus, "repository", wrong)
 
 
 def test_the_last_pages_are_cut_to_fit(softplus: Task) -> None:

@@ -115,15 +115,16 @@ def _read_trial(path: Path) -> Answer:
     """Read a trial of a task that ``export --to harbor`` wrote: ``TASK-INDEX``."""
     trial = files.read_json(path)
     try:
-        name = Path(trial["task_id"]["path"]).name
+        # The folder has the task's name as it is, task.toml in small letters: "lmr-author/1-dpo-1".
+        names = [Path(trial["task_id"]["path"]).name, trial["task_name"].rpartition("/")[2]]
         agent = trial["agent_info"]
         model = (agent.get("model_info") or {}).get("name") or agent["name"]
         rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     except (TypeError, KeyError, AttributeError) as error:
         raise LmrError(f"{path}: not the result of a Harbor trial", "name a folder of Harbor jobs") from error
-    match = _TASK_AND_INDEX.fullmatch(name)
+    match = next(filter(None, map(_TASK_AND_INDEX.fullmatch, names)), None)
     if match is None:
-        raise LmrError(f"{path}: {name} is no exported task", "they are named TASK-INDEX")
+        raise LmrError(f"{path}: {names[0]} is no exported task", "they are named TASK-INDEX")
     outcome = "infrastructure"
     if "reward" in rewards:
         outcome = "passed" if rewards["reward"] == 1 else "failed"
