@@ -11,6 +11,7 @@ from inspect_ai.log import read_eval_log
 
 from lmr_author.analysis.analyze import analyze
 from lmr_author.analysis.observations import read as observe
+from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.review.score import waiting
 from lmr_author.task import Task
@@ -145,3 +146,19 @@ def test_a_mistake_ends_without_a_traceback(softplus: Task, tmp_path: Path) -> N
     shown = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in shown
     assert "input 'all' is unknown" in shown and "hint: one of: signature" in shown
+
+
+def test_what_is_no_log_of_our_tasks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cut.eval").write_bytes(b"PK")
+    with pytest.raises(LmrError, match="is no log of Inspect AI"):
+        observe([tmp_path])
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(LmrError, match="needs Inspect AI") as refused:
+        observe([tmp_path])
+    assert "lmr-author[inspect]" in refused.value.hint
+    (tmp_path / "cut.eval").unlink()
+    trial = tmp_path / "jobs" / "other__abc"
+    (trial / "artifacts").mkdir(parents=True)
+    (trial / "result.json").write_text('{"task_name": "org/other"}')
+    with pytest.raises(LmrError, match="not the result of a Harbor trial"):
+        observe([tmp_path])
