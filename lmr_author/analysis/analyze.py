@@ -35,7 +35,7 @@ def analyze(
     """Write all tables as CSV, Markdown and LaTeX, and one HTML page.
 
     Args:
-        results: JSONL files, or folders of them (:mod:`lmr_author.analysis.observations`).
+        results: JSONL files, logs, or folders of them (:mod:`lmr_author.analysis.observations`).
         tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
             regression needs their repositories.
         predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
@@ -47,7 +47,7 @@ def analyze(
     found = read(results)
     if not found.items:
         raise UsageError(
-            "no results to analyze", "name the results.jsonl of `lmr-author evaluate --predictions`"
+            "no results to analyze", "name the results.jsonl of `lmr-author evaluate --predictions`, or logs"
         )
     if predictions is not None:
         found = _add_grades(found, tasks, predictions)
@@ -85,12 +85,7 @@ def analyze(
 def _add_grades(found: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
     """Add people's grades of the answers in a file of predictions."""
     grades = grades_of_predictions(tasks, predictions)
-    items = (
-        replace(
-            one, grades={**one.grades, **_short(grades.get((one.task, one.index, one.model, one.sample), {}))}
-        )
-        for one in found.items
-    )
+    items = (replace(one, grades={**one.grades, **_short(grades.get(one.key, {}))}) for one in found.items)
     return replace(found, items=tuple(items))
 
 

@@ -1,8 +1,8 @@
-"""One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files.
+"""One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files and logs.
 
 A line names an answer by ``task``, ``index``, ``model``, ``sample`` and adds any of the other fields of
 :class:`Observation`. Lines about the same answer are merged, so the results of ``evaluate --predictions``, the
-outputs of a judge and people's grades may come in separate files.
+outputs of a judge and people's grades may come in separate files. Logs of Inspect AI and Harbor give such lines, too.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.evaluation.candidates import logs
+from lmr_author.evaluation.candidates.predictions import Key
 
 GRADES = {
     "completely-correct": "CC",
@@ -34,9 +36,6 @@ INPUTS = ("signature", "paper", "paper+goal", "repository")
 
 _TEXTS = ("category", "setting", "input", "error_class")
 
-Key = tuple[str, int, str, str, str, int]
-"""Task, index, model, setting, input, sample."""
-
 
 @dataclass(frozen=True)
 class Observation:
@@ -53,6 +52,7 @@ class Observation:
         grades: people's grades, by person.
         error_class: class of the error that a person assigned.
         actions: number of an agent's actions by kind (edit, finish, message, read, run).
+        golden_share: share of the golden that the answer repeats word for word, 0 to 1; None when not measured.
     """
 
     task: str
@@ -67,6 +67,7 @@ class Observation:
     grades: Mapping[str, str] = field(default_factory=dict)
     error_class: str = ""
     actions: Mapping[str, int] = field(default_factory=dict)
+    golden_share: float | None = None
 
     @property
     def key(self) -> Key:
@@ -93,7 +94,7 @@ class Observations:
 
 
 def read(paths: Iterable[Path]) -> Observations:
-    """Read and merge JSONL files; a folder stands for the ``*.jsonl`` files below it.
+    """Read and merge JSONL files and logs; a folder stands for those below it.
 
     Raises UsageError: no such file; LmrError: a line that is not as described, two values for one field of the
     same answer, or grades of mixed scales.
@@ -101,59 +102,62 @@ def read(paths: Iterable[Path]) -> Observations:
     merged: dict[Key, Observation] = {}
     repeated = 0
     numbers: dict[str, set[int]] = defaultdict(set)
-    lines = [
-        (path, number, _parse(path, number, line)) for path in _files(paths) for number, line in _lines(path)
-    ]
-    for path, number, data in lines:
-        for person, grade in _grades(data, path, number).items():
+    lines = [line for path in _files(paths) for line in _lines(path)]
+    for where, data in lines:
+        for person, grade in _grades(data, where).items():
             if isinstance(grade, int):
                 numbers[person].add(grade)
     scale = _find_scale(numbers)
-    for path, number, data in lines:
-        new = _observation(data, scale, path, number)
+    for where, data in lines:
+        new = _observation(data, scale, where)
         old = merged.get(new.key)
         try:
             merged[new.key] = _merge(old, new) if old else new
         except ValueError as error:
-            raise LmrError(f"{path}:{number}: {error}", "keep one of the two lines") from error
+            raise LmrError(f"{where}: {error}", "keep one of the two") from error
         repeated += old is not None and merged[new.key] == old
     return Observations(tuple(merged.values()), repeated)
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
     for path in paths:
-        found = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        found = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
         if not found or not found[0].is_file():
-            raise UsageError(f"{path}: no results", "name a JSONL file, or a folder that contains some")
+            raise UsageError(
+                f"{path}: no results", "name a JSONL file, a log, or a folder that contains some"
+            )
         yield from found
 
 
-def _lines(path: Path) -> Iterable[tuple[int, str]]:
+def _lines(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    if logs.is_log(path):
+        yield from logs.read(path)
+        return
     with path.open(encoding="utf-8", errors="replace") as file:
-        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield f"{path}:{number}", _parse(f"{path}:{number}", line)
 
 
-def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
+def _parse(where: str, line: str) -> dict[str, Any]:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise LmrError(f"{path}:{number}: not JSON", "each line is one JSON object") from error
+        raise LmrError(f"{where}: not JSON", "each line is one JSON object") from error
     if (
         not isinstance(data, dict)
         or not isinstance(data.get("task"), str)
         or not isinstance(data.get("model"), str)
     ):
-        raise LmrError(
-            f"{path}:{number}: no task or no model", "each line names an answer: task, index, model"
-        )
+        raise LmrError(f"{where}: no task or no model", "each line names an answer: task, index, model")
     return data
 
 
-def _grades(data: Mapping[str, Any], path: Path, number: int) -> dict[str, Any]:
+def _grades(data: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the grades of a line by person: ``grades: {person: grade}`` or ``grader`` and ``grade``."""
     given = data.get("grades", {})
     if not isinstance(given, dict):
-        raise LmrError(f"{path}:{number}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
+        raise LmrError(f"{where}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
     return {**given, str(data["grader"]): data.get("grade")} if "grader" in data else dict(given)
 
 
@@ -168,9 +172,8 @@ def _find_scale(numbers: Mapping[str, set[int]]) -> tuple[str, ...]:
     raise LmrError(f"numeric grades of {problem}: {people}", "write the grades as CC, LC, LI")
 
 
-def _observation(data: Mapping[str, Any], scale: tuple[str, ...], path: Path, number: int) -> Observation:
-    where = f"{path}:{number}"
-    grades = {person: _grade(value, scale, where) for person, value in _grades(data, path, number).items()}
+def _observation(data: Mapping[str, Any], scale: tuple[str, ...], where: str) -> Observation:
+    grades = {person: _grade(value, scale, where) for person, value in _grades(data, where).items()}
     judge = data.get("judge") or ""
     unreadable = judge == "unparsable"
     actions = data.get("actions") or {}
@@ -187,6 +190,7 @@ def _observation(data: Mapping[str, Any], scale: tuple[str, ...], path: Path, nu
             judge="unparsable" if unreadable else _grade(judge, scale, where) if judge else "",
             grades=grades,
             actions={str(kind): int(count) for kind, count in actions.items()},
+            golden_share=None if data.get("golden_share") is None else float(data["golden_share"]),
             **texts,
         )
     except (TypeError, ValueError, AttributeError) as error:
@@ -214,6 +218,7 @@ def _merge(old: Observation, new: Observation) -> Observation:
             raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")
     changes["grades"] = {**old.grades, **new.grades}
     changes["actions"] = old.actions or new.actions
+    changes["golden_share"] = new.golden_share if old.golden_share is None else old.golden_share
     return replace(old, **changes)
 
 

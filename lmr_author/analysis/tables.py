@@ -87,17 +87,19 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
         found = accuracy(items, problems)
         judged = Counter(one.judge for one in items if one.judge)
         people = Counter(grade for one in items if (grade := majority(one.grades)))
+        shares = [one.golden_share for one in items if one.golden_share is not None]
         rows.append(
             (
                 model, setting, given, found.problems, percent(found.share), percent(found.low), percent(found.high),
                 found.missing, found.unjudged,
                 *(_part(judged, grade, (CC, LC, LI)) for grade in (CC, LC, LI)), judged["unparsable"],
                 *(_part(people, grade, (CC, LC, LI, "disputed")) for grade in (CC, LC, LI)), people["disputed"],
+                percent(mean(shares)) if shares else None,
             )
         )  # fmt: skip
     columns = ("model", "setting", "input", "problems", "unit test %", "low %", "high %", "missing", "unjudged",
                "judge CC %", "judge LC %", "judge LI %", "judge unparsable",
-               "people CC %", "people LC %", "people LI %", "people disputed")  # fmt: skip
+               "people CC %", "people LC %", "people LI %", "people disputed", "golden repeated %")  # fmt: skip
     note = "Missing results count as failed; unjudged ones (infrastructure) do not count. Interval: 95 %."
     return Table(
         "table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note, "unit test %"

@@ -11,7 +11,9 @@ import typer
 def analyze(
     results: Annotated[
         list[Path],
-        typer.Argument(metavar="RESULTS…", help="JSONL files with results, or folders that contain some."),
+        typer.Argument(
+            metavar="RESULTS…", help="JSONL files, logs of Inspect AI or Harbor, or folders of them."
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder to write; it must not exist.")

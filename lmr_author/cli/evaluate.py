@@ -79,7 +79,7 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="FILE|DIR",
-            help="Judge models' answers instead: JSONL, or a tree of task folders that agents worked in.",
+            help="Judge models' answers instead: JSONL, a log of Inspect AI or Harbor, or agents' task folders.",
         ),
     ] = None,
     out: Annotated[

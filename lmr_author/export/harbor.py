@@ -52,7 +52,7 @@ def _write_texts(one: Exportable, item: Implementation, target: Path, seconds: f
         "verifier_seconds": 2 * seconds + 120,
     }
     for name, place in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
-        files.write_text(target / place / name, render(f"harbor/{name}.j2", **values))
+        files.write_text(target / place / name, render(f"export/harbor/{name}.j2", **values))
     (target / "solution" / "solve.sh").chmod(0o755)
     files.write_bytes(target / "solution" / "golden", staging.read_golden(one.task, item))
 

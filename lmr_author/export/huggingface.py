@@ -52,7 +52,10 @@ def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) ->
     files.write_json(folder / "croissant.json", croissant(folder, columns, licenses, day))
     unsound = {one.task.name: one.problems for one in tasks if one.problems}
     card = render(
-        "huggingface/README.md.j2", columns=columns, unsound=unsound, **_datasheet(tables, licenses, folder)
+        "export/huggingface/README.md.j2",
+        columns=columns,
+        unsound=unsound,
+        **_datasheet(tables, licenses, folder),
     )
     files.write_text(folder / "README.md", card)
 

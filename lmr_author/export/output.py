@@ -16,7 +16,7 @@ from lmr_author import resources
 
 
 def render(template: str, **values: object) -> str:
-    """Fill a template of ``templates/export/``.
+    """Fill a template of ``templates/``.
 
     Its filters: ``tojson``, which also writes texts, numbers, booleans and lists of TOML; ``quote`` for the shell.
     """
@@ -25,7 +25,7 @@ def render(template: str, **values: object) -> str:
     )
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     environment.filters["quote"] = shlex.quote
-    return environment.from_string(resources.template(f"export/{template}")).render(values)
+    return environment.from_string(resources.template(template)).render(values)
 
 
 def write_tar(destination: Path, root: Path, paths: Iterable[Path], top: str) -> None:

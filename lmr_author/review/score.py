@@ -17,7 +17,7 @@ from lmr_author.code import Module, find
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid, parsed
-from lmr_author.evaluation.candidates.predictions import Prediction
+from lmr_author.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.replay.staging import read_golden
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.task import Implementation, Task
@@ -106,7 +106,7 @@ def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | Non
     found: dict[tuple[Path, int, str], Candidate] = {}
     for task, item in given:
         if model in (None, item.model):
-            one = _answer(task, item)
+            one = answer(task, item)
             found.setdefault((task.root, item.index, one.sha256), one)
     left = [one for one in found.values() if not _graded(one, reviewer)]
     return sorted(left, key=lambda one: (one.task.name, one.implementation.index, one.sha256))
@@ -168,13 +168,8 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
     return GradeSummary(agreement(merged), hidden, tuple(disputes), models)
 
 
-def grades_of_predictions(
-    tasks: Sequence[Task], source: Path
-) -> dict[tuple[str, int, str, int], dict[str, str]]:
-    """Return people's grades of predictions that enough people graded.
-
-    Returns person → grade by (task, index, model, sample).
-    """
+def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
+    """Return people's grades of predictions that enough people graded: person → grade by answer."""
     said_of: dict[str, dict[str, str]] = defaultdict(dict)
     for task in tasks:
         for person, said in _judgements(task)[0].items():
@@ -182,10 +177,10 @@ def grades_of_predictions(
                 said_of[f"{task.name}/{name}"][person] = grade
     found = {}
     for task, item in _predictions(tasks, source):
-        one = _answer(task, item)
+        one = answer(task, item)
         grades = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
         if grades:
-            found[task.name, item.index, item.model, item.sample] = grades
+            found[item.key] = grades
     return found
 
 
@@ -194,7 +189,7 @@ def _by_model(
 ) -> dict[str, Counter[str]]:
     table: dict[str, Counter[str]] = {}
     for task, item in _predictions(tasks, source):
-        one = _answer(task, item)
+        one = answer(task, item)
         said = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
         if said:
             table.setdefault(item.model, Counter())[_decided(said)] += 1
@@ -213,7 +208,7 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
     return [(by_name[item.task], item) for item in given.items]
 
 
-def _answer(task: Task, item: Prediction) -> Candidate:
+def answer(task: Task, item: Prediction) -> Candidate:
     """Return an answer with its golden: the functions alone if the answer contains it, else the whole texts."""
     one = task.load().implementation(item.index)
     golden, text = read_golden(task, one), _text(item, one)

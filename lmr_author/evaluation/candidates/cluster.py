@@ -76,7 +76,7 @@ def each(
                 digest,
                 shipped_prediction(scorer, item),
                 plain,
-                key=f"candidate-{digest}-{item.model}-{item.sample}",
+                key=f"candidate-{digest}-{item.key}",
                 retries=_RETRIES,
                 resources=resources,
                 pure=False,

@@ -1,7 +1,8 @@
-"""Read models' answers: a file of predictions, or a tree of task folders that agents worked in."""
+"""Read models' answers: a file of predictions, a log of Inspect AI or Harbor, or task folders that agents worked in."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 from lmr_author import files, processes
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates import logs
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.task import TaskInfo
 from lmr_author.texts import printable
@@ -34,6 +36,10 @@ _LENIENCE = ((), ("--recount", "--unidiff-zero", "--ignore-whitespace"))
 _PATCHED = re.compile(r'^(?:---|\+\+\+) "?([^"\t\n]+)"?|^(?:rename|copy) (?:from|to) (.+)$', re.MULTILINE)
 
 
+Key = tuple[str, int, str, str, str, int]
+"""Task, index, model, setting, input, sample."""
+
+
 @dataclass(frozen=True)
 class Prediction:
     """One answer.
@@ -43,7 +49,8 @@ class Prediction:
         index: the implementation; 0 for all of the task's.
         model: name of the model.
         where: place in the input, for messages.
-        sample: number of the answer among those of one model to one implementation, from 1.
+        sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
+        setting, input: how the model was asked, and with what, as in a log; "" when not given.
         code: the answer as text; None when it is given otherwise.
         patch: a unified diff of the repository, or None.
         tree: the repository folder that an agent left, or None.
@@ -53,10 +60,17 @@ class Prediction:
     index: int
     model: str
     where: str
-    sample: int = 1
+    sample: int = 0
     code: str | None = None
     patch: str | None = None
     tree: Path | None = None
+    setting: str = ""
+    input: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The answer that this is."""
+        return self.task, self.index, self.model, self.setting, self.input, self.sample
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,7 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     """Return all predictions of a file or folder.
 
     Args:
-        path: a JSONL (or JSON) file, or a folder.
+        path: a JSONL (or JSON) file, a log, or a folder.
         tasks: task folder's name → its ``info.json``.
 
     Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.
@@ -90,13 +104,19 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     if not found:
         named = ", ".join(sorted({item.task for item in given})[:5])
         raise LmrError(f"{path} has predictions for {named}, none of them a task here", "name those tasks")
-    seen: Counter[tuple[str, int, str]] = Counter()
-    result = []
-    for item in found:
-        seen[item.task, item.index, item.model] += 1
-        result.append(replace(item, sample=seen[item.task, item.index, item.model]))
     elsewhere = Counter(item.task for item in given if _find_task(item.task, tasks)[0] is None)
-    return Given(tuple(result), elsewhere)
+    return Given(tuple(_numbered(found)), elsewhere)
+
+
+def _numbered(items: Iterable[Prediction]) -> Iterator[Prediction]:
+    """Yield predictions with the number of their sample: the one given, or the next free one."""
+    seen: set[Key] = set()
+    for item in items:
+        numbers = itertools.count(1)
+        while not item.sample or item.key in seen:
+            item = replace(item, sample=next(numbers))
+        seen.add(item.key)
+        yield item
 
 
 def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
@@ -137,12 +157,22 @@ def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> tuple[str | None, in
 
 
 def _from_file(path: Path) -> Iterator[Prediction]:
+    if logs.is_log(path):
+        yield from _from_log(path)
+        return
     for where, data in _entries(path):
         if not isinstance(data, dict):
             raise LmrError(
                 f"{where}: not a JSON object", "a prediction is an object with task, model and code"
             )
         yield _prediction(data, where)
+
+
+def _from_log(path: Path) -> Iterator[Prediction]:
+    """Yield the answers in a log; a sample that ended with an error has none."""
+    for where, data in logs.read(path):
+        if "code" in data:
+            yield replace(_prediction(data, where), sample=data["sample"])
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Any]]:
@@ -185,13 +215,16 @@ def _prediction(data: Mapping[str, Any], where: str) -> Prediction:
             code = ""
         else:
             raise LmrError(f"{where}: has neither code nor a patch", hint)
-    if isinstance(code, str):
-        return Prediction(task, index, model, where, code=code)
-    return Prediction(task, index, model, where, patch=str(patch))
+    given = Prediction(
+        task, index, model, where, setting=str(data.get("setting") or ""), input=str(data.get("input") or "")
+    )
+    return replace(given, code=code) if isinstance(code, str) else replace(given, patch=str(patch))
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """Yield a prediction for each task folder below a folder; the folders above it name the model."""
+    """Yield the answers of logs, and one for each task folder below a folder; the folders above it name the model."""
+    for path in logs.find(root):
+        yield from _from_log(path)
     for folder, info in _task_folders(root, tasks, _DEPTH):
         repository = _repository(folder, info)
         model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name

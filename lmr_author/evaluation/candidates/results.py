@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.predictions import Key
 from lmr_author.evaluation.verdict import CaseScore, Outcome
 from lmr_author.task.record import Record
 
@@ -23,14 +24,13 @@ ALL = "all"
 Z95 = 1.959963984540054
 """Two-sided 95 % quantile of the normal distribution."""
 
-Key = tuple[str, int, str, int]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateResult(Record):
     """The result of one candidate: schemas/candidate.schema.json.
 
     Attributes:
+        setting, input: how the model was asked, and with what, as in a log.
         reason: why it did not pass, one line.
         method: ``recorded cases``, ``test script`` or ``lmr-bench``.
         cases: in detail.
@@ -60,13 +60,21 @@ class CandidateResult(Record):
     seconds: float = 0.0
     tries: int = 1
     environment: Mapping[str, Any] = field(default_factory=dict)
+    setting: str = ""
+    input: str = ""
     log: str = ""
     digest: str = ""
 
     @property
     def key(self) -> Key:
-        """Task, index, model and sample."""
-        return self.task, self.index, self.model, self.sample
+        """The answer that this is about."""
+        return self.task, self.index, self.model, self.setting, self.input, self.sample
+
+    @property
+    def who(self) -> str:
+        """The model, with setting and input where they are known."""
+        more = ", ".join(text for text in (self.setting, self.input) if text)
+        return f"{self.model} ({more})" if more else self.model
 
 
 class Store:
@@ -194,7 +202,7 @@ def summary(results: Iterable[CandidateResult]) -> list[Row]:
     groups: dict[tuple[str, str], list[CandidateResult]] = {}
     for result in results:
         for category in (ALL, result.category or "(no category)"):
-            groups.setdefault((result.model, category), []).append(result)
+            groups.setdefault((result.who, category), []).append(result)
     rows = []
     for model, category in sorted(groups, key=lambda group: (group[0], group[1] == ALL, group[1])):
         members = groups[model, category]

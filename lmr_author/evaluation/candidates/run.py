@@ -160,8 +160,8 @@ def score(
                 pace.step()
                 on_result(result, pace)
                 _count_down(left, result.task, known)
-        store.tidy([_key(item) for item in items])
-        found = tuple(store.results[_key(item)] for item in items)
+        store.tidy([item.key for item in items])
+        found = tuple(store.results[item.key] for item in items)
     elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
     return ScoredPredictions(found, pace.skipped, options.out / results.RESULTS, broken, elsewhere)
 
@@ -229,7 +229,7 @@ def _waiting(
     """Yield, with their digests, the predictions that no earlier run judged."""
     for item in items:
         digest = known[item.task].digest(item)
-        if store.is_judged(_key(item), digest):
+        if store.is_judged(item.key, digest):
             pace.skip()
             _count_down(left, item.task, known)
         else:
@@ -241,7 +241,3 @@ def _count_down(left: Counter[str], task: str, known: Mapping[str, TaskScorer]) 
     left[task] -= 1
     if not left[task]:
         known[task].close()
-
-
-def _key(item: Prediction) -> results.Key:
-    return item.task, item.index, item.model, item.sample

@@ -218,6 +218,8 @@ def blank(prediction: Prediction, category: str) -> CandidateResult:
         index=prediction.index,
         model=prediction.model,
         sample=prediction.sample,
+        setting=prediction.setting,
+        input=prediction.input,
         category=category,
         outcome=Outcome.INFRASTRUCTURE,
         reason="",

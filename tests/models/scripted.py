@@ -1,0 +1,99 @@
+"""Scripted models: what a model says, written beforehand. Inspect runs in a process of its own, as for a user.
+
+    python -m tests.models.scripted '{"task": "prompting", "arguments": {…}, "model": {"word of a prompt": "reply"}}'
+
+A model is replies by a word of the last message, or a list of calls that an agent makes before it submits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+
+ROOT = Path(__file__).parents[2]
+Script = Mapping[str, str] | Sequence[tuple[str, Mapping[str, Any]]] | None
+"""None is a model that is never asked."""
+
+
+def run(
+    task: str,
+    folder: Path,
+    model: Script,
+    arguments: Mapping[str, Any],
+    grader: Script = None,
+    **options: Any,
+) -> EvalLog:
+    """Run a task of ours; its log lies in ``folder/logs``."""
+    order = {"task": task, "arguments": arguments, "model": model, "grader": grader, "options": options}
+    done = inspect_process(folder, "tests.models.scripted", json.dumps(order))
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = read_eval_log(done.stdout.strip().splitlines()[-1])
+    assert log.status == "success", log.error and log.error.message
+    return log
+
+
+def inspect_process(folder: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module that uses Inspect; everything that it keeps is below a folder."""
+    places = {"XDG_DATA_HOME": str(folder / "data"), "INSPECT_LOG_DIR": str(folder / "logs")}
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env={**os.environ, **places, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def samples(log: EvalLog) -> dict[str, EvalSample]:
+    """The samples of a log by their ids."""
+    return {str(sample.id): sample for sample in log.samples or []}
+
+
+def main(order: dict[str, Any]) -> None:
+    """Run an order, and print the place of the log."""
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
+
+    def scripted(script: Any, name: str) -> Model | str:
+        def say(messages: list[ChatMessage], *_: Any) -> ModelOutput:
+            if isinstance(script, dict):
+                reply = next(reply for word, reply in script.items() if word in messages[-1].text)
+                output = ModelOutput.from_content(name, reply)
+            else:
+                number = sum(message.role == "assistant" for message in messages)
+                calls = [*script, ("submit", {"answer": "done"})]
+                output = ModelOutput.for_tool_call(name, *calls[min(number, len(calls) - 1)])
+            # Without it Inspect counts tokens, with a tokenizer that it downloads.
+            output.usage = ModelUsage(input_tokens=10, output_tokens=10, total_tokens=20)
+            return output
+
+        return "none" if script is None else get_model(f"mockllm/{name}", custom_outputs=say)
+
+    if engine := os.environ.get("LMR_TEST_ENGINE"):
+        # Debian 12's engine is older than Inspect asks for, and does all that these tests need.
+        from inspect_ai.util._sandbox.docker import prereqs
+
+        prereqs.DOCKER_ENGINE_REQUIRED_VERSION = engine
+        prereqs.validate_docker_engine.__defaults__ = (engine,)
+    grader = {"grader": scripted(order["grader"], "grader")} if order["grader"] else None
+    [log] = inspect_eval(
+        f"lmr_author/{order['task']}",
+        task_args=order["arguments"],
+        model=scripted(order["model"], "scripted"),
+        model_roles=grader,
+        display="none",
+        **order["options"],
+    )
+    print(log.location)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
