@@ -94,6 +94,9 @@ FORMS = {
     "with a byte order mark": "\ufeff" + FUNCTION,
     "indented by tabs": FUNCTION.replace("    ", "\t"),
     "whole file": replaced(BODY),
+    "body": textwrap.dedent(BODY),
+    "body in a fence": f"```python\n{BODY}\n```",
+    "body whose first line lost its indentation": BODY.lstrip(),
 }
 
 
@@ -118,6 +121,7 @@ METHOD = f"def add(self, value):\n{textwrap.indent(textwrap.dedent(METHOD_BODY),
         f"class Meter:\n{textwrap.indent(METHOD, '    ')}",
         textwrap.indent(METHOD, "    ").lstrip(),
         replaced(METHOD_BODY, "add"),
+        METHOD_BODY,
     ],
 )
 def test_a_method_at_any_indentation(answer: str) -> None:
@@ -207,7 +211,6 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
         ("(" * 5000, "not Python"),
         ("sorry", "does not define hinge"),
-        ("gap = margin - x\nreturn gap", "does not define hinge"),
     ],
 )
 def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:

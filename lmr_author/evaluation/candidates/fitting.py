@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.code import (
@@ -27,7 +27,8 @@ from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
 from lmr_author.task import Target
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_KEPT = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Try)
+_DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
+_KEPT = (*_DECLARATIONS, ast.Assign, ast.AnnAssign, ast.Try)
 """Statements that may come along with a target: they define names."""
 
 
@@ -38,7 +39,7 @@ class Fitted:
     Attributes:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
-        form: of the answer: ``function`` or ``file``.
+        form: of the answer: ``function``, ``file`` or ``body``.
         kept: names of the helpers and imports that were added.
         dropped: its other changes, which were not applied.
         unchanged: the target is as masked.
@@ -106,6 +107,8 @@ def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition |
 
 def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
     goal, pairs = place.goal, place.pairs(found)
+    if not pairs and not as_file and (body := _fitted_body(found, place)):
+        return body
     if not pairs:
         defined = ", ".join(item.qualname for item in found.module.definitions[:5])
         more = f", but {defined}" if defined else ""
@@ -120,17 +123,37 @@ def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
     missing = [name for name in place.qualnames if name not in {mine.qualname for mine, _ in pairs}]
     dropped = (*extras.dropped, *(f"{name} is not in the answer" for name in missing))
     whole = as_file or any(mine.class_name and own.class_name for mine, own in pairs)
-    spliced, line = _spliced(goal, regions, extras)
+    spliced, line = _spliced(goal, regions, extras.added)
     return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
 
 
-def _spliced(goal: Module, regions: dict[Definition, bytes], extras: _Extras) -> tuple[bytes, int]:
+def _fitted_body(found: Parsed, place: Slot) -> Fitted | None:
+    """Take an answer that is no function as the target's body; None where it only declares or says something."""
+    target = _target(place.goal, place.qualnames[0], place.nth) if len(place.qualnames) == 1 else None
+    spoken = (ast.Constant, ast.Name)
+    rest = [item for item in found.statements if not isinstance(item, _DECLARATIONS)]
+    if target is None or all(isinstance(item, ast.Expr) and isinstance(item.value, spoken) for item in rest):
+        return None
+    module, ours = found.module, region(place.goal, target)
+    line = first_line(found.statements[0])
+    old = module.line_text(line)[: found.statements[0].col_offset]
+    text = shifted(module, module.line_start(line), len(module.text.rstrip()), old, ours.indent, ours.newline)
+    kept = [ours.indent + item for item in (ours.type_comment, ours.docstring) if item is not None]
+    body = ours.newline.join([ours.header_rest, *kept, ours.indent + text[len(old) :]])
+    data = place.goal.encode(body)
+    spliced, at = _spliced(place.goal, {target: data}, {})
+    return Fitted(spliced, at, "body", unchanged=region_bytes(place.goal, target) == data)
+
+
+def _spliced(
+    goal: Module, regions: dict[Definition, bytes], added: Mapping[str, Sequence[str]]
+) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
         first = next(iter(regions))
         owned = next((mine for mine in regions if mine.class_name), first)
-        for scope, texts in extras.added.items():
+        for scope, texts in added.items():
             spliced = _inserted(spliced, owned if scope else first, texts, top=not scope)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
