@@ -1,7 +1,7 @@
 """Lay out the paper of a bundled example: ``paper.html`` plus the driver's results become ``paper.pdf``.
 
     python templates/make_paper.py templates/demo
-    python templates/make_paper.py templates/example-preference
+    python templates/make_paper.py templates/starter/1-rating-margin
 
 The numbers of the table are never typed: the driver named under ``results`` in the folder's JSON file
 is run, and the rows that it prints as JSON replace ``{{rows}}``. The same results give the same bytes
