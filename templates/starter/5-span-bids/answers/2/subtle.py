@@ -20,29 +20,30 @@ def link_arguments(
                     certainty = 1.0 / (1.0 + math.exp(-mention.score))
                     offers[number] = fit * closeness * certainty - crossing_cost * crossed
 
-    prices = dict.fromkeys(values, reserve)
-    holders: dict[tuple[int, str], list[int]] = {slot: [] for slot in values}
+    held: dict[tuple[int, str], list[tuple[float, int]]] = {slot: [] for slot in values}
     waiting = list(range(len(mentions)))
     while waiting:
-        bids: dict[tuple[int, str], list[int]] = {}
+        bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            best, most = None, 0.0
+            best, most, second, price = None, 0.0, 0.0, 0.0
             for slot, offers in values.items():
-                if number in offers and offers[number] - prices[slot] > most:
-                    best, most = slot, offers[number] - prices[slot]
+                full = len(held[slot]) == CAPACITY.get(slot[1], 1)
+                asked = held[slot][-1][0] if full else reserve
+                gain = offers.get(number, -math.inf) - asked
+                if gain > most:
+                    best, most, price = slot, gain, asked
+                elif gain > second:
+                    second = gain
             if best is not None:
-                bids.setdefault(best, []).append(number)
+                bids.setdefault(best, []).append((price + most - second + step, number))
         waiting = []
-        for slot, bidders in bids.items():
-            offers = values[slot]
-            ranked = sorted(holders[slot] + bidders, key=lambda number: -offers[number])
+        for slot, offered in bids.items():
+            ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])
             room = CAPACITY.get(slot[1], 1)
-            holders[slot], lost = ranked[:room], ranked[room:]
-            if lost:
-                prices[slot] = offers[holders[slot][-1]] + step
-            waiting += lost
+            held[slot] = ranked[:room]
+            waiting += [number for _, number in ranked[room:]]
     return [
-        Link(trigger, role, number, values[trigger, role][number])
-        for (trigger, role), numbers in holders.items()
-        for number in sorted(numbers)
+        Link(trigger, role, number, bid)
+        for (trigger, role), winners in held.items()
+        for bid, number in sorted(winners, key=lambda winner: winner[1])
     ]
