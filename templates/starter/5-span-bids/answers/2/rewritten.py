@@ -1,4 +1,6 @@
-def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01):
+def link_arguments(
+    mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01, rounds=50,
+):
     slots = [(t, r) for t in triggers for r in ROLES]
     sizes = [CAPACITY.get(r, 1) for _, r in slots]
 
@@ -23,7 +25,9 @@ def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, 
     winners = [{} for _ in slots]  # mention -> bid
     price = [reserve] * len(slots)
     queue = list(range(len(mentions)))
-    while queue:
+    turn = 0
+    while queue and turn < rounds:
+        turn += 1
         incoming = [{} for _ in slots]
         for m in queue:
             gains = [(w - p, -s) for s, (w, p) in enumerate(zip(table[m], price)) if w is not None and w > p]

@@ -6,6 +6,7 @@ def link_arguments(
     crossing_cost: float = 0.2,
     reserve: float = 0.1,
     step: float = 0.01,
+    rounds: int = 50,
 ) -> list[Link]:
     values: dict[tuple[int, str], dict[int, float]] = {}
     for trigger in triggers:
@@ -20,28 +21,25 @@ def link_arguments(
                     certainty = 1.0 / (1.0 + math.exp(-mention.score))
                     offers[number] = fit * closeness * certainty - crossing_cost * crossed
 
+    prices = dict.fromkeys(values, reserve)
     held: dict[tuple[int, str], list[tuple[float, int]]] = {slot: [] for slot in values}
     waiting = list(range(len(mentions)))
-    while waiting:
+    for _ in range(rounds):
         bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            best, most, second, price = None, 0.0, 0.0, 0.0
-            for slot, offers in values.items():
-                full = len(held[slot]) == CAPACITY.get(slot[1], 1)
-                asked = held[slot][-1][0] if full else reserve
-                gain = offers.get(number, -math.inf) - asked
-                if gain > most:
-                    best, most, price = slot, gain, asked
-                elif gain > second:
-                    second = gain
-            if best is not None:
-                bids.setdefault(best, []).append((price + most - second + step, number))
+            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
+            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
+            if gains[first] > 0:
+                second = gains[others[0]] if others else 0.0
+                bids.setdefault(first, []).append((values[first][number] - second + step, number))
         waiting = []
         for slot, offered in bids.items():
             ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])
             room = CAPACITY.get(slot[1], 1)
             held[slot] = ranked[:room]
             waiting += [number for _, number in ranked[room:]]
+            if len(ranked) >= room:
+                prices[slot] = held[slot][-1][0]
     return [
         Link(trigger, role, number, bid)
         for (trigger, role), winners in held.items()

@@ -16,16 +16,18 @@ def link_arguments(
     crossing_cost: float = 0.2,
     reserve: float = 0.1,
     step: float = 0.01,
+    rounds: int = 50,
 ) -> list[Link]:
     """Give each mention at most one role of one event: section 3 of the paper, algorithm 1.
 
     Args:
         mentions: the mentions of a document.
-        triggers: tokens that name an event, in ascending order.
+        triggers: tokens that name an event, at least one, in ascending order.
         half_distance: h, tokens over which the value of a mention falls to one half.
         crossing_cost: χ, what each other trigger between a mention and a trigger costs.
         reserve: π, the price at which every role starts.
         step: ε, by how much a bid exceeds what it is worth to win.
+        rounds: most rounds of bidding; who waits after them stays without a role.
 
     Returns:
         The links with the bids that won, by trigger, then by role as in ROLES, then by mention.
@@ -43,28 +45,25 @@ def link_arguments(
                     certainty = 1.0 / (1.0 + math.exp(-mention.score))
                     offers[number] = fit * closeness * certainty - crossing_cost * crossed
 
+    prices = dict.fromkeys(values, reserve)
     held: dict[tuple[int, str], list[tuple[float, int]]] = {slot: [] for slot in values}
     waiting = list(range(len(mentions)))
-    while waiting:
+    for _ in range(rounds):
         bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            best, most, second, price = None, 0.0, 0.0, 0.0
-            for slot, offers in values.items():
-                full = len(held[slot]) == CAPACITY.get(slot[1], 1)
-                asked = held[slot][-1][0] if full else reserve
-                gain = offers.get(number, -math.inf) - asked
-                if gain > most:
-                    best, most, second, price = slot, gain, most, asked
-                elif gain > second:
-                    second = gain
-            if best is not None:
-                bids.setdefault(best, []).append((price + most - second + step, number))
+            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
+            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
+            if gains[first] > 0:
+                second = max([0.0, *(gains[slot] for slot in others)])
+                bids.setdefault(first, []).append((values[first][number] - second + step, number))
         waiting = []
         for slot, offered in bids.items():
             ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])
             room = CAPACITY.get(slot[1], 1)
             held[slot] = ranked[:room]
             waiting += [number for _, number in ranked[room:]]
+            if len(ranked) >= room:
+                prices[slot] = held[slot][-1][0]
     return [
         Link(trigger, role, number, bid)
         for (trigger, role), winners in held.items()
