@@ -13,26 +13,24 @@ def two_way_attribution(model, tokens, fixed, most):
     f_all, f_none = f(everything, nothing)
     sigma = -1 if f_all < f_none else 1
 
-    def walk(current, target, move):
+    def walk(current, target, move, direction):
         """Changes and ranks along one way, from the set ``current`` to one with the score ``target``."""
         [score] = f(current)
-        begin, change, rank, left = score, {}, {}, list(free)
+        change, rank, left = {}, {}, list(free)
         while left and len(rank) < most:
             scores = f(*(move(current, {i}) for i in left))
-            gains = [abs_sign * (after - score) for after in scores]
+            gains = [direction * (after - score) for after in scores]
             top = max(sigma * gain for gain in gains)
             k = next(k for k, gain in enumerate(gains) if sigma * gain >= top - TIE)
             i = left.pop(k)
             change[i], rank[i] = gains[k], len(rank) + 1
             current, score = move(current, {i}), scores[k]
         for i in left:
-            change[i], rank[i] = abs_sign * (target - score) / len(left), most + 1
+            change[i], rank[i] = direction * (target - score) / len(left), most + 1
         return change, rank
 
-    abs_sign = -1
-    d, t_out = walk(everything, f_none, frozenset.difference)
-    abs_sign = 1
-    a, t_in = walk(nothing, f_all, frozenset.union)
+    d, t_out = walk(everything, f_none, frozenset.difference, -1)
+    a, t_in = walk(nothing, f_all, frozenset.union, 1)
 
     phi, g = np.zeros(length), np.zeros(length)
     for i in free:
