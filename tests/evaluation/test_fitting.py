@@ -216,6 +216,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("", "empty"),
         ("I cannot do this.", "not Python"),
         ("def hinge(x:\n  return", "not Python: line 1"),
+        ("    def hinge(x):\n        return x)\n", "not Python: line 2"),
         ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
         ("```python\n```", "not Python"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),

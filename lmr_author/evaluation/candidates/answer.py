@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from dataclasses import dataclass
 
 from lmr_author.code import Definition, Module, parse
@@ -125,7 +126,7 @@ def _read(text: str) -> Parsed | None:
 
 def _error(text: str) -> str:
     try:
-        parse(text)
+        parse(textwrap.dedent(text))  # a method's indentation is no error
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
