@@ -15,7 +15,8 @@ def paragraph(seed, size=9):
 
 
 def small_bank(seed, size=10):
-    return Bank.of(sample_corpus(size, np.random.default_rng(seed)))
+    """In a paragraph, names can be neighbours of names."""
+    return Bank.of([paragraph(seed, size)])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -60,8 +61,12 @@ def test_capitals_make_no_other_name():
     assert sentence.tokens == ["ADA", "saw", "ada", "leave", "new", "york"]
 
 
-def test_a_short_name_fits_after_a_long_one():
-    names = [Sentence(["carter", "and", "dale"], ["B-firm", "I-firm", "I-firm"]), Sentence(["ada"], ["B-person"])]
-    sentence = Sentence(["ford", "hired", "eva"], ["B-firm", "O", "B-person"])
-    assert exchange_spans(sentence, Bank.of(names), Options(rate=1.0, quota=0.34), np.random.default_rng(0)) == 1
-    assert sentence.tokens == ["ford", "hired", "ada"]
+@pytest.mark.parametrize(("place", "other"), [("dale", "york"), ("york", "dale")])
+def test_neighbours_are_new_and_a_short_name_fits_after_a_long_one(place, other):
+    names = [Sentence([place, person], ["B-place", "B-person"]) for place, person in (("york", "ada"), ("dale", "eva"))]
+    names.append(Sentence(["carter", "and", "dale"], ["B-firm", "I-firm", "I-firm"]))
+    sentence = Sentence([place, "kim", "ford", "hired", "max"], ["B-place", "B-person", "B-firm", "O", "B-person"])
+    options = Options(rate=2.0, context=60.0, quota=0.61)
+    assert exchange_spans(sentence, Bank.of(names), options, np.random.default_rng(0)) == 3
+    person = {"york": "ada", "dale": "eva"}[other]
+    assert sentence.tokens[:4] == [other, person, "ford", "hired"]
