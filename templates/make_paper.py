@@ -14,6 +14,7 @@ import argparse
 import html
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,8 @@ import pymupdf
 PAGE = pymupdf.paper_rect("a4")
 MARGIN = 64  # points
 MOST_PAGES = 12
+WIDEST = 74
+"""Characters of an equation's line that fit on the page."""
 STYLE = """
 body { font-family: serif; font-size: 10.5pt; line-height: 1.35; text-align: justify; }
 h1 { font-size: 17pt; text-align: center; margin-bottom: 4pt; }
@@ -60,6 +63,10 @@ def result_rows(folder: Path, command: list[str]) -> str:
 
 def lay_out(source: str) -> pymupdf.Document:
     """Flow HTML over as many A4 pages as it needs, and number them."""
+    equations = re.findall(r'(?s)<p class="equation">(.*?)</p>', source)
+    lines = [line for equation in equations for line in html.unescape(equation).splitlines()]
+    if wide := [line for line in lines if len(line) > WIDEST]:
+        raise SystemExit(f"wider than the page, at most {WIDEST} characters fit: {wide[0]}")
     story, buffer = pymupdf.Story(html=source, user_css=STYLE), io.BytesIO()
     writer = pymupdf.DocumentWriter(buffer)
     frame = PAGE + (MARGIN, MARGIN, -MARGIN, -MARGIN)  # noqa: RUF005  (a Rect adds edge by edge)

@@ -28,6 +28,7 @@ def options(random: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]
         "crossing_cost": float(random.uniform(0.0, 0.5)),
         "reserve": float(random.uniform(0.0, 0.3)),
         "step": float(random.uniform(0.0, 0.3)),
+        "rounds": int(random.integers(1, 10)),
     }
     return spans, links
 

@@ -1,4 +1,6 @@
-def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01):
+def link_arguments(
+    mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01, rounds=50,
+):
     prices = {(trigger, role): reserve for trigger in triggers for role in ROLES}
     holders = {}
     waiting = list(mentions)

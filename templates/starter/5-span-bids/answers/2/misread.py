@@ -1,4 +1,6 @@
-def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01):
+def link_arguments(
+    mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01, rounds=50,
+):
     """Mentions take roles in the order of their worth; a role that is full is closed."""
     offers = []
     for number, mention in enumerate(mentions):

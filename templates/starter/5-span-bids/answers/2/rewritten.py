@@ -1,5 +1,8 @@
-def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01):
+def link_arguments(
+    mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, reserve=0.1, step=0.01, rounds=50,
+):
     slots = [(t, r) for t in triggers for r in ROLES]
+    sizes = [CAPACITY.get(r, 1) for _, r in slots]
 
     def worth(m, slot):
         t, r = slot
@@ -19,28 +22,27 @@ def link_arguments(mentions, triggers, *, half_distance=8.0, crossing_cost=0.2, 
         return FIT[m.type, r] * math.pow(2, -d / half_distance) * sigmoid - crossing_cost * x
 
     table = [[worth(m, slot) for slot in slots] for m in mentions]
+    winners = [{} for _ in slots]  # mention -> bid
     price = [reserve] * len(slots)
-    held = [[] for _ in slots]
     queue = list(range(len(mentions)))
-    while queue:
-        incoming = [[] for _ in slots]
+    turn = 0
+    while queue and turn < rounds:
+        turn += 1
+        incoming = [{} for _ in slots]
         for m in queue:
-            best, gain = None, 0.0
-            for s, w in enumerate(table[m]):
-                if w is not None and w - price[s] > gain:
-                    best, gain = s, w - price[s]
-            if best is not None:
-                incoming[best].append(m)
+            gains = [(w - p, -s) for s, (w, p) in enumerate(zip(table[m], price)) if w is not None and w > p]
+            gains.sort(reverse=True)
+            if gains:
+                runner_up = gains[1][0] if len(gains) > 1 else 0.0
+                s = -gains[0][1]
+                incoming[s][m] = price[s] + gains[0][0] - runner_up + step
         queue = []
         for s, new in enumerate(incoming):
-            if not new:
-                continue
-            everyone = held[s] + new
-            everyone.sort(key=lambda m: table[m][s], reverse=True)
-            size = CAPACITY.get(slots[s][1], 1)
-            held[s], out = everyone[:size], everyone[size:]
-            if out:
-                price[s] = table[out[0]][s] + step
-                queue += out
-        queue.sort()
-    return [Link(t, r, m, table[m][s]) for s, (t, r) in enumerate(slots) for m in sorted(held[s])]
+            if new:
+                everyone = {**winners[s], **new}
+                order = sorted(everyone, key=everyone.get, reverse=True)
+                winners[s] = {m: everyone[m] for m in order[: sizes[s]]}
+                if len(winners[s]) == sizes[s]:
+                    price[s] = min(winners[s].values())
+                queue += order[sizes[s] :]
+    return [Link(t, r, m, winners[s][m]) for s, (t, r) in enumerate(slots) for m in sorted(winners[s])]

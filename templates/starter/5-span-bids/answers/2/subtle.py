@@ -6,6 +6,7 @@ def link_arguments(
     crossing_cost: float = 0.2,
     reserve: float = 0.1,
     step: float = 0.01,
+    rounds: int = 50,
 ) -> list[Link]:
     values: dict[tuple[int, str], dict[int, float]] = {}
     for trigger in triggers:
@@ -21,28 +22,26 @@ def link_arguments(
                     offers[number] = fit * closeness * certainty - crossing_cost * crossed
 
     prices = dict.fromkeys(values, reserve)
-    holders: dict[tuple[int, str], list[int]] = {slot: [] for slot in values}
+    held: dict[tuple[int, str], list[tuple[float, int]]] = {slot: [] for slot in values}
     waiting = list(range(len(mentions)))
-    while waiting:
-        bids: dict[tuple[int, str], list[int]] = {}
+    for _ in range(rounds):
+        bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            best, most = None, 0.0
-            for slot, offers in values.items():
-                if number in offers and offers[number] - prices[slot] > most:
-                    best, most = slot, offers[number] - prices[slot]
-            if best is not None:
-                bids.setdefault(best, []).append(number)
+            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
+            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
+            if gains[first] > 0:
+                second = gains[others[0]] if others else 0.0
+                bids.setdefault(first, []).append((values[first][number] - second + step, number))
         waiting = []
-        for slot, bidders in bids.items():
-            offers = values[slot]
-            ranked = sorted(holders[slot] + bidders, key=lambda number: -offers[number])
+        for slot, offered in bids.items():
+            ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])
             room = CAPACITY.get(slot[1], 1)
-            holders[slot], lost = ranked[:room], ranked[room:]
-            if lost:
-                prices[slot] = offers[holders[slot][-1]] + step
-            waiting += lost
+            held[slot] = ranked[:room]
+            waiting += [number for _, number in ranked[room:]]
+            if len(ranked) >= room:
+                prices[slot] = held[slot][-1][0]
     return [
-        Link(trigger, role, number, values[trigger, role][number])
-        for (trigger, role), numbers in holders.items()
-        for number in sorted(numbers)
+        Link(trigger, role, number, bid)
+        for (trigger, role), winners in held.items()
+        for bid, number in sorted(winners, key=lambda winner: winner[1])
     ]

@@ -16,19 +16,21 @@ def link_arguments(
     crossing_cost: float = 0.2,
     reserve: float = 0.1,
     step: float = 0.01,
+    rounds: int = 50,
 ) -> list[Link]:
     """Give each mention at most one role of one event: section 3 of the paper, algorithm 1.
 
     Args:
         mentions: the mentions of a document.
-        triggers: tokens that name an event, in ascending order.
+        triggers: tokens that name an event, at least one, in ascending order.
         half_distance: h, tokens over which the value of a mention falls to one half.
         crossing_cost: χ, what each other trigger between a mention and a trigger costs.
         reserve: π, the price at which every role starts.
-        step: ε, by how much a price exceeds the best value that lost.
+        step: ε, by how much a bid exceeds what it is worth to win.
+        rounds: most rounds of bidding; who waits after them stays without a role.
 
     Returns:
-        The links, by trigger, then by role as in ROLES, then by mention.
+        The links with the bids that won, by trigger, then by role as in ROLES, then by mention.
     """
     values: dict[tuple[int, str], dict[int, float]] = {}
     for trigger in triggers:
@@ -44,28 +46,26 @@ def link_arguments(
                     offers[number] = fit * closeness * certainty - crossing_cost * crossed
 
     prices = dict.fromkeys(values, reserve)
-    holders: dict[tuple[int, str], list[int]] = {slot: [] for slot in values}
+    held: dict[tuple[int, str], list[tuple[float, int]]] = {slot: [] for slot in values}
     waiting = list(range(len(mentions)))
-    while waiting:
-        bids: dict[tuple[int, str], list[int]] = {}
+    for _ in range(rounds):
+        bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            best, most = None, 0.0
-            for slot, offers in values.items():
-                if number in offers and offers[number] - prices[slot] > most:
-                    best, most = slot, offers[number] - prices[slot]
-            if best is not None:
-                bids.setdefault(best, []).append(number)
+            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
+            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
+            if gains[first] > 0:
+                second = max([0.0, *(gains[slot] for slot in others)])
+                bids.setdefault(first, []).append((values[first][number] - second + step, number))
         waiting = []
-        for slot, bidders in bids.items():
-            offers = values[slot]
-            ranked = sorted(holders[slot] + bidders, key=lambda number: -offers[number])
+        for slot, offered in bids.items():
+            ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])
             room = CAPACITY.get(slot[1], 1)
-            holders[slot], lost = ranked[:room], ranked[room:]
-            if lost:
-                prices[slot] = offers[lost[0]] + step
-            waiting += lost
+            held[slot] = ranked[:room]
+            waiting += [number for _, number in ranked[room:]]
+            if len(ranked) >= room:
+                prices[slot] = held[slot][-1][0]
     return [
-        Link(trigger, role, number, values[trigger, role][number])
-        for (trigger, role), numbers in holders.items()
-        for number in sorted(numbers)
+        Link(trigger, role, number, bid)
+        for (trigger, role), winners in held.items()
+        for bid, number in sorted(winners, key=lambda winner: winner[1])
     ]

@@ -36,9 +36,9 @@ class Mention:
 
 @dataclass(frozen=True)
 class Link:
-    """A mention, by its place in the list of mentions, as an argument of the event with that trigger."""
+    """A mention, by its place in the list of mentions, as an argument of an event, and the bid that won."""
 
     trigger: int
     role: str
     mention: int
-    value: float
+    bid: float
