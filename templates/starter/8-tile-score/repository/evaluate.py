@@ -26,8 +26,8 @@ def overlap(order: int) -> Metric:
 
     def metric(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, list[float]]:
         def grams(text: str) -> Counter[tuple[str, ...]]:
-            tokens = tokenize(text)
-            return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+            words = tokenize(text)
+            return Counter(tuple(words[i : i + order]) for i in range(len(words) - order + 1))
 
         def f1(left: Counter[tuple[str, ...]], right: Counter[tuple[str, ...]]) -> float:
             both = left.total() + right.total()

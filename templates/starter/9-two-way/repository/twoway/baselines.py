@@ -23,7 +23,7 @@ class Counting:
 
 def shapley(model: Classifier, tokens: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     """Exact Shapley values of the tokens that are not fixed."""
-    free = np.flatnonzero(~fixed)
+    (free,) = np.nonzero(~fixed)
     count = len(free)
     sets = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
     keep = np.repeat(fixed[None], len(sets), axis=0)
