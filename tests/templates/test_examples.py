@@ -25,9 +25,9 @@ path, name, out, *sys.argv = sys.argv[1:]
 arcs, last, calls = set(), {}, 0
 def trace(frame, event, argument):
     global calls
-    if frame.f_code.co_name != name or not frame.f_code.co_filename.endswith(path):
+    if not frame.f_code.co_filename.endswith(path):
         return None
-    calls += event == "call"
+    calls += event == "call" and frame.f_code.co_name == name
     if event == "line":
         arcs.add((last.get(id(frame), 0), frame.f_lineno))
         last[id(frame)] = frame.f_lineno
@@ -35,7 +35,10 @@ def trace(frame, event, argument):
         last.pop(id(frame), None)
     return trace
 sys.settrace(trace)
-runpy.run_path(sys.argv[0], run_name="__main__")
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as ended:
+    assert not ended.code
 sys.settrace(None)
 json.dump({"arcs": sorted(arcs), "calls": calls}, open(out, "w"))
 """
@@ -59,6 +62,13 @@ def each_target() -> Iterator[Any]:
 TARGETS = list(each_target())
 
 
+def driver(data: dict[str, Any]) -> list[str]:
+    """The script that drives a target and its arguments; pytest where the repository's tests do."""
+    if "--from-tests" in data.get("record", []):
+        return [pytest.__path__[0] + "/__main__.py", "-q", "-p", "no:cacheprovider", *data["driver"]]
+    return data["driver"][1:]
+
+
 def definition(folder: Path, data: dict[str, Any]) -> ast.FunctionDef:
     """The target in its class, or at the top of its file."""
     target = Target.parse(data["target"])
@@ -75,7 +85,7 @@ def test_recipe_names_what_exists(folder: Path, data: dict[str, Any]) -> None:
     assert data["category"] in CATEGORIES
     assert Target.parse(data["target"]).path in data["instruction"]
     assert definition(folder, data).name in data["instruction"]
-    named = [*data["retrieval"], data["driver"][1], whole["results"][1]]
+    named = [*data["retrieval"], driver(data)[0], whole["results"][1]]
     assert [path for path in named if not (repository / path).is_file()] == []
     assert datetime.fromisoformat(whole["commit"]["date"]).tzinfo is not None
 
@@ -83,7 +93,7 @@ def test_recipe_names_what_exists(folder: Path, data: dict[str, Any]) -> None:
 @pytest.mark.parametrize("folder, data", TARGETS)
 def test_driver_takes_every_branch_of_the_target(folder: Path, data: dict[str, Any], tmp_path: Path) -> None:
     out, target = tmp_path / "arcs.json", Target.parse(data["target"])
-    argv = [sys.executable, "-B", "-c", TRACER, target.path, target.name, str(out), *data["driver"][1:]]
+    argv = [sys.executable, "-B", "-c", TRACER, target.path, target.name, str(out), *driver(data)]
     environment = {"PYTHONPATH": ".", "PATH": "/usr/bin:/bin"}
     subprocess.run(argv, cwd=folder / "repository", env=environment, check=True, stdout=subprocess.DEVNULL)
     seen = json.loads(out.read_text())
