@@ -330,7 +330,7 @@ def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for one in pairs(task):
         test = read_test(task, one.implementation)
         makes = test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls)
-        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.module.text) if test else None
+        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text) if test else None
         if test is None or makes or named is None or named[1] in folders or named[1] in made:
             continue
         if any(text.endswith((".log", ".txt")) for text, _ in test.texts):
