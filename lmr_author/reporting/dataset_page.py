@@ -36,7 +36,7 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     """
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
-    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
+    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one}"))
     rows = []
     for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
