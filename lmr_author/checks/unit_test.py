@@ -411,19 +411,22 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
     if not one.complete or one.golden is None:
         return
     last = {item.qualname.rpartition(".")[2] for item in one.targets}
-    callers = [
-        item.qualname  # a private function is reached through its callers
+    wanted = {part for item in one.targets for part in item.qualname.split(".")}
+    uses = {
+        item.qualname: {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}
         for item in one.golden.definitions
-        if last & {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}
-    ]
-    wanted = {
-        part for name in (*callers, *(item.qualname for item in one.targets)) for part in name.split(".")
     }
+    for _ in range(CALLS):  # a private function is reached through its callers
+        wanted |= {
+            part for name, used in uses.items() if used & (wanted - {"self", ""}) for part in name.split(".")
+        }
     if not wanted & test.names:
         imports = (node for node in test.nodes if isinstance(node, ast.ImportFrom))
-        modules = (f"{(node.module or '').replace('.', '/')}.py" for node in imports)
-        calling = (task.text(task.inside(task.repository, path)) or "" for path in modules)
-        if not any(name in text for name in last for text in calling):
+        modules = {
+            task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py") for node in imports
+        }
+        texts = [task.text(path) or "" for path in modules - {one.goal_path}]
+        if not any(name in text for name in last for text in texts):
             message = f"never names {next(iter(function_names(target)), 'the target')}"
             yield Problem(message, "import the goal file and call the target")
 
