@@ -7,7 +7,6 @@ at a time, so that prose, prompts and missing lines around it do no harm.
 from __future__ import annotations
 
 import ast
-import html
 import json
 import re
 import textwrap
@@ -28,11 +27,7 @@ MAX_JOINED, MAX_LENGTH = 40, 4_000
 """Lines and characters that one statement of a text may have."""
 
 _PATCH = frozenset({".patch", ".diff", ".rej"})
-_MARKUP = frozenset({".html", ".htm", ".xhtml", ".xml", ".svg"})
-_ESCAPED = frozenset({".json", ".jsonl", ".yaml", ".yml", ".toml", ".js"})
 _COMMENT = re.compile(r"(?m)^[ \t]*#+ ?(.*)$")
-_TAG = re.compile(r"<[^<>\n]{0,400}>")
-_BREAK = re.compile(r"(?i)<br\s*/?>|</(?:p|div|tr|li|pre|h\d)>")
 _MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
 _MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
@@ -50,7 +45,7 @@ class Fragment:
     Attributes:
         kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
-        line: its first line in the file; 0 when it has none (notebooks, archives of lines).
+        line: its first line in the file; 0 when it has none (notebooks).
         text: its source.
         definition: the function, when it is one of a Python file.
         parsed: its statements, when it was taken apart as Python already.
@@ -103,13 +98,9 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
         for sign, other, where in (("-", "+", "removed lines"), ("+", "-", "added lines")):
             side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
             yield Fragment("patch", where, 1, "\n".join(side))
-    elif suffix in _MARKUP:
-        yield Fragment("text", "", 0, html.unescape(_TAG.sub("", _BREAK.sub("\n", text))))
     else:
         # An editor counts other lines in a file with null bytes.
         yield Fragment("text", "", 0 if b"\0" in data else 1, text)
-        if suffix in _ESCAPED:
-            yield from (Fragment("text", "", 0, quoted) for quoted in _quoted(text))
 
 
 def parse(data: bytes, name: str) -> Module | None:

@@ -168,7 +168,7 @@ def _unwanted(group: str) -> Fix:
 def _leaks(view: TaskView, finding: Finding) -> Iterator[Edit]:
     """Put a compiled solution, or a version history, aside."""
     found = (
-        [leak for leak in scan(view).leaks if leak.kind == "compiled" and not leak.member]
+        [leak for leak in scan(view).leaks if leak.kind == "compiled"]
         if finding.code == "LMR401"
         else histories(view)
     )
