@@ -16,7 +16,7 @@ from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView
 from lmr_author.code import FunctionNode, is_same
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution
-from lmr_author.leaks.fragments import added_comments, squeezed
+from lmr_author.leaks.fragments import is_comment, squeezed
 from lmr_author.task import Implementation, Severity
 from lmr_author.texts import counted
 
@@ -260,25 +260,20 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
     one = pair(task, target)
     if one.goal is None or one.golden is None or one.goal_path is None:
         return
-    added = added_comments(one.goal, one.golden)
+    before, after = (
+        set(map(squeezed, filter(is_comment, each.text.splitlines()))) for each in (one.golden, one.goal)
+    )
     for item in (item for item in solutions(task) if item.implementation is target):
-        leaks = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
-        leak = next((leak for leak in leaks if place(task, leak) == one.goal_path), None)
-        lines = {
-            line
-            for line in item.lines
-            if any(line == text or (len(line) >= 14 and line in text) for text in added)
-        }
+        found = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
+        leak = next((leak for leak in found if place(task, leak) == one.goal_path), None)
+        lines = item.lines & (after - before)
         if leak is not None:
             what = "the solution" if leak.sure else "a look-alike of the solution"
             message = f"comments or strings contain {what} of {item.qualname} ({round(leak.similarity * 100)} % of it)"
             yield Problem(message, "delete them", one.goal_path, leak.line, severity=severity_of(leak))
         elif len(lines) >= min(2, len(item.lines)):
-            numbers = range(1, one.goal.line_count + 1)
-            numbered = ((number, squeezed(one.goal.line_text(number))) for number in numbers)
-            first = next((number for number, text in numbered if any(line in text for line in lines)), 0)
-            message = f"comments or strings contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
-            yield Problem(message, "delete them", one.goal_path, first)
+            message = f"comments contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
+            yield Problem(message, "delete them", one.goal_path)
 
 
 @check(

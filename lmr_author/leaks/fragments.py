@@ -149,19 +149,17 @@ def _comments(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def _notebook(data: bytes) -> Iterator[Fragment]:
-    """Yield the cells of a notebook, and their outputs (``function??`` prints the source)."""
+    """Yield the cells of a notebook."""
     try:
         document = json.loads(data)
-        cells = document.get("cells") or [
-            cell for sheet in document.get("worksheets", []) for cell in sheet.get("cells", [])
-        ]
+        cells = document["cells"]
         entries = [cell for cell in cells if isinstance(cell, dict)]
-    except (ValueError, AttributeError, RecursionError, TypeError):
+    except (ValueError, KeyError, RecursionError, TypeError):
         yield Fragment("notebook", "", 0, "\n".join(_quoted(data.decode("utf-8", "replace"))))
         return
     code = []
     for number, cell in enumerate(entries, 1):
-        text = _joined(cell.get("source", cell.get("input", "")))
+        text = _joined(cell.get("source", ""))
         where = f"cell {number}"
         if cell.get("cell_type") != "code":
             yield Fragment("notebook", where, 0, text)
@@ -173,18 +171,8 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
             yield Fragment("notebook", where, 0, text)
         else:
             yield from _python(module, "notebook", where)
-        outputs = cell.get("outputs")
-        for output in outputs if isinstance(outputs, list) else ():
-            if isinstance(output, dict) and "\n" in (shown := _shown(output)):
-                yield Fragment("notebook", f"{where}, output", 0, shown)
     if len(code) > 1:
         yield Fragment("notebook", "", 0, "\n".join(code))
-
-
-def _shown(output: dict[str, object]) -> str:
-    data = output.get("data")
-    text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
-    return re.sub(r"\x1b\[[0-9;]*m", "", _joined(text or ""))
 
 
 def _joined(source: object) -> str:
@@ -270,17 +258,3 @@ def is_telling(line: str) -> bool:
 def is_comment(line: str) -> bool:
     """Recognize a line that is nothing but a comment."""
     return line.lstrip().startswith("#")
-
-
-def added_comments(module: Module, original: Module) -> set[str]:
-    """Return the lines of a module's comments and texts, without blanks, that another one does not have."""
-    return set(map(squeezed, _quiet_lines(module))) - set(map(squeezed, _quiet_lines(original)))
-
-
-def _quiet_lines(module: Module) -> Iterator[str]:
-    """Yield the lines of a module's comments and multi-line texts, and its bare texts."""
-    yield from filter(is_comment, module.text.splitlines())
-    bare = {id(node.value) for node in each(module.tree, ast.Expr)}
-    for node in each(module.tree, ast.Constant):
-        if isinstance(node.value, str) and ("\n" in node.value or id(node) in bare):
-            yield from node.value.splitlines()
