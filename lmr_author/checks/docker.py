@@ -122,11 +122,8 @@ def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if value in (task.task.name, task.info.folder_name):
             if not used:
                 continue
-            message = (
-                f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks; LMR-Bench"
-                f" builds it from the task's, with DIR={wanted}"
-            )
-            hint, severity = f"{hint}, and paths from the task's folder instead of ${{DIR}}/…", NOTE
+            message = f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks"
+            severity = NOTE
         yield _at(task, item.line, message, hint, severity)
 
 

@@ -35,7 +35,7 @@ from lmr_author.checks.lookup import (
 from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, walk
 from lmr_author.task import INFO, Implementation, Severity, also_masked
-from lmr_author.texts import listed, shortened
+from lmr_author.texts import shortened
 
 
 @target_check(
@@ -83,15 +83,13 @@ def _absent(one: Pair, name: str) -> Iterator[Problem]:
         return
     inner = [item for item in goal.definitions if f".{item.qualname}".endswith(f".{name}")]
     message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
-    hint, line = did_you_mean(name, names) or "name a function of the goal file", 0
+    hint = did_you_mean(name, names) or "name a function of the goal file"
     if original:
         message = f"{name} was removed from the goal file altogether"
         hint = "keep its header and docstring; mask only the body"
     elif inner:
-        line = inner[0].line
-        message += f": {name} is {listed([item.qualname for item in inner], 3)}"
         hint = f'write class_name "{inner[0].class_name}" and goal_function "{inner[0].function_name}"'
-    yield Problem(message, hint, one.goal_path or "", line)
+    yield Problem(message, hint, one.goal_path or "", inner[0].line if inner else 0)
 
 
 @target_check(

@@ -213,9 +213,7 @@ def _conflicts(
     for (code, _), together in made.items():
         for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
             others = [other for at, (_, other) in enumerate(together) if at != place]
-            conflict = comparing[code].conflict(finding, others)
-            if conflict is not None:
-                found[number].append(conflict)
+            found[number].append(comparing[code].conflict(finding, others))
     return found
 
 
