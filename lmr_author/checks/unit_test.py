@@ -420,8 +420,14 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
         wanted |= {
             part for name, used in uses.items() if used & (wanted - {"self", ""}) for part in name.split(".")
         }
-    if not wanted & test.names:
-        imports = (node for node in test.nodes if isinstance(node, ast.ImportFrom))
+    own = [node for one in test.modules for node in one.tree.body if getattr(node, "name", "") in last]
+    imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
+    reached = {alias.asname or alias.name for node in imports for alias in node.names}
+    reached |= {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
+    if own and not target.class_name and not reached & last:
+        message = "tests a definition of its own, not the goal file's"
+        yield Problem(message, "import it from the goal file", line=own[0].lineno)
+    elif not wanted & test.names:
         modules = {
             task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py") for node in imports
         }
