@@ -7,7 +7,6 @@ sandbox, which passes its wrapper program to :func:`run`.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import re
 import signal
@@ -15,12 +14,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 from lmr_author.errors import LmrError
 from lmr_author.files import HeldInterrupts
@@ -220,56 +217,3 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-def in_processes(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[tuple[int, R | None]]:
-    """Yield the place of each item and what a function makes of it, from several processes, as they are done.
-
-    The result is None where the process died.
-
-    Args:
-        function: of a module, so that it can be named to another process.
-    """
-    done: set[int] = set()
-    for place, result in _from_pool(function, dict(enumerate(items)), jobs):
-        done.add(place)
-        yield place, result
-    for place in set(range(len(items))) - done:  # one of these ended its process, and with it the pool
-        again = dict(_from_pool(function, {place: items[place]}, 1))
-        yield place, again.get(place)
-
-
-def _from_pool(function: Callable[[T], R], items: Mapping[int, T], jobs: int) -> Iterator[tuple[int, R]]:
-    # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, _ignore_interrupts)
-    try:
-        with _safe_path():
-            places = {pool.submit(function, item): place for place, item in items.items()}
-            for future in as_completed(places):
-                with contextlib.suppress(BrokenProcessPool):
-                    yield places[future], future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
-
-
-@contextlib.contextmanager
-def _safe_path() -> Iterator[None]:
-    """Keep the current folder, which may be a foreign repository, off the import path of new interpreters."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before

@@ -37,7 +37,7 @@ def properties(task: Task, info: TaskInfo, one: Implementation) -> Properties | 
         depth, branches = _shape(task.repository(info))
     except (LmrError, OSError):
         return None
-    return Properties(depth, branches, target.end_line - target.line + 1)
+    return Properties(depth, branches, target.length)
 
 
 def _shape(repository: Path) -> tuple[float, float]:

@@ -35,7 +35,7 @@ class Problem:
         path: a file of the task, or a path as the task spells it.
         line: from 1; 0 when the problem is about no line.
         pointer: in place of a line: a JSON pointer, or ``L3-L5``.
-        severity, fixable: the check's own when None.
+        severity: the check's own when None.
         files: all files of a problem that was found in several of a folder.
     """
 
@@ -46,7 +46,6 @@ class Problem:
     pointer: str = ""
     target: Implementation | None = None
     severity: Severity | None = None
-    fixable: bool | None = None
     files: tuple[str, ...] = ()
 
 
@@ -88,7 +87,7 @@ class Check:
             implementation=problem.target.index if problem.target else None,
             path=task.relative(path) if isinstance(path, Path) else readable(path),
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
-            fixable=self.fixable if problem.fixable is None else problem.fixable,
+            fixable=self.fixable,
             files=problem.files,
         )
 
@@ -101,19 +100,13 @@ class DatasetCheck(Check):
     """
 
     make_claims: Callable[[TaskView], Iterable[Claim]] = lambda task: ()
-    distinct: bool = False
-    """Leave claims with the same message to another check."""
 
     def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
         """Return the claims of a task, each with the beginning of its finding."""
         return [(claim.what, self.finding(task, claim.problem)) for claim in self.make_claims(task)]
 
-    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding | None:
-        """Return the finding of a claim that others make too; None when there is no conflict."""
-        if self.distinct:
-            others = [other for other in others if other.message != finding.message]
-        if not others:
-            return None
+    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
+        """Return the finding of a claim that others make too."""
         names = [f"{one.task} #{one.implementation}" if one.implementation else one.task for one in others]
         return replace(finding, message=f"{finding.message} {listed(names, 5)}")
 
@@ -147,10 +140,10 @@ def target_check(
 
 
 def dataset_check(
-    code: str, title: str, *, rationale: str, severity: Severity = ERROR, distinct: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[ClaimRule], DatasetCheck]:
     """Make a check of a function that yields the claims of a task."""
-    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule, distinct)
+    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule)
 
 
 def crash(what: str, task: str, error: Exception) -> Finding:

@@ -26,7 +26,7 @@ DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 
 
 def _docker_check(
-    code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR, fixable: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[DockerRule], Check]:
     """Make a check of a rule that reads the Dockerfile; a problem without a path is about it."""
 
@@ -36,7 +36,7 @@ def _docker_check(
             if parsed is not None and parsed.named("FROM"):  # LMR201 reports that there is none
                 yield from rule(task, parsed)
 
-        return check(code, title, rationale=rationale, severity=severity, fixable=fixable)(problems)
+        return check(code, title, rationale=rationale, severity=severity)(problems)
 
     return decorate
 
@@ -90,7 +90,6 @@ _REDIRECT = re.compile(
     "an unquoted version range redirects the output",
     rationale="In `RUN pip install torch>=2.5` the shell redirects pip's output into a file named `=2.5` and installs"
     " any torch at all.",
-    fixable=True,
 )
 def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for item in parsed.named("RUN"):
@@ -109,7 +108,6 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
     " task builds an image of nothing; this task's own folder is right for a build from the folder above, and"
     " a note.",
-    fixable=True,
 )
 def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
@@ -124,11 +122,8 @@ def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if value in (task.task.name, task.info.folder_name):
             if not used:
                 continue
-            message = (
-                f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks; LMR-Bench"
-                f" builds it from the task's, with DIR={wanted}"
-            )
-            hint, severity = f"{hint}, and paths from the task's folder instead of ${{DIR}}/…", NOTE
+            message = f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks"
+            severity = NOTE
         yield _at(task, item.line, message, hint, severity)
 
 
@@ -330,7 +325,7 @@ def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for one in pairs(task):
         test = read_test(task, one.implementation)
         makes = test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls)
-        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.module.text) if test else None
+        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text) if test else None
         if test is None or makes or named is None or named[1] in folders or named[1] in made:
             continue
         if any(text.endswith((".log", ".txt")) for text, _ in test.texts):

@@ -6,7 +6,6 @@ image) and ends a RUN at an empty continuation line.
 
 from __future__ import annotations
 
-import ast
 import fnmatch
 import json
 import posixpath
@@ -15,9 +14,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
-from lmr_author.checks.lookup import clean_path, pairs
+from lmr_author.checks.lookup import pairs
 from lmr_author.checks.view import FileEntry, TaskView
 
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
@@ -211,14 +209,11 @@ def _is_ignored(task: TaskView, relative: str) -> bool:
 # packages
 
 _PIP = re.compile(
-    r"\b(?:(?:pip[\d.]*|uv pip|python[\d.]* -m pip)\s+(?:-\S+\s+)*install|(?:poetry|pdm|rye|uv)\s+add|pipenv\s+install)"
+    r"\b(?:(?:pip[\d.]*|uv pip|python[\d.]* -m pip)\s+(?:-\S+\s+)*install|uv\s+add)"
     r"\s+(.*)",
     re.DOTALL,
 )
 _CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
-_CONDA_FILE = re.compile(
-    r"\b(?:conda|mamba|micromamba)\s+(?:env\s+)?\w+\b.*?\s(?:-f|--file)[= ]\s*(\S+\.ya?ml)"
-)
 _WITH_VALUE = frozenset(
     """
     -i --index-url --extra-index-url -f --find-links --target -t --timeout -G --group --source -E --extras -c
@@ -242,19 +237,11 @@ def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
     """Yield (instruction, requirement) of everything that pip and conda install; requirements files are opened."""
     for item, command in parsed.commands:
         text = parsed.expand(command)
-        if match := _CONDA_FILE.search(text):
-            yield from ((item, one) for one in _environment(_text(task, parsed, match[1])))
-        elif match := _CONDA.search(text):
+        if match := _CONDA.search(text):
             for one in _arguments(task, parsed, match[1]):
                 yield item, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", one)
         elif match := _PIP.search(text):
-            constraints = re.findall(r"(?<!\S)(?:-c|--constraint)[= ]\s*(\S+)", match[1])
-            lines = [line for name in constraints for line in _lines(task, parsed, name) if "==" in line]
-            pins = {normalised(name_in(line)): line for line in lines}
-            for one in _arguments(task, parsed, match[1]):
-                # poetry writes numpy@1.26 for numpy==1.26; @^1.26 pins nothing
-                plain = re.sub(r"^([\w.\[\],-]+)@(?=\d)", r"\1==", one)
-                yield item, plain if "==" in plain else pins.get(normalised(name_in(plain)), plain)
+            yield from ((item, one) for one in _arguments(task, parsed, match[1]))
 
 
 def _arguments(task: TaskView, parsed: Dockerfile, text: str) -> Iterator[str]:
@@ -287,17 +274,6 @@ def _lines(task: TaskView, parsed: Dockerfile, name: str, depth: int = 0) -> Ite
             yield plain
 
 
-def _environment(text: str) -> Iterator[str]:
-    """Yield the requirements of conda's ``environment.yml``, as pip writes them."""
-    section = ""
-    for line in text.splitlines():
-        head, item = re.match(r"(\w+):", line), re.match(r"\s*-\s+[\"']?([^\s\"'#][^\"'#]*)", line)
-        section = head[1] if head else section
-        plain = item[1].strip().rpartition("::")[2] if item and section == "dependencies" else ""
-        if plain and not plain.endswith(":") and normalised(name_in(plain)) not in _NOT_PACKAGES:
-            yield re.sub(r"^([\w.-]+)\s*=(?!=)", r"\1==", plain)
-
-
 def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
     """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
@@ -315,19 +291,11 @@ def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
 
 GENERIC = frozenset(
     """
-    src lib libs utils util models model data dataset datasets code core common tests test scripts script
-    tools tool evaluate evaluation eval metrics metric losses loss layers modules module nets networks
-    training train trainer trainers tasks task optim config configs examples experiments main app helpers
-    tokenizers attention
+    src lib utils model models data core code common tests scripts tools evaluation eval metrics losses loss
+    layers modules nets training train trainers tasks configs examples main app tokenizers attention
     """.split()  # noqa: SIM905
 )
 """Names of folders that say nothing: somebody has published a package of most of them."""
-_NOT_PACKAGED = frozenset(
-    """
-    examples example scripts script tests test docs notebooks experiments benchmarks demo
-    """.split()  # noqa: SIM905
-)
-"""Folders beside a package that are not installed with it, unless they are packages themselves."""
 
 
 @dataclass(frozen=True)
@@ -349,11 +317,11 @@ class Published:
         name, text = normalised(name_in(requirement)), requirement.lower()
         if name in self.sure or self.is_named_in(text):
             return True
-        egg = re.search(r"[#&]egg=([\w.-]+)", text)
-        fork = re.search(r"://[^/\s]+/[^/\s]+/([\w.-]+?)(?:\.git)?(?:[/@#]|$)", text)
-        is_fork = fork is not None and self.address.rpartition("/")[2] == fork[1]
-        by_egg = egg is not None and normalised(egg[1]) in self.sure | self.likely
-        return False if name in self.likely or is_fork or by_egg else None
+        repository = re.escape(self.address.rpartition("/")[2])
+        is_fork = (
+            bool(repository) and re.search(rf"://.*/{repository}(?:\.git)?(?:[/@#]|$)", text) is not None
+        )
+        return False if name in self.likely or is_fork else None
 
     def is_named_in(self, text: str) -> bool:
         """Return True when a text in lower case contains the repository's address."""
@@ -376,67 +344,31 @@ def _published(task: TaskView) -> Published:
     address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", task.info.repo_url.strip().lower())
     address = re.sub(r"(?:\.git)?/*$", "", address.replace(":", "/", 1))
     address = "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
-    owner, _, repository = address.partition("/")[2].partition("/")
+    repository = address.rpartition("/")[2]
     sure: set[str] = set()
-    likely: set[str] = set()
+    likely: set[str] = {normalised(repository)} if task.is_empty else set()
     for one in pairs(task):
-        first = clean_path(one.implementation.goal_file).partition("/")[0]
-        if task.is_empty and normalised(first) == normalised(repository):
-            likely.add(normalised(first))
         if one.goal_path is None or task.repository is None:
             continue
-        own = {normalised(name) for name in _own_names(task, task.repository, one.goal_path)}
-        folders = [parent for parent in one.goal_path.parents if task.repository in parent.parents]
-        packages = [folder.name for folder in folders if task.is_file(folder / "__init__.py")]
-        package = packages[-1] if packages else ""  # the outermost
-        sure |= own
-        if package and package not in GENERIC:
-            base = normalised(package)
-            likely |= {base, f"py{base}", f"{base}-pytorch", f"pytorch-{base}", f"{base}-torch"}
-            likely |= {f"{owner}-{base}", f"{base}-{owner}"} if owner else set()
-        if (package or own) and repository and repository not in GENERIC:
-            likely.add(normalised(repository))
-    return Published(frozenset(sure), frozenset(likely - sure), address)
+        above = [folder for folder in one.goal_path.parents if task.repository in folder.parents]
+        packages = [folder for folder in above if task.is_file(folder / "__init__.py")]
+        if not packages:
+            continue  # a script, which no package installs
+        likely |= {normalised(packages[-1].name), normalised(repository)}
+        for folder in packages[-1].parents:
+            for file in (
+                ("setup.py", "setup.cfg", "pyproject.toml") if folder.is_relative_to(task.repository) else ()
+            ):
+                named = _PACKAGE_NAME.search(task.text(folder / file) or "")
+                sure |= {normalised(named[1])} if named else set()
+    return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
 
 
-def _own_names(task: TaskView, repository: Path, goal: Path) -> Iterator[str]:
-    """Yield the names of distributions that include a goal file: a package below their build file, not a script."""
-    for folder in goal.parents:
-        parts = goal.relative_to(folder).parts
-        apart = parts[0] in _NOT_PACKAGED and not task.is_file(folder / parts[0] / "__init__.py")
-        listed = re.compile(r"py[_-]modules[\"']?\s*=[^\]]*\b" + re.escape(goal.stem) + r"\b")
-        for file in ("setup.py", "setup.cfg", "pyproject.toml"):
-            text = task.text(folder / file) or ""
-            name = _setup_name(text) if file == "setup.py" else _configured_name(text)
-            if name and (listed.search(text) if len(parts) == 1 else not apart):
-                yield name
-        if folder == repository:
-            return
-
-
-def _configured_name(text: str) -> str:
-    """Return the name that setup.cfg or pyproject.toml gives."""
-    section = re.search(r"(?ms)^\[(?:metadata|project|tool\.poetry)\][ \t]*$(.*?)(?=^\[|\Z)", text)
-    match = re.search(r"(?m)^name\s*=\s*[\"']?([\w.-]+)", section[1]) if section else None
-    return match[1] if match else ""
-
-
-def _setup_name(text: str) -> str:
-    """Return the name in the call of ``setup``, which may be a constant of the file."""
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
-        match = re.search(r"\bname\s*=\s*[\"']([\w.-]+)[\"']", text)
-        return match[1] if match else ""
-    constants = {ast.unparse(node.targets[0]): node.value for node in nodes if isinstance(node, ast.Assign)}
-    calls = [
-        node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setup")
-    ]
-    for keyword in (keyword for call in calls for keyword in call.keywords if keyword.arg == "name"):
-        value = constants.get(keyword.value.id) if isinstance(keyword.value, ast.Name) else keyword.value
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return value.value
-    return ""
+_PACKAGE_NAME = re.compile(
+    r"(?:\bsetup\((?:[^()]|\([^()]*\))*?|^\[(?:metadata|project|tool\.poetry)\]\s*\n(?:(?!\[).*\n)*?)\bname\s*=\s*[\"']?([\w.-]+)",
+    re.MULTILINE,
+)
+"""The name that setup.py, setup.cfg or pyproject.toml gives a package."""
 
 
 @dataclass(frozen=True)

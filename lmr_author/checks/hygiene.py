@@ -27,7 +27,7 @@ _PATTERNS = {
     """,
     "caches": """
         __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .eggs *.pyc *.pyo *.egg-info .coverage
-        .cache .nox pyvenv.cfg node_modules *.prof *.tmp
+        .cache .nox pyvenv.cfg node_modules *.prof *.tmp lib.linux-* temp.linux-* bdist.*
     """,
     "logs": """
         *.log nohup.out slurm-[0-9]*.out core.[0-9]* log.txt wandb lightning_logs mlruns events.out.tfevents.*
@@ -36,8 +36,6 @@ _PATTERNS = {
 _NAMES = {
     group: re.compile("|".join(map(fnmatch.translate, names.split()))) for group, names in _PATTERNS.items()
 }
-_BUILT = re.compile(r"(.*/build/(?:(?:lib|temp|bdist)\.[^/]+|lib))/(.+)")
-"""Folders that setuptools makes: ``build/lib/`` with copies of modules, ``build/temp.linux-x86_64/``."""
 
 
 def unwanted(task: TaskView, group: str) -> list[FileEntry]:
@@ -46,7 +44,7 @@ def unwanted(task: TaskView, group: str) -> list[FileEntry]:
 
 
 def _unwanted(task: TaskView, group: str) -> Iterator[FileEntry]:
-    matches, built = _NAMES[group].match, _built_folders(task) if group == "caches" else set()
+    matches = _NAMES[group].match
     known: dict[str, bool] = {}
     folders: tuple[str, ...] = (
         f"{AUTHORING}/",
@@ -54,7 +52,7 @@ def _unwanted(task: TaskView, group: str) -> Iterator[FileEntry]:
     for entry in task.entries:
         if entry.name not in known:
             known[entry.name] = matches(entry.name) is not None
-        found = known[entry.name] or entry.relative in built or (group == "logs" and _in_logs(task, entry))
+        found = known[entry.name] or (group == "logs" and _in_logs(task, entry))
         if not found or entry.kind not in ("file", "folder", "link"):
             continue
         if not entry.relative.startswith(folders) and not is_history(entry.relative):
@@ -67,19 +65,6 @@ def _in_logs(task: TaskView, entry: FileEntry) -> bool:
     inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
     ending = entry.suffix in (".log", ".txt", ".out", "")
     return inside and ending and not entry.name.startswith((".git", ".keep"))
-
-
-def _built_folders(task: TaskView) -> set[str]:
-    """Return the folders that building the package made; ``build/lib`` only if its modules exist outside too."""
-    found = set()
-    for path in task.repository_files:
-        match = _BUILT.fullmatch(f"/{path}") if "build/" in path else None
-        if match and task.repository:
-            around = match[1].rpartition("build/")[0].lstrip("/")
-            copied = {f"{around}{match[2]}", f"{around}src/{match[2]}"} & task.repository_files.keys()
-            if not match[1].endswith("/lib") or copied:
-                found.add(f"{task.relative_raw(task.repository)}{match[1]}")
-    return found
 
 
 @check(

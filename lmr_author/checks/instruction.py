@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from lmr_author.checks.base import NOTE, WARNING, Check, Problem, target_check
+from lmr_author.checks.base import WARNING, Check, Problem, target_check
 from lmr_author.checks.lookup import (
     clean_path,
     context_key,
@@ -17,7 +17,6 @@ from lmr_author.checks.lookup import (
     pair,
     similar_path,
     statements,
-    unit_test_path,
 )
 from lmr_author.checks.view import TaskView
 from lmr_author.code import FunctionNode, walk
@@ -113,42 +112,33 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
 
 
 def _closest(token: str, names: list[str], goal: str) -> str:
-    """Return a hint with the file that is meant: the goal file, where it is in that folder and has such a name."""
-    (folder, _, name), (own, _, goal_name) = token.rpartition("/"), goal.rpartition("/")
-    if goal in names and own == folder and difflib.get_close_matches(name, [goal_name], 1, 0.6):
-        return f"did you mean {goal}?"
+    """Return a hint with the file that is meant: the goal file, where it has such a name, else a similar one."""
+    name = token.rpartition("/")[2]
     same = [path for path in names if path.rpartition("/")[2] == name]
-    if same:
-        return f"did you mean {same[0]}?"
-    files = [path.rpartition("/")[2] for path in names]
-    return did_you_mean(token, names, 0.8) or did_you_mean(name, files, 0.72)
+    if not same and difflib.get_close_matches(name, [goal.rpartition("/")[2]], 1, 0.6):
+        same = [goal]
+    return f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
 
 
 def _another_file(
     task: TaskView, target: Implementation, text: str, named: list[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield at most one problem: the agent is sent to another file than the goal file."""
-    goal, test = clean_path(target.goal_file), clean_path(target.unit_test_file)
-    real = task.in_repository_path(unit_test_path(task, target))
-    if real and any(token.endswith(real.rpartition("/")[2]) for token in named):
-        test = real  # unit_test_file is wrong, the instruction is not
-    meant = task.in_repository_path(pair(task, target).goal_path)
-    meant = "" if meant == test or meant.startswith("unit_test/") else meant
-    wanted = meant or (goal if goal != test else "")
-    if wanted and any(wanted.endswith(token) for token in named):
+    test = clean_path(target.unit_test_file).rpartition("/")[2]
+    goal = task.in_repository_path(pair(task, target).goal_path)
+    goal = "" if goal.startswith("unit_test/") else goal
+    if goal and any(goal.endswith(token) for token in named):
         return
-    name = test.rpartition("/")[2]
-    if name and re.search(_PLACE + re.escape(name), text, re.IGNORECASE):
-        hint = f"name {wanted}" if wanted else "name the file that contains the function"
-        yield f"the instruction names the unit test {test} and not the goal file", hint
-        return
-    for token in named if meant else ():
+    for token in named:
         last = token.rpartition("/")[2]
-        same = last == meant.rpartition("/")[2]
-        sent = same or re.search(_PLACE + re.escape(last), text, re.IGNORECASE)
-        if sent and token in task.repository_files and token.endswith(".py"):
-            alike = ", of the same name" if same else ""
-            yield f"the instruction names {token}, goal_file is {meant}{alike}", f"name {meant}"
+        sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) is not None
+        if last == test and sent:
+            hint = f"name {goal}" if goal else "name the file that contains the function"
+            yield f"the instruction names the unit test {token} and not the goal file", hint
+            return
+        same = last == goal.rpartition("/")[2]
+        if goal and (sent or same) and token in task.repository_files and token.endswith(".py"):
+            yield f"the instruction names {token}, goal_file is {goal}", f"name {goal}"
             return
 
 
@@ -184,19 +174,18 @@ def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, st
     if task.repository is None or (one.goal is None and one.golden is None):
         return []
     definitions = one.goal.definitions if one.goal else ()
-    defined = [item.name for item in definitions]
     named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
     # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
-    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - set(defined)
+    defined = {item.name for item in definitions}
+    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - defined
     named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
     targets = list(function_names(target))
     found = []
     for name, full in {name.rpartition(".")[2]: name for name in named}.items():
-        owner = full.rpartition(".")[0].rpartition(".")[2]
-        telling = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
-        telling = telling or (len(owner) > 3 and _occurs(task, owner))
+        owned = len(full) > len(name) + 4 and _occurs(task, full.split(".")[-2])
+        telling = owned or "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
         if telling and len(name) >= 4 and not _occurs(task, name):
-            known = [item for item in (*targets, *(item.qualname for item in definitions)) if item != name]
+            known = [*targets, *(item.qualname for item in definitions)]
             hint = did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
             found.append((name, hint))
     return found
@@ -208,36 +197,22 @@ def _occurs(task: TaskView, name: str) -> bool:
     def search() -> bool:
         wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
         suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
-        for entry in sorted(task.repository_files.values(), key=lambda entry: entry.relative.count("/")):
-            if entry.suffix in suffixes or entry.name == "paper.json":
-                data = task.read_entry(entry, 4 * 1024 * 1024) or b""
-                if name.encode() in data and wanted.search(data):
-                    return True
-        return False
+        entries = task.repository_files.values()
+        searched = (one for one in entries if one.suffix in suffixes or one.name == "paper.json")
+        return any(wanted.search(task.read_entry(one, 4 * 1024 * 1024) or b"") for one in searched)
 
     return task.memo(("occurs", name), search)
 
 
 _TESTS = (
-    r"(?:(?:unit[ _-]?tests?|tests|test[ _-](?:cases?|suite|script|file)|unit_test\w*(?:\.py)?"
-    r"|test_\w+\.py|\w+_test\.py)\b(?!\s*-?(?:data|set|split))|test\b(?=\s*(?:[.,;:!?)']|$"
-    r"|(?:and|in|of|for|with|when|it|by|without|must|will|should|pass(?:es)?|prints?|ends?)\b)))"
+    r"(?:unit[ _-]?tests?(?:[ _-](?:cases?|suite|script))?|\w*test_\w+\.py|\w+_test\.py|logs?(?:\s\S+\.log)?|assertions"
+    r"|tests?(?: cases?| suite)?(?=\s*(?:[.,;:!?)'/]|$|(?:and|in|of|when|must|should|will|to|pass\w*|may|can|all)\b)))"
 )
-_WHICH = (
-    r"(?:(?:all|the|this|that|these|our|your|its|every|each|any|given|provided"
-    r"|of|in|hidden|[('/.]|unit_test/)\s*)*"
-)
-_MUST = r"(?:will |must |should |can |has to |have to |to |all |then |be )*"
 _PASS = re.compile(
-    rf"\b(?:pass(?:es|ing)?|satisf(?:y|ies|ying)|succeeds? (?:in|on))\s+{_WHICH}{_TESTS}\b"
-    rf"|\b(?:get|makes?|making)\s+{_WHICH}{_TESTS}\s+pass\b"
-    rf"|\b{_TESTS}'?\s+{_MUST}(?:pass(?:es|ed)?|succeeds?|green)\b"
-    rf"|\b{_TESTS}'?\s+{_MUST}(?:runs?|ends?|exits?|completes?|finish(?:es)?)\s+(?:with|successfully|cleanly)"
-    rf"|\b(?:{_TESTS}|logs?|script|it)'?\s+{_MUST}(?:prints?|says?|shows?|reports?|outputs?|contains?)\s+'?pass\w*"
-    rf"|\b(?:none of|no)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:may )?fails?\b"
-    r"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b"
-    rf"|\bassertions\s+(?:in|of)\s+{_WHICH}{_TESTS}\s+{_MUST}(?:hold|pass)\b"
-    r"|\bmatch(?:es)?\b[^.\n]{0,40}\bin\s+(?:unit_test/)?unit_test\w*(?:\.py)?",
+    rf"\b(?:pass(?:es|ing)?|satisf(?:y|ies)|match)\b(?:[\s'(]+[\w/]+){{0,4}}?[\s'/]+{_TESTS}\b"
+    rf"|\b{_TESTS}'?\s+(?:\w+\s+){{0,3}}?(?:pass(?:es|ed)?|fails?|succeeds?|green|exits?|ends?|hold)\b"
+    rf"|\b(?:{_TESTS}|script|it)\s+(?:\w+\s+)?(?:prints?|says?|logs?|reports?|outputs?|contains?)\s+'?passed"
+    r"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b",
     re.IGNORECASE,
 )
 
@@ -341,29 +316,3 @@ def quotations(golden: FunctionNode, text: str) -> list[str]:
             if len(plain) >= _SHORTEST and plain in squeezed:
                 found.append(code)
     return found
-
-
-@_instruction_check(
-    "LMR608",
-    "neither inputs nor outputs are described",
-    rationale="Without the shape of the answer an agent that understood the paper still fails: a mean in place of a"
-    " sum, one value in place of two. Tasks without records follow the style of their time and are left out.",
-    severity=NOTE,
-)
-def inputs_and_outputs(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
-    found = pair(task, target).complete
-    if not task.has_provenance or not found or len(target.instruction.split()) < 3:
-        return
-    golden, masked, _ = found[0]
-    said = f"{target.instruction} {ast.get_docstring(masked) or ''}"
-    gives = any(
-        (isinstance(node, ast.Return) and node.value is not None)
-        or isinstance(node, ast.Yield | ast.YieldFrom)
-        for node in walk(golden)
-    )
-    result = r"(?i)\b(?:return|output|yield|result|produce|give[sn]?\b|compute|update|set)\w*"
-    parameters = [item.arg for item in (*masked.args.args, *masked.args.kwonlyargs) if item.arg != "self"]
-    if gives and not re.search(result, said) and not any(_says(name, said) for name in parameters):
-        missing = "what is returned or any of its parameters" if parameters else "what is returned"
-        hint = "say inputs and outputs in a sentence; `lmr-author instruct` drafts one"
-        yield f"neither the instruction nor the docstring says {missing}", hint

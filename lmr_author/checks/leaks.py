@@ -15,8 +15,8 @@ from lmr_author.checks.lookup import pair, pairs
 from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView
 from lmr_author.code import FunctionNode, is_same
 from lmr_author.files import LFS_HEADER
-from lmr_author.leaks import Leak, Solution, archives
-from lmr_author.leaks.fragments import added_comments, squeezed
+from lmr_author.leaks import Leak, Solution
+from lmr_author.leaks.fragments import is_comment, squeezed
 from lmr_author.task import Implementation, Severity
 from lmr_author.texts import counted
 
@@ -27,7 +27,7 @@ BINARY_SUFFIXES = frozenset(
     .pdf .png .jpg .jpeg .gif .bmp .ico .tif .tiff .webp .mp3 .mp4 .wav .flac .ogg .avi .mov .ttf .otf
     .woff .woff2 .eot .npy .npz .pt .pth .ckpt .bin .safetensors .h5 .hdf5 .pkl .pickle .joblib .onnx
     .pb .tflite .msgpack .model .so .dll .dylib .o .a .exe .class .parquet .arrow .feather .db .sqlite
-    .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat
+    .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat .zip .whl .egg .jar .tar .gz .tgz .bz2 .xz
     """.split()  # noqa: SIM905
 )
 """Files that hold no source as text; tables are skipped too."""
@@ -145,8 +145,6 @@ def _limit(entry: FileEntry, repository: str) -> int:
         or entry.suffix in BINARY_SUFFIXES
     ):
         return 0
-    if entry.suffix in archives.SUFFIXES:
-        return archives.MAX_ARCHIVE
     if entry.suffix in (".pyc", ".pyo"):
         return MAX_PYC
     return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
@@ -172,11 +170,12 @@ def place(task: TaskView, leak: Leak) -> Path:
 def compiled_solution(task: TaskView) -> Iterator[Problem]:
     for leak in scan(task).leaks:
         if leak.kind == "compiled" and leak.solution is not None:
-            inside = f" ({leak.member})" if leak.member else ""
-            message = f"compiled solution of {leak.solution.qualname}{inside}"
-            hint = "delete it" if leak.member else "delete it, and every other __pycache__ of the repository"
-            target, fixable = leak.solution.implementation, not leak.member
-            yield Problem(message, hint, place(task, leak), target=target, fixable=fixable)
+            message = f"compiled solution of {leak.solution.qualname}"
+            hint, target = (
+                "delete it, and every other __pycache__ of the repository",
+                leak.solution.implementation,
+            )
+            yield Problem(message, hint, place(task, leak), target=target)
 
 
 @check(
@@ -203,7 +202,7 @@ def version_history(task: TaskView) -> Iterator[Problem]:
     "the repository contains the solution elsewhere",
     rationale="An upstream module, a notebook, a fork of a library, a nested copy, a backup, a patch: an agent that"
     " searches for the function's name finds the answer. Compared are statements (also with renamed variables)"
-    " in Python files, comments, notebooks, documents, patches and archives. What only looks like the solution"
+    " in Python files, comments, notebooks, documents and patches. What only looks like the solution"
     " is a warning, or a note when less than 85 % is the same.",
 )
 def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
@@ -226,9 +225,8 @@ def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
             message = f"{percent} % of the solution of {leak.solution.qualname} is {leak.place}"
         message += f"; {counted(len(found) - 1, 'more place')} in this file" if len(found) > 1 else ""
         hint = _advice(leak, found, own=place(task, leak) in goals.values())
-        line = 0 if leak.member else leak.line
         yield Problem(
-            message, hint, place(task, leak), line, "", leak.solution.implementation, severity_of(leak)
+            message, hint, place(task, leak), leak.line, "", leak.solution.implementation, severity_of(leak)
         )
 
 
@@ -248,7 +246,7 @@ def _advice(leak: Leak, found: Sequence[Leak], *, own: bool) -> str:
     mask_it = f"mask it too (lmr-author mask{command})" if command else "take it out by hand"
     if not leak.sure:
         return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
-    if leak.member or leaks.is_generated(leak.path):
+    if leaks.is_generated(leak.path):
         return "delete the file"
     return mask_it if own else f"{mask_it}, or delete the file if nothing needs it"
 
@@ -262,25 +260,20 @@ def solution_in_comments(task: TaskView, target: Implementation) -> Iterator[Pro
     one = pair(task, target)
     if one.goal is None or one.golden is None or one.goal_path is None:
         return
-    added = added_comments(one.goal, one.golden)
+    before, after = (
+        set(map(squeezed, filter(is_comment, each.text.splitlines()))) for each in (one.golden, one.goal)
+    )
     for item in (item for item in solutions(task) if item.implementation is target):
-        leaks = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
-        leak = next((leak for leak in leaks if place(task, leak) == one.goal_path and not leak.member), None)
-        lines = {
-            line
-            for line in item.lines
-            if any(line == text or (len(line) >= 14 and line in text) for text in added)
-        }
+        found = (leak for leak in scan(task).leaks if leak.kind == "comments" and leak.solution is item)
+        leak = next((leak for leak in found if place(task, leak) == one.goal_path), None)
+        lines = item.lines & (after - before)
         if leak is not None:
             what = "the solution" if leak.sure else "a look-alike of the solution"
             message = f"comments or strings contain {what} of {item.qualname} ({round(leak.similarity * 100)} % of it)"
             yield Problem(message, "delete them", one.goal_path, leak.line, severity=severity_of(leak))
         elif len(lines) >= min(2, len(item.lines)):
-            numbers = range(1, one.goal.line_count + 1)
-            numbered = ((number, squeezed(one.goal.line_text(number))) for number in numbers)
-            first = next((number for number, text in numbered if any(line in text for line in lines)), 0)
-            message = f"comments or strings contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
-            yield Problem(message, "delete them", one.goal_path, first)
+            message = f"comments contain {counted(len(lines), 'line')} of the solution of {item.qualname}"
+            yield Problem(message, "delete them", one.goal_path)
 
 
 @check(

@@ -115,15 +115,12 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
 
 
 def _test_outside(view: TaskView, implementation: Implementation) -> Path | None:
-    """Return the unit test that lies beside the repository; its name may differ when the repository is empty."""
+    """Return the unit test that lies beside the repository."""
     named = re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
     path = view.inside(view.task.root, named)
     if path is not None and named.endswith(".py") and view.is_file(path):
         return path
-    if not view.is_empty or len(view.implementations) != 1:
-        return None
-    own = [entry for entry in view.entries if entry.kind == "file" and _TEST_NAME.fullmatch(entry.name)]
-    return view.path(own[0]) if len(own) == 1 else None
+    return None
 
 
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:

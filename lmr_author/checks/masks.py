@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,7 @@ from lmr_author.checks.lookup import (
 from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, walk
 from lmr_author.task import INFO, Implementation, Severity, also_masked
-from lmr_author.texts import counted, listed
+from lmr_author.texts import shortened
 
 
 @target_check(
@@ -82,15 +83,13 @@ def _absent(one: Pair, name: str) -> Iterator[Problem]:
         return
     inner = [item for item in goal.definitions if f".{item.qualname}".endswith(f".{name}")]
     message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
-    hint, line = did_you_mean(name, names) or "name a function of the goal file", 0
+    hint = did_you_mean(name, names) or "name a function of the goal file"
     if original:
         message = f"{name} was removed from the goal file altogether"
         hint = "keep its header and docstring; mask only the body"
     elif inner:
-        line = inner[0].line
-        message += f": {name} is {listed([item.qualname for item in inner], 3)}"
         hint = f'write class_name "{inner[0].class_name}" and goal_function "{inner[0].function_name}"'
-    yield Problem(message, hint, one.goal_path or "", line)
+    yield Problem(message, hint, one.goal_path or "", inner[0].line if inner else 0)
 
 
 @target_check(
@@ -124,108 +123,35 @@ def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Proble
 
 # the masked body
 
-_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
-_EMPTY = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Break, ast.Continue)
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
-    r"|print|list|dict|set|tuple|object|float|int|str|\w*Error"
+    r"|print|list|dict|set|tuple|object|float|int|str|super|super\(\)\.__init__|\w*Error"
 )
 """Calls that log, or whose values say nothing about the arguments."""
+_COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.Assert, ast.Delete, ast.AugAssign, ast.comprehension)
 
 
-def _is_trivial(node: ast.AST) -> bool:
-    """Return True for a statement that computes nothing: pass, a constant, a log line, ``x = None``, ``y = x``.
-
-    The head of a loop, condition or ``with`` computes nothing either: its block is judged by itself.
-    """
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Yield) or _is_constant(node.value)
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        return node.value is None or isinstance(node.value, ast.Name) or _is_constant(node.value)
-    return isinstance(node, (*_BLOCKS, *_EMPTY))
+def _head(node: ast.stmt) -> list[ast.AST]:
+    """Return a simple statement, or what stands in the first line of a compound one."""
+    inner = [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt | ast.excepthandler)]
+    return inner if hasattr(node, "body") else [node]
 
 
-def _is_constant(node: ast.expr) -> bool:
-    """Return True for an expression that computes nothing: a literal, ``[]``, ``torch.tensor(0.)``, a log line."""
-    if isinstance(node, ast.Call):
-        return _QUIET.fullmatch(ast.unparse(node.func)) is not None
-    inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
-    literal = isinstance(node, ast.Constant | ast.UnaryOp | ast.Tuple | ast.List | ast.Set | ast.Dict)
-    return literal and all(map(_is_constant, inner))
+def _head_form(node: ast.stmt) -> str:
+    """Return a statement, of a compound one its head, in a form that is equal for equal code."""
+    return f"{type(node).__name__} {getattr(node, 'name', '')} {form(_head(node))}"
 
 
-def _is_telling(node: ast.AST) -> bool:
-    """Return True for a statement that gives a part of the solution away."""
-    if isinstance(node, ast.Return | ast.Raise) or (not isinstance(node, _BLOCKS) and _is_trivial(node)):
-        return False
-    return not (isinstance(node, ast.Expr) and ast.unparse(node.value).startswith("super("))
-
-
-def _comparable(node: ast.stmt) -> str:
-    """Return a simple statement, or the head of a compound one, in a form that is equal for equal code."""
-    if not isinstance(node, (*_BLOCKS, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return form(node)
-    heads = [getattr(node, name, None) for name in ("args", "test", "target", "iter", "items")]
-    return ",".join([type(node).__name__.removeprefix("Async"), getattr(node, "name", ""), *map(form, heads)])
-
-
-def _kept_statements(golden: FunctionNode, goal: FunctionNode) -> tuple[list[ast.stmt], int]:
-    """Return the statements of the golden's body that the masked one still has, and how many there were.
-
-    Statements that give nothing away are not counted (returns, raises, constants, logging, ``super().__init__()``),
-    unless both bodies begin with at least two of the same: ``losses = []``, ``count = 0``.
-    """
-    original, left = (
-        [node for node in parts(statements(one)) if _is_telling(node)] for one in (golden, goal)
-    )
-    available = Counter(map(_comparable, original)) if left else Counter[str]()
-    kept = []
-    for node in left:
-        available[_comparable(node)] -= 1
-        if available[_comparable(node)] >= 0:
-            kept.append(node)
-    if not kept:
-        for one, other in zip(statements(golden), statements(goal), strict=False):
-            if not is_same(one, other) or not isinstance(other, ast.Assign | ast.AnnAssign):
-                break
-            kept.append(other)
-        kept = kept if len(kept) >= 2 else []
-    return kept, len(original)
-
-
-def _always_raises(body: Sequence[ast.stmt]) -> bool:
-    """Return True when every way through a block ends in a ``raise``; loops are taken to run at least once."""
-    for node in body:
-        if isinstance(node, ast.Raise | ast.Return):
-            return isinstance(node, ast.Raise)
-        if isinstance(node, ast.If):
-            ends = _always_raises(node.body) and _always_raises(node.orelse)
-        else:
-            runs = isinstance(node, _BLOCKS) or (isinstance(node, ast.Try) and not node.handlers)
-            ends = runs and _always_raises(getattr(node, "body", []))
-        if ends:
-            return True
-    return False
+def _computes(node: ast.stmt) -> bool:
+    """Return True for a statement, or the head of a compound one, that computes something."""
+    found = [item for one in _head(node) for item in walk(one)]
+    loud = any(isinstance(one, ast.Call) and not _QUIET.fullmatch(ast.unparse(one.func)) for one in found)
+    return loud or any(isinstance(one, _COMPUTING) for one in found)
 
 
 def _raises_not_implemented(node: FunctionNode) -> bool:
-    raised = [item.exc for one in statements(node) for item in walk(one) if isinstance(item, ast.Raise)]
-    names = (ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in raised if one is not None)
-    return any(name.endswith("NotImplementedError") for name in names)
-
-
-def _returns_nothing_new(node: ast.AST) -> bool:
-    """Return True for a return that gives back constants, names and attributes of ``self``."""
-    if not isinstance(node, ast.Return):
-        return False
-    values = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else [node.value]
-    return all(
-        value is None
-        or isinstance(value, ast.Name)
-        or _is_constant(value)
-        or (isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == "self")
-        for value in values
-    )
+    raised = [ast.unparse(item.exc) for item in walk(node) if isinstance(item, ast.Raise) and item.exc]
+    return any(text.partition("(")[0].endswith("NotImplementedError") for text in raised)
 
 
 def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
@@ -251,9 +177,9 @@ class _Masked:
 
     Attributes:
         same: the body is the golden's.
-        kept: statements of the golden that are left; ``total`` counts all that tell something.
+        kept: computing statements of the golden that are left, returns not counted; ``total`` counts all.
         undefined: names that nothing defines, with the line of the first.
-        silent: the body computes nothing; ``raises``: it always ends in a raise.
+        silent: the body computes nothing and raises nothing.
     """
 
     qualname: str
@@ -264,7 +190,6 @@ class _Masked:
     total: int
     undefined: dict[str, int]
     silent: bool
-    raises: bool
 
     def problem(self, message: str, hint: str, severity: Severity | None = None) -> Problem:
         """Return a problem about the lines of the function."""
@@ -284,30 +209,20 @@ def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
 
 def _body(one: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
     assert one.goal is not None and one.golden is not None
-    kept, total = _kept_statements(golden, goal)
     undefined = _undefined(one.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
         known = _undefined(one.golden, golden)
         undefined = {name: line for name, line in undefined.items() if name not in known}
-    computing = [
-        node
-        for node in parts(statements(goal))
-        if not any(node is item for item in kept)
-        and not isinstance(node, ast.Raise)
-        and not _is_trivial(node)
-        and not _returns_nothing_new(node)
-    ]
-    return _Masked(
-        qualname,
-        goal,
-        one.goal_path or "",
-        body_form(golden) == body_form(goal),
-        kept,
-        max(total, len(kept)),
-        undefined,
-        not computing and not undefined,
-        _always_raises(goal.body),
-    )
+    original, left = (list(parts(statements(node))) for node in (golden, goal))
+    telling = [_head_form(one) for one in original if _computes(one) and not isinstance(one, ast.Return)]
+    kept, available = [], Counter(telling)
+    for node in left:
+        available[_head_form(node)] -= 1
+        kept += [node] if available[_head_form(node)] >= 0 else []
+    acts = [node for node in left if isinstance(node, ast.Raise) or _computes(node)]
+    silent = not undefined and all(hasattr(node, "body") for node in acts)
+    same = body_form(golden) == body_form(goal)
+    return _Masked(qualname, goal, one.goal_path or "", same, kept, len(telling), undefined, silent)
 
 
 @target_check(
@@ -404,55 +319,33 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
 
 
 def _differences(task: TaskView, one: _Files) -> list[tuple[str, int]]:
-    """Return (what differs, line in the goal file or 0) by structure, targets left out."""
+    """Return (what differs, line in the goal file or 0) by statements, targets left out."""
 
     def compare() -> list[tuple[str, int]]:
-        before, after = (_units(module, one.targets(module)) for module in (one.golden, one.goal))
-        found = [(f"{name} was removed", 0) for name in before if name not in after]
-        both = [
-            (name, line) for name, (text, line) in after.items() if before.get(name, (text, 0))[0] != text
-        ]
-        added = [(name, line) for name, (_, line) in after.items() if name not in before]
-        found += [(f"{name} changed", line) for name, line in both]
-        return found + [(f"{name} was added", line) for name, line in added]
+        before, after = (
+            list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
+            for module in (one.golden, one.goal)
+        )
+        old, new = [one for one, *_ in before], [one for one, *_ in after]
+        found = []
+        for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+            if kind != "equal":
+                line = after[min(start, len(after) - 1)][2] if after else 0
+                found += [(f"`{shown}` was removed", line) for _, shown, _ in before[first:last]]
+                found += [(f"`{shown}` was added", line) for _, shown, line in after[start:end]]
+        return found
 
     return task.memo(("differences", one.path, one.golden.name), compare)
 
 
-def _units(module: Module, targets: list[Definition]) -> dict[str, tuple[str, int]]:
-    """Return (comparable form, line) of each function, class head and top-level statement of a module."""
-    found: dict[str, tuple[str, int]] = {}
-    hidden = {(item.node.name, item.node.lineno) for item in targets}
-    tree = ast.parse(module.data)  # a copy of our own: targets are emptied in it
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [  # type: ignore[attr-defined]
-                item for item in body if (getattr(item, "name", ""), getattr(item, "lineno", 0)) not in hidden
-            ]
-
-    def collect(body: list[ast.stmt], prefix: str) -> None:
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                head = [*node.bases, *node.keywords, *node.decorator_list]
-                add(f"the head of class {prefix}{node.name}", ";".join(map(form, head)), node)
-                collect(node.body, f"{prefix}{node.name}.")
-            elif isinstance(node, FunctionNode):
-                add(f"{prefix}{node.name}", form(node), node)
-            else:
-                text = "docstring" if is_text(node) else ast.unparse(node).partition("\n")[0]
-                text = text if len(text) <= 60 else text[:57] + "…"
-                add(f"`{text}`" + (f" in {prefix[:-1]}" if prefix else ""), form(node), node)
-
-    def add(name: str, text: str, node: ast.stmt) -> None:
-        number, key = 1, name
-        while key in found:
-            number += 1
-            key = f"{name} #{number}"
-        found[key] = (text, node.lineno)
-
-    collect(tree.body, "")
-    return found
+def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, str, int]]:
+    """Yield (comparable form, first line as text, line) of each statement, compound ones without what is in them."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt) and id(child) not in targets:
+            shown = "docstring" if is_text(child) else ast.unparse(child).lstrip().partition("\n")[0]
+            yield f"{depth} {_head_form(child)}", shortened(shown, 60), child.lineno
+        if not isinstance(child, ast.expr) and id(child) not in targets:
+            yield from _statements(child, targets, depth + 1)
 
 
 @target_check(
@@ -518,9 +411,8 @@ def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Probl
 )
 def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        if masked.silent and not masked.same and not masked.raises:
-            does = "runs to its end" if masked.kept else "does nothing"
-            message = f"the masked body of {masked.qualname} {does}, silently"
+        if masked.silent and not masked.same:
+            message = f"the masked body of {masked.qualname} does nothing, silently"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
 
 
@@ -528,7 +420,7 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
     "LMR309",
     "part of the original body is left",
     rationale="What is left of the body is part of the solution; how much the agent had to find out differs from task"
-    " to task. Where only initial values are left (`losses = []`) that is little, and a note.",
+    " to task. Statements that compute nothing (`losses = []`) and returns are not counted.",
     severity=WARNING,
 )
 def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
@@ -539,9 +431,7 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
                 f"{len(masked.kept)} of {masked.total} statements of {masked.qualname} (returns not counted) are left,"
                 f" the first is `{first[:80]}`"
             )
-            severity = None if any(map(_is_telling, masked.kept)) else NOTE
-            line = masked.kept[0].lineno
-            yield Problem(message, "mask the whole body", masked.path, line, severity=severity)
+            yield Problem(message, "mask the whole body", masked.path, masked.kept[0].lineno)
 
 
 @target_check(
@@ -553,7 +443,7 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 )
 def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        reported = masked.same or masked.undefined or masked.kept or (masked.silent and not masked.raises)
+        reported = masked.same or masked.undefined or masked.kept or masked.silent
         if not reported and not _raises_not_implemented(masked.node):
             message = f"the masked body of {masked.qualname} does not raise NotImplementedError"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
@@ -606,12 +496,9 @@ def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
         return "", NOTE
     if one == two:
         return "blank lines, trailing blanks or line ends changed", NOTE
-    if [line.split() for line in one] == [line.split() for line in two]:
-        return "the indentation changed", WARNING
     if b"".join(before.split()) == b"".join(after.split()):
-        return "the code was re-formatted", WARNING
-    count = sum((Counter(one) - Counter(two)).values()) or sum((Counter(two) - Counter(one)).values()) or 1
-    return f"comments or formatting changed in {counted(count, 'line')}", NOTE
+        return "indentation or line breaks changed", WARNING
+    return "comments or formatting changed", NOTE
 
 
 @target_check(

@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from lmr_author import resources
 from lmr_author.checks.base import WARNING, Claim, Problem, check, dataset_check, target_check
-from lmr_author.checks.leaks import solutions
 from lmr_author.checks.lookup import (
     body_form,
     candidates,
@@ -174,7 +173,7 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
                 else "add it: a list of repository files, possibly empty"
             )
             message = "the key retrieval_context is missing"
-            yield Problem(message, hint, INFO, pointer=pointer, target=target, fixable=bool(close))
+            yield Problem(message, hint, INFO, pointer=pointer, target=target)
         elif not isinstance(entry["retrieval_context"], list):
             message, hint = "retrieval_context is not a list of paths", 'write a list, as in ["src/model.py"]'
             yield Problem(message, hint, INFO, pointer=f"{pointer}/retrieval_context", target=target)
@@ -205,7 +204,7 @@ def category(task: TaskView) -> Iterator[Problem]:
             hint = f"did you mean {near!r}?" if near else hint
         pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         severity = WARNING if meant else None
-        yield Problem(message, hint, INFO, 0, pointer, target, severity, fixable=meant is not None)
+        yield Problem(message, hint, INFO, 0, pointer, target, severity)
 
 
 def canonical_category(text: str) -> str | None:
@@ -219,11 +218,10 @@ def canonical_category(text: str) -> str | None:
 
 
 def nearest_category(text: str) -> str:
-    """Return the category that shares most words with a text; "" when none does."""
+    """Return the category that shares most words with a text; "" when none does, or several."""
     words = _words(text) - {"learning"}  # hardly a method goes without it
     scored = sorted(((len(words & _words(one)), one) for one in CATEGORIES), reverse=True)
-    close = difflib.get_close_matches(text.title(), CATEGORIES, 1, 0.7)
-    return scored[0][1] if scored[0][0] > scored[1][0] else next(iter(close), "")
+    return scored[0][1] if scored[0][0] > scored[1][0] else ""
 
 
 _FILLER = frozenset(
@@ -263,7 +261,7 @@ def instance_id(task: TaskView) -> Iterator[Problem]:
         message, hint = f"instance_id is {value}", "write a positive number"
     else:
         return
-    yield Problem(message, hint, INFO, pointer=pointer, fixable=bool(match) and not whole)
+    yield Problem(message, hint, INFO, pointer=pointer)
 
 
 @check(
@@ -298,25 +296,25 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
 def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
     names = function_names(target)
     module = pair(task, target).golden or pair(task, target).goal
-    hint, fixable = "name the masked function", True
+    hint = "name the masked function"
     if not names:
         message = "goal_function is missing or not a name"
     elif len(names) > 1:
         message = f"goal_function names {len(names)} functions: {', '.join(names)}"
         hint = "write one implementation for each"
     else:
-        message, hint, fixable = _ambiguity(module, names[0], target) if module else ("", "", False)
+        message, hint = _ambiguity(module, names[0], target) if module else ("", "")
     if message:
         pointer = task.pointer(target, "goal_function")
-        yield Problem(message, hint, INFO, pointer=pointer, fixable=fixable)
+        yield Problem(message, hint, INFO, pointer=pointer)
 
 
-def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str, bool]:
-    """Return (message, hint, fixable) for a name that does not mean exactly one function, or is spelt otherwise."""
+def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str]:
+    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
     given, given_class = target.goal_function, target.class_name
     found = candidates(module, name, given_class.strip())
     if not found:
-        return "", "", False  # LMR301 and LMR302 report that it is absent
+        return "", ""  # LMR301 and LMR302 report that it is absent
     one = found[0]
     owner, _, function = one.qualname.rpartition(".")
     qualnames = dict.fromkeys(item.qualname for item in found)
@@ -325,30 +323,25 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
         message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
         if given_class.strip():
             message = f"class_name {given_class.strip()!r:.80} is not a class of the file; {message}"
-        return message, did_you_mean(given_class.strip(), classes) or "set class_name", False
+        return message, did_you_mean(given_class.strip(), classes) or "set class_name"
     if one.kind == "class":
-        return (
-            f"{name} is a class",
-            "write the masked method in goal_function and the class in class_name",
-            False,
-        )
+        hint = "write the masked method in goal_function and the class in class_name"
+        return f"{name} is a class", hint
     if len(found) > 1:
         lines = ", ".join(str(item.line) for item in found)
         message = f"{one.qualname} is defined {len(found)} times, at lines {lines}"
-        return message, "name an unambiguous function", False
-    nested = one.class_name != owner and (given_class.strip(), given.strip()) == (
-        one.class_name,
-        one.function_name,
-    )
+        return message, "name an unambiguous function"
+    own = (one.class_name, one.function_name)
+    nested = one.class_name != owner and (given_class.strip(), given.strip()) == own
     if (owner, function) == (given_class, given) or nested:  # a nested function: outer.inner is its name
-        return "", "", False
+        return "", ""
     hint = f'write class_name "{one.class_name}" and goal_function "{one.function_name}"'
     if function != given.strip():
-        return f"goal_function {given!r:.80} is not just the function's name", hint, True
+        return f"goal_function {given!r:.80} is not just the function's name", hint
     if not owner:
-        return f"{function} is a plain function, but class_name is {given_class!r}", hint, True
+        return f"{function} is a plain function, but class_name is {given_class!r}", hint
     said = f"is {given_class!r}" if given_class else "is empty"
-    return f"{function} is a method of {owner}, but class_name {said}", hint, True
+    return f"{function} is a method of {owner}, but class_name {said}", hint
 
 
 @dataset_check(
@@ -397,7 +390,7 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
             " it again; by hand, number them 1, 2, 3 … and rename tests and logs alike"
         )
         message = f"implementations are numbered {numbers:.60}, not 1 to {len(seen)}"
-        yield Problem(message, hint, INFO, pointer="/implementations", severity=WARNING, fixable=False)
+        yield Problem(message, hint, INFO, pointer="/implementations", severity=WARNING)
 
 
 @target_check(
@@ -423,38 +416,19 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
     severity=WARNING,
 )
 def unique_target(task: TaskView) -> Iterator[Claim]:
-    for target, qualname, file, repository, code, _ in _golden_functions(task):
+    for target, qualname, file, repository, code in _golden_functions(task):
         if repository:
             message, hint = f"{qualname} of {file} is also masked by", "mask it in one place only"
             what = "\n".join((repository, file, qualname, code))
             yield Claim(what, Problem(message, hint, INFO, target=target))
 
 
-@dataset_check(
-    "LMR012",
-    "two tasks have the same golden",
-    rationale="A golden that was copied from another task belongs to neither of them for sure; and where two"
-    " repositories share a function, each task's tree shows the other's answer.",
-    severity=WARNING,
-    distinct=True,  # the same function of the same repository is LMR011's
-)
-def unique_golden(task: TaskView) -> Iterator[Claim]:
-    for target, qualname, file, repository, code, weight in _golden_functions(task):
-        if weight >= 8.0:  # shorter functions are equal by chance
-            place = f"{file}, {repository}" if repository else file
-            message = f"the golden of {qualname} ({place:.200}) is also that of"
-            hint = "is it the golden of the other task? if both repositories contain it, keep one task"
-            yield Claim(code, Problem(message, hint, INFO, target=target))
-
-
-def _golden_functions(task: TaskView) -> Iterator[tuple[Implementation, str, str, str, str, float]]:
-    """Yield (target, qualname, goal file's name, repository address, digest of the golden's code, its weight)."""
+def _golden_functions(task: TaskView) -> Iterator[tuple[Implementation, str, str, str, str]]:
+    """Yield (target, qualname, goal file's name, repository's address, digest of the golden's code)."""
     repository = task.info.repo_url.strip().rstrip("/").removesuffix(".git").lower()
-    weights = {(id(item.implementation), item.qualname): item.weight for item in solutions(task)}
     for one in pairs(task):
         file = clean_path(one.implementation.goal_file).rpartition("/")[2]
         for target in one.targets:
             if target.golden is not None and target.golden.kind == "function":
                 code = sha256_bytes(body_form(target.golden.node).encode("utf-8", "surrogatepass"))
-                weight = weights.get((id(one.implementation), target.qualname), 0.0)
-                yield one.implementation, target.qualname, file, repository, code, weight
+                yield one.implementation, target.qualname, file, repository, code

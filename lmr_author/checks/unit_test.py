@@ -7,9 +7,7 @@ with the golden, the masked code and wrong versions, and LMR502 reports its resu
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,28 +43,11 @@ _RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]un
 _DATA = re.compile(
     r"[^\s*{}%<>|]*[\w\])]\.(?:jsonl?|pth?|pkl|pickle|np[yz]|csv|tsv|txt|bin|ya?ml|h5|safetensors|mat)"
 )
-_NOT_READ = re.compile(
+_WRITES = re.compile(
     r"(?:.*\.)?(?:save\w*|dump|to_csv|to_json|write\w*|basicConfig|\w*FileHandler|remove|unlink|exists|isfile)"
 )
-
-
-@dataclass(frozen=True)
-class FailingPoint:
-    """A statement or call that can make the test fail.
-
-    Attributes:
-        handler: the ``except`` or ``with suppress`` that swallows it; None when it takes effect.
-        top: it runs when the file is run, and is not inside a function.
-    """
-
-    node: ast.AST
-    handler: ast.AST | None
-    top: bool
-
-    @property
-    def is_exit(self) -> bool:
-        """Return True for an exit with a code, or something that runs the tests and exits."""
-        return isinstance(self.node, ast.Call) and dotted(self.node.func) in ("unittest.main", *_EXITS)
+CALLS = 4
+"""Calls of calls that are followed to see whether a function of a test can fail."""
 
 
 @dataclass(frozen=True)
@@ -74,18 +55,17 @@ class UnitTest:
     """A unit test, with the modules of its own folder that it imports."""
 
     path: Path
-    module: Module
-    helpers: tuple[Module, ...]
+    modules: tuple[Module, ...]
 
     @property
-    def trees(self) -> tuple[ast.Module, ...]:
-        """Return the syntax trees of the test and its helpers."""
-        return (self.module.tree, *(helper.tree for helper in self.helpers))
+    def text(self) -> str:
+        """Return the source of the test and its helpers."""
+        return "\n".join(module.text for module in self.modules)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
         """Return every node of the test and its helpers."""
-        return tuple(node for tree in self.trees for node in ast.walk(tree))
+        return tuple(node for module in self.modules for node in ast.walk(module.tree))
 
     @cached_property
     def calls(self) -> tuple[tuple[ast.Call, str], ...]:
@@ -96,56 +76,62 @@ class UnitTest:
     def texts(self) -> tuple[tuple[str, int], ...]:
         """Return (text, line) of every string constant but docstrings; pieces of f-strings included."""
         docstrings = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
-        return tuple(
-            (node.value, node.lineno)
-            for node in self.nodes
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        strings = (
+            node for node in self.nodes if isinstance(node, ast.Constant) and id(node) not in docstrings
         )
+        return tuple((node.value, node.lineno) for node in strings if isinstance(node.value, str))
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Return every identifier that the test uses, imports or spells in a string."""
-        found = {name for text, _ in self.texts for name in re.findall(r"\w+", text)}
-        for node in self.nodes:
-            if isinstance(node, ast.Name):
-                found.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                found |= {part for alias in node.names for part in alias.name.split(".")}
-                found |= set((getattr(node, "module", None) or "").split("."))
-        return frozenset(found)
+        naming = (ast.Name, ast.Attribute, ast.Import, ast.ImportFrom)
+        texts = [ast.unparse(node) for node in self.nodes if isinstance(node, naming)]
+        return frozenset(re.findall(r"\w+", "\n".join([*texts, *(text for text, _ in self.texts)])))
 
     @cached_property
-    def failures(self) -> tuple[FailingPoint, ...]:
+    def swallowed(self) -> dict[int, ast.AST]:
+        """Return the broad handler, or ``with suppress``, around each node (by its id) that is in one."""
+        found: dict[int, ast.AST] = {}
+        for node in self.nodes:
+            handler: ast.AST | None = None
+            if isinstance(node, ast.Try):
+                handler = next(filter(_swallows, node.handlers), None)
+            elif isinstance(node, ast.With) and any(_suppresses(item.context_expr) for item in node.items):
+                handler = node
+            if handler is not None:
+                inside = (item for part in getattr(node, "body", ()) for item in ast.walk(part))
+                found |= {id(item): handler for item in inside}
+        return found
+
+    @cached_property
+    def failures(self) -> tuple[ast.AST, ...]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
-        functions = [node for node in functions if node.name not in _PREPARES]
+        hidden = {id(item) for node in functions if node.name in _PREPARES for item in ast.walk(node)}
         failing: set[str] = set()
-        while True:
-            found = {
+        for _ in range(CALLS):
+            failing |= {
                 node.name
                 for node in functions
-                for item in _failures(node.body, None, failing, top=True)
-                if item.top and item.handler is None
+                for item in ast.walk(node)
+                if id(item) not in hidden and id(item) not in self.swallowed and _can_fail(item, failing)
             }
-            if found <= failing:
-                break
-            failing |= found
-        return tuple(item for tree in self.trees for item in _failures(tree.body, None, failing, top=True))
+        return tuple(node for node in self.nodes if id(node) not in hidden and _can_fail(node, failing))
+
+    @cached_property
+    def defined(self) -> frozenset[int]:
+        """Return the ids of all nodes in functions and classes: they do not run when the file is run."""
+        bodies = (node for node in self.nodes if isinstance(node, FunctionNode | ast.ClassDef))
+        return frozenset(id(item) for node in bodies for item in ast.walk(node))
 
     @cached_property
     def files(self) -> tuple[tuple[str, int, bool], ...]:
         """Return (path as spelt, line, is written) of every data file that a constant names."""
-        assigned: dict[str, str] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                assigned[node.targets[0].id] = next(iter(_data_files(node.value)), "")
-        written = set()
-        for call, name in self.calls:
-            if _NOT_READ.fullmatch(name) or (name.endswith("open") and _opens_to_write(call)):
-                names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
-                written |= {*_data_files(call), *(assigned.get(one, "") for one in names)}
+        saving: list[ast.AST] = [call for call, name in self.calls if _WRITES.fullmatch(name) or _saves(call)]
+        names = {node.id for call in saving for node in ast.walk(call) if isinstance(node, ast.Name)}
+        assigned = [node for node in self.nodes if isinstance(node, ast.Assign)]
+        saving += [node.value for node in assigned if getattr(node.targets[0], "id", "") in names]
+        written = {getattr(node, "value", None) for one in saving for node in ast.walk(one)}
         found = [one for one in self.texts if _DATA.fullmatch(one[0]) and "://" not in one[0]]
         return tuple((text, line, text in written) for text, line in found)
 
@@ -156,43 +142,29 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     module = task.module(path)
     if path is None or module is None:
         return None
-    return task.memo(("unit test", path), lambda: UnitTest(path, module, tuple(_helpers(task, path, module))))
 
+    def read() -> UnitTest:
+        imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {word for node in imports for word in re.findall(r"\w+", ast.unparse(node))}
+        beside = [path.parent / f"{name}.py" for name in sorted(names) if path.parent != task.repository]
+        helpers = [task.module(one) for one in beside if one != path]
+        return UnitTest(path, (module, *(helper for helper in helpers if helper)))
 
-def _helpers(task: TaskView, path: Path, module: Module) -> Iterator[Module]:
-    """Yield the modules of the test's own folder that it imports, one level deep and relative to that folder."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and path.parent != task.repository:
-            named = (
-                [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else [item.name for item in node.names]
-            )
-            named += [item.name for item in node.names if isinstance(node, ast.ImportFrom) and node.level]
-            for name in filter(None, named):
-                last = name.removeprefix(f"{path.parent.name}.").replace(".", "/")
-                helper = task.module(task.inside(path.parent, f"{last}.py"))
-                if helper is not None and helper is not module:
-                    yield helper
+    return task.memo(("unit test", path), read)
 
 
 def dotted(node: ast.AST) -> str:
     """Return ``a.b.c`` of a name or attribute, ``().c`` where something else precedes it; "" for anything else."""
     if isinstance(node, ast.Name):
         return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{dotted(node.value) or '()'}.{node.attr}"
-    return ""
+    return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
-def _data_files(node: ast.AST) -> list[str]:
-    values = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant))
-    return [value for value in values if isinstance(value, str) and _DATA.fullmatch(value)]
-
-
-def _opens_to_write(call: ast.Call) -> bool:
+def _saves(call: ast.Call) -> bool:
+    """Return True for ``open`` with a mode that writes."""
     modes = [*call.args[:2], *(item.value for item in call.keywords if item.arg == "mode")]
-    return any(isinstance(one, ast.Constant) and re.fullmatch(r"[wax]b?\+?", str(one.value)) for one in modes)
+    opens = dotted(call.func).endswith("open")
+    return opens and any(re.fullmatch(r"[wax]b?\+?", str(getattr(one, "value", ""))) for one in modes)
 
 
 def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
@@ -201,53 +173,23 @@ def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
     Args:
         failing: names of functions that can fail.
     """
-    if isinstance(node, ast.Assert):
-        always = isinstance(node.test, ast.Tuple) and bool(node.test.elts)  # assert (x, "message")
-        return not always and not (isinstance(node.test, ast.Constant) and bool(node.test.value))
+    if isinstance(node, ast.Assert):  # `assert (x, "message")` always holds
+        holds = node.test.elts if isinstance(node.test, ast.Tuple) else getattr(node.test, "value", False)
+        return not holds or not isinstance(node.test, ast.Tuple | ast.Constant)
     if isinstance(node, ast.Raise):
         return not isinstance(node.exc, ast.Call) or dotted(node.exc.func) != "SystemExit" or _exits(node.exc)
-    if not isinstance(node, ast.Call):
-        return False
-    name = dotted(node.func)
-    last = name.rpartition(".")[2]
-    if name in _EXITS:
+    name = dotted(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and name in _EXITS:
         return _exits(node)
-    if name == "unittest.main":
+    if isinstance(node, ast.Call) and name == "unittest.main":
         return all(one.arg != "exit" or getattr(one.value, "value", None) for one in node.keywords)
+    last = name.rpartition(".")[2]
     return last.startswith(("assert", "_assert")) or last == "fail" or last in failing
 
 
 def _exits(call: ast.Call) -> bool:
     """Return True when an exit's argument can be anything but success."""
-    return bool(call.args) and not (
-        isinstance(call.args[0], ast.Constant) and call.args[0].value in (0, None, False)
-    )
-
-
-def _failures(
-    nodes: list[ast.stmt], handler: ast.AST | None, failing: Set[str], *, top: bool
-) -> Iterator[FailingPoint]:
-    for node in nodes:
-        if isinstance(node, FunctionNode | ast.ClassDef):
-            if node.name not in _PREPARES:
-                yield from _failures(node.body, None, failing, top=False)
-        elif isinstance(node, ast.Try):
-            broad = next((item for item in node.handlers if _swallows(item)), None)
-            yield from _failures(node.body, broad or handler, failing, top=top)
-            for block in (node.orelse, node.finalbody, *(item.body for item in node.handlers)):
-                yield from _failures(block, handler, failing, top=top)
-        elif not _is_dead(node):
-            items = node.items if isinstance(node, ast.With) else []
-            inner = node if any(_suppresses(item.context_expr) for item in items) else handler
-            heads = [
-                one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt | ast.match_case)
-            ]
-            for item in (node, *(below for one in heads for below in ast.walk(one))):
-                if _can_fail(item, failing):
-                    yield FailingPoint(item, inner, top)
-            blocks = [getattr(node, name, []) for name in ("body", "orelse")]
-            for block in [*blocks, *(case.body for case in getattr(node, "cases", []))]:
-                yield from _failures(block, inner, failing, top=top)
+    return bool(call.args) and getattr(call.args[0], "value", True) not in (0, None, False)
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
@@ -267,16 +209,6 @@ def _suppresses(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or not dotted(node.func).endswith("suppress"):
         return False
     return any(_BROAD.fullmatch(dotted(item)) for item in node.args)
-
-
-def _is_dead(node: ast.stmt) -> bool:
-    """Return True for an ``if`` that never holds: ``if False``, ``if __name__ == "main"``."""
-    if not isinstance(node, ast.If):
-        return False
-    if isinstance(node.test, ast.Compare) and dotted(node.test.left) == "__name__":
-        right = node.test.comparators[0]
-        return isinstance(right, ast.Constant) and right.value != "__main__"
-    return isinstance(node.test, ast.Constant) and not node.test.value
 
 
 # the checks
@@ -314,25 +246,24 @@ def _test_check(
     fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    named, pointer = target.unit_test_file, task.pointer(target)
+    named = target.unit_test_file
+    pointer = task.pointer(target, "unit_test_file" if named else "")
     shown = f"unit_test_file {named!r:.120} does not exist" if named else "unit_test_file is missing"
-    found = unit_test_path(task, target)
+    found, exact = unit_test_path(task, target), task.inside(task.repository, clean_path(named))
     if task.repository is None:
         if task.is_empty and found is None:
             hint = "`lmr-author record` makes one when the repository is present"
             yield Problem(f"{shown}: the repository is empty", hint, INFO, pointer=pointer)
-    elif not leaves(task, task.repository, named):
-        pointer += "/unit_test_file" if named else ""
-        exact = task.inside(task.repository, clean_path(named))
-        if exact is None or not task.is_file(exact):
-            meant = task.in_repository_path(found)
-            hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
-            if found is not None and not meant:
-                hint = f"move {task.relative(found)} to unit_test/ of the repository"
-            yield Problem(shown, hint, INFO, pointer=pointer)
-        elif wrong := misspelt(named):
-            hint = "separate with /, without blanks"
-            yield Problem(f"unit_test_file {wrong}", hint, INFO, pointer=pointer)
+    elif leaves(task, task.repository, named):
+        pass  # LMR010
+    elif exact is None or not task.is_file(exact):
+        meant = task.in_repository_path(found)
+        hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
+        if found is not None and not meant:
+            hint = f"move {task.relative(found)} to unit_test/ of the repository"
+        yield Problem(shown, hint, INFO, pointer=pointer)
+    elif wrong := misspelt(named):
+        yield Problem(f"unit_test_file {wrong}", "separate with /, without blanks", INFO, pointer=pointer)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
         yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
@@ -346,41 +277,31 @@ def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " test needs an assertion, or an exit with a code, that is reached when it runs as a script.",
 )
 def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    hint = "assert what must hold, and run the test: `if __name__ == '__main__': unittest.main()`"
-    message, line = _powerless(task, test)
+    message, line = _powerless(test)
     if message:
+        hint = "assert what must hold, and run the test: `if __name__ == '__main__': unittest.main()`"
         yield Problem(message, hint, line=line)
     elif proof := _proven_to_pass(task, target):
         yield Problem(proof, "compare what the target returns with stored values, and exit with 1")
 
 
-def _powerless(task: TaskView, test: UnitTest) -> tuple[str, int]:
+def _powerless(test: UnitTest) -> tuple[str, int]:
     """Return why no failure reaches the exit code, and the line; "" when one may, or LMR503 says why none does."""
-    for node in test.nodes:
-        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Tuple) and node.test.elts:
-            return f"`assert {ast.unparse(node.test)[:60]}` always holds: it asserts a tuple", node.lineno
     runs = [call for call, name in test.calls if _RUNNER.fullmatch(name)]
+    exits = [call for call, name in test.calls if name == "unittest.main" or name in _EXITS]
     # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
-    asserts = [item for item in test.failures if not (runs and item.is_exit)]
-    if any(item.handler and not isinstance(item.node, ast.Raise) for item in asserts):
+    asserts = [node for node in test.failures if not (runs and node in exits)]
+    if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in asserts):
         return "", 0  # LMR503
     if not asserts:
         logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
-        verdict = (
-            "its verdict is only printed or logged"
-            if logged
-            else "it contains no assertion, raise or exit code"
-        )
+        verdict = "its verdict is only printed or logged" if logged else "it contains no assertion"
         return f"{verdict}: the test exits with 0 whatever happens", 0
-    if any(item.top and item.handler is None for item in test.failures):
+    if any(id(node) not in test.defined and id(node) not in test.swallowed for node in test.failures):
         return "", 0
     if runs:
         return "the test runner's result does not reach the exit code", runs[-1].lineno
-    parsed = dockerfile.read(task)
-    if parsed is not None and any("pytest" in item.text for item in parsed.named("CMD", "ENTRYPOINT")):
-        return "", 0
-    dead = [node.lineno for node in test.module.tree.body if _is_dead(node)]
-    return "run as a script, the file only defines its tests: nothing runs them", dead[0] if dead else 0
+    return "run as a script, the file only defines its tests: nothing runs them", 0
 
 
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
@@ -390,9 +311,7 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
     except LmrError:
         return ""
     how = passes_without_solution(evaluation.gates, target.index)
-    if not how or not evaluation.is_of(state(task)):
-        return ""
-    return f"{how}, as `lmr-author evaluate` has shown"
+    return f"{how}, as `lmr-author evaluate` has shown" if how and evaluation.is_of(state(task)) else ""
 
 
 @_test_check(
@@ -402,72 +321,64 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
 )
 def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     # Exceptions are raised and caught for other reasons too.
-    swallowed = [one.handler for one in test.failures if one.handler and not isinstance(one.node, ast.Raise)]
-    for handler in dict.fromkeys(swallowed):
+    asserting = (node for node in test.failures if not isinstance(node, ast.Raise))
+    for handler in dict.fromkeys(test.swallowed[id(one)] for one in asserting if id(one) in test.swallowed):
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
         line = getattr(handler, "lineno", 0)
         yield Problem(message, "raise again in the handler, or remove it", line=line)
 
 
 _COMPARING = re.compile(
-    r"(?:.*\.)?(?:allclose|isclose|equal|array_equal|assert(?:_?almost)?_?equals?|assert_allclose|assert_close"
-    r"|assert_array_\w*equal|assertSequenceEqual|assertListEqual|assertDictEqual|assertTupleEqual|assertIs)",
+    r"(?:.*\.)?(?:allclose|isclose|eq|equal|array_equal|assert(?:_?almost)?_?equals?|assert_allclose|assert_close"
+    r"|assert_array_\w*equal|assert(?:Sequence|List|Dict|Tuple)Equal|assertIs)",
     re.IGNORECASE,
 )
-
-
 _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy\b")
 
 
 @_test_check(
     "LMR504",
     "the test compares a value with itself",
-    rationale="`allclose(loss, loss)` holds whatever was implemented.",
+    rationale="`allclose(loss, loss)` holds whatever was implemented. Two calls of the target are compared to see"
+    " whether it is deterministic.",
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    names = function_names(target)
-    sources = _sources(test, ("load(", "loads(", "open(", *names))
-
-    def source(side: ast.expr) -> str:
-        text = _SAME.sub("", ast.unparse(side)).strip("()")
-        return sources.get(text, text)
-
-    compared = [(node, source(left), source(right)) for node, left, right in _compared(test)]
-    for node, left, right in compared:
-        # Beside a real comparison, two equal calls of the target ask whether it is deterministic.
-        repeats = any(name in left for name in names) and any(one != other for _, one, other in compared)
-        if left == right and not repeats:
+    loaded, names = _loaded(test), function_names(target)
+    for node in test.nodes:
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], ast.NotEq | ast.IsNot):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            sides = [node.left, node.right]
+        elif isinstance(node, ast.Call) and _COMPARING.fullmatch(dotted(node.func)):
+            owner = [node.func.value] if isinstance(node.func, ast.Attribute) and len(node.args) == 1 else []
+            sides = [*owner, *node.args[:2]]
+        same = {_SAME.sub("", ast.unparse(side)).strip("()") for side in sides}
+        values = {loaded.get(text, text) for text in same}
+        if (
+            len(sides) == 2
+            and len(values) == 1
+            and not any(f"{name}(" in text for name in names for text in same)
+        ):
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
 
 
-def _sources(test: UnitTest, telling: tuple[str, ...]) -> dict[str, str]:
-    """Return the value of each name that is assigned once, and read from a file or returned by the target."""
+def _loaded(test: UnitTest) -> dict[str, str]:
+    """Return the value of each name that is assigned once, and read from a file."""
     names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    stored = Counter(node.id for node in names)
-    found: dict[str, str] = {}
-    for node in test.nodes:
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and stored[target.id] == 1:
-            text = ast.unparse(node.value)
-            found |= {target.id: text} if any(word in text for word in telling) else {}
-    return found
-
-
-def _compared(test: UnitTest) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
-    """Yield (node, one side, the other side) of what is compared."""
-    for node in test.nodes:
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            if not isinstance(node.ops[0], ast.NotEq | ast.IsNot):
-                yield node, node.left, node.comparators[0]
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            yield node, node.left, node.right
-        elif isinstance(node, ast.Call):
-            if len(node.args) >= 2 and _COMPARING.fullmatch(dotted(node.func)):
-                yield node, node.args[0], node.args[1]
-            elif isinstance(node.func, ast.Attribute) and node.func.attr in ("equal", "allclose", "eq"):
-                yield from ((node, node.func.value, one) for one in node.args[:1])
+    stored = [node.id for node in names]
+    values = {
+        node.targets[0].id: ast.unparse(node.value)
+        for node in test.nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    return {
+        name: text
+        for name, text in values.items()
+        if stored.count(name) == 1 and re.search(r"loads?\(|open\(", text)
+    }
 
 
 @_test_check(
@@ -482,8 +393,7 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
     words = re.compile(rf"(?<![a-z])golden_files?(?![a-z]){named}")
     imports = [node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     texts = [(ast.unparse(node), node.lineno) for node in imports]
-    texts += [(text, line) for text, line in test.texts if "\n" not in text]
-    for text, line in texts:
+    for text, line in [*texts, *(one for one in test.texts if "\n" not in one[0])]:
         if match := words.search(text):
             hint = "import the repository's own file, and compare with stored values"
             yield Problem(f"the test uses the golden ({match[0]})", hint, line=line)
@@ -498,30 +408,33 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
 )
 def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     one = pair(task, target)
-    if not one.complete:
+    if not one.complete or one.golden is None:
         return
     last = {item.qualname.rpartition(".")[2] for item in one.targets}
-    wanted = {part for item in one.targets for part in item.qualname.split(".")} | set(function_names(target))
-    for item in one.golden.definitions if one.golden else ():
-        # a private function is reached through its callers
-        if last & {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}:
-            wanted |= set(item.qualname.split("."))
-    bodies = [node for tree in test.trees for node in tree.body]
-    own = [node for node in bodies if isinstance(node, ast.FunctionDef) and node.name in last]
+    wanted = {part for item in one.targets for part in item.qualname.split(".")}
+    uses = {
+        item.qualname: {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}
+        for item in one.golden.definitions
+    }
+    for _ in range(CALLS):  # a private function is reached through its callers
+        wanted |= {
+            part for name, used in uses.items() if used & (wanted - {"self", ""}) for part in name.split(".")
+        }
+    own = [node for one in test.modules for node in one.tree.body if getattr(node, "name", "") in last]
     imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
     reached = {alias.asname or alias.name for node in imports for alias in node.names}
     reached |= {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
     if own and not target.class_name and not reached & last:
-        message = f"tests a definition of {own[0].name} of its own, not the goal file's"
+        message = "tests a definition of its own, not the goal file's"
         yield Problem(message, "import it from the goal file", line=own[0].lineno)
     elif not wanted & test.names:
-        for node in imports:  # a module that names the target may call it
-            path = task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py")
-            text = (task.text(path) or "") if path else ""
-            if any(re.search(rf"\b{re.escape(name)}\b", text) for name in last):
-                return
-        message = f"never names {function_names(target)[0] if function_names(target) else 'the target'}"
-        yield Problem(message, "import the goal file and call the target")
+        modules = {
+            task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py") for node in imports
+        }
+        texts = [task.text(path) or "" for path in modules - {one.goal_path}]
+        if not any(name in text for name in last for text in texts):
+            message = f"never names {next(iter(function_names(target)), 'the target')}"
+            yield Problem(message, "import the goal file and call the target")
 
 
 @_test_check(
@@ -538,7 +451,7 @@ def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> It
     near = [(text, line) for text, line in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text)]
     hint = 'log "Passed" or "Failed" to unit_test/logs/, beside the exit code'
     message = f'logs {near[0][0]!r:.40}, not "Passed"' if near else 'writes no verdict ("Passed" or "Failed")'
-    severity = NOTE if not near and not _powerless(task, test)[0] else None
+    severity = NOTE if not near and not _powerless(test)[0] else None
     yield Problem(message, hint, line=near[0][1] if near else 0, severity=severity)
 
 
@@ -564,13 +477,15 @@ def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> It
             yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 
 
-_GPU = re.compile(r"\.cuda\(\)|[\"'](?:cuda(?::\d+)?|nccl)[\"']")
-_FETCHES = re.compile(
-    r"\b(?:\w+\.)?(?:from_pretrained|SentenceTransformer|pipeline|load_dataset|hf_hub_download|snapshot_download"
-    r"|spacy\.load|torch\.hub\.load)\(\s*(?:\w+=)?[\"'](?![./~])([\w./-]+)[\"']|\b(?:requests\.(?:get|post)|urlopen|urlretrieve|OpenAI"
-    r"|Anthropic|(?:wget|gdown|nltk|stanza)\.download)\(|\b(?:pretrained|download)=True|[A-Z_]+_API_KEY"
-    r"|\b(?:wget|curl|gdown|git clone|huggingface-cli|hf download)[\"' ]"
-)
+_NEEDS = {
+    "a GPU": re.compile(r"\.cuda\(\)|[\"'](?:cuda(?::\d+)?|nccl)[\"']"),
+    "the network or a model": re.compile(
+        r"\b(?:from_pretrained|SentenceTransformer|pipeline|load_dataset|hf_hub_download|snapshot_download"
+        r"|spacy\.load|hub\.load)\(\s*(?:\w+=)?[\"'](?![./~])([\w./-]+)[\"']|\b(?:requests\.(?:get|post)|urlopen"
+        r"|urlretrieve|OpenAI|Anthropic|(?:wget|gdown|nltk|stanza)\.download)\(|\b(?:pretrained|download)=True"
+        r"|[A-Z_]+_API_KEY|\b(?:wget|curl|gdown|git clone|huggingface-cli|hf download)[\"' ]"
+    ),
+}
 
 
 @_test_check(
@@ -582,20 +497,15 @@ _FETCHES = re.compile(
     recorded=False,
 )
 def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    if "mock" in test.module.text:
-        return
-    hint = "record small inputs on a CPU: `lmr-author record`"
-    folders = [task.repository / start for start in ("", "unit_test")] if task.repository else []
-    needs: dict[str, tuple[str, int]] = {}
-    for number, text in enumerate(test.module.text.splitlines(), 1):
-        line = text.partition("#")[0]
-        if (match := _GPU.search(line)) and "is_available" not in test.module.text:
-            needs.setdefault("GPU", (f"a GPU: {match[0]}", number))
-        match = _FETCHES.search(line)
-        if match and not (match[1] and any(task.exists(folder / match[1]) for folder in folders)):
-            needs.setdefault("network", (f"the network or a model: {match[0]:.60}", number))
-    for message, number in needs.values():
-        yield Problem(f"needs {message}", hint, line=number)
+    text = test.modules[0].text
+    for need, pattern in _NEEDS.items():
+        for number, line in enumerate(text.splitlines() if "mock" not in text else (), 1):
+            match = pattern.search(line.partition("#")[0])
+            local = match and match.lastindex and task.named(match[1].rpartition("/")[2])
+            if match and not local and not (need == "a GPU" and "is_available" in text):
+                hint = "record small inputs on a CPU: `lmr-author record`"
+                yield Problem(f"needs {need}: {match[0]:.60}", hint, line=number)
+                break
 
 
 @target_check(
@@ -630,8 +540,12 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     for text, line, written in test.files:
         relative = re.sub(r"^(?:\.\./|\./)+", "", text)
         outside = not relative.startswith(("unit_test/", "/")) and task.is_file(task.repository / relative)
-        beside = task.is_file(test.path.parent / text)
-        if outside and not beside and not written and _EXPECTED.search(relative):
+        if (
+            outside
+            and not task.is_file(test.path.parent / text)
+            and not written
+            and _EXPECTED.search(relative)
+        ):
             message = f"expected values are read from {relative}, outside of unit_test/"
             yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
 
@@ -643,45 +557,34 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     " confirmed.",
 )
 def recordings_untouched(task: TaskView) -> Iterator[Problem]:
-    if task.repository is None:
-        return
-    tests = f"{task.relative_raw(task.repository)}/unit_test"
-    again = "record again: `lmr-author record`"
-    folders = {entry.relative for entry in task.below(f"{tests}/recordings") if entry.kind == "folder"}
-    for folder in sorted(name for name in folders if name.count("/") == tests.count("/") + 2):
-        place = task.task.root / folder / "recording.json"
-        data = task.read_bytes(place)
-        cases = any(name.startswith(f"{folder}/case_") for name in folders)
-        if data is None and cases and task.is_file(task.task.root / tests / SUPPORT):
-            yield Problem("recording.json is missing", again, place.parent)
-        for path, digest in _recorded_files(place, data) if data is not None else ():
-            if task.inside(task.task.root, task.relative_raw(path)) is None or ".." in task.relative_raw(
-                path
-            ):
+    tests, again = task.repository and task.repository / "unit_test", "record again: `lmr-author record`"
+    recordings = f"{task.relative_raw(tests)}/recordings" if tests else "\0"
+    for entry in task.below(recordings):
+        if tests is None or entry.kind != "folder" or entry.folder != recordings:
+            continue
+        folder = task.path(entry)
+        data, place = task.read_bytes(folder / "recording.json"), folder / "recording.json"
+        if data is None:
+            cases = any(one.name.startswith("case_") for one in task.below(entry.relative))
+            if cases and task.is_file(tests / SUPPORT):
+                yield Problem("recording.json is missing", again, folder)
+            continue
+        try:
+            manifest = read_json(data)
+            files = [(folder / case["name"], case["files"]) for case in manifest["cases"]]
+            files += [(tests, manifest.get(key) or {}) for key in ("support", "helpers")]
+            digests = [(root, name, digest) for root, held in files for name, digest in held.items()]
+        except (KeyError, TypeError, AttributeError):
+            yield Problem("recording.json cannot be read", again, place)
+            continue
+        for root, name, digest in digests:
+            path = task.inside(task.task.root, f"{task.relative_raw(root)}/{name}")
+            if path is None:
                 yield Problem("recording.json names a file outside of the recording", again, place)
-            elif not digest:
-                yield Problem("recording.json cannot be read", again, place)
             elif not task.is_file(path):
                 yield Problem(f"{task.relative(path)} is missing", again, place)
             elif sha256_file(path) != digest:
                 yield Problem("file that differs from the recording", again, path)
-
-
-def _recorded_files(place: Path, data: bytes) -> list[tuple[Path, str]]:
-    """Return (file, digest) of everything in a manifest; the manifest with no digest when it cannot be read."""
-    tests = place.parent.parent.parent
-    try:
-        manifest = json.loads(data)
-        found = [
-            (place.parent / str(case["name"]) / file, str(digest))
-            for case in manifest["cases"]
-            for file, digest in case["files"].items()
-        ]
-        for key in ("support", "helpers"):
-            found += [(tests / str(file), str(digest)) for file, digest in (manifest.get(key) or {}).items()]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return [(place, "")]
-    return found
 
 
 @check(
@@ -701,9 +604,8 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
         for path, target in tests.items() if len(tests) > 1 else ():
             others = ", ".join(str(other.index) for other in tests.values() if other is not target)
             hint = f"name it unit_test/logs/unit_test_{target.index}.log"
-            yield Problem(
-                f"writes {log}, as the test of implementation {others} does", hint, path, target=target
-            )
+            message = f"writes {log}, as the test of implementation {others} does"
+            yield Problem(message, hint, path, target=target)
 
 
 _TOLERANCES = frozenset(["atol", "rtol", "delta", "abs", "rel", "abs_tol", "rel_tol", "tol", "tolerance"])
@@ -719,35 +621,27 @@ _TOLERANCES = frozenset(["atol", "rtol", "delta", "abs", "rel", "abs_tol", "rel_
     recorded=False,
 )
 def compares_enough(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    for line, tolerance in _tolerances(test):
-        message = f"a tolerance of {tolerance:g} hides wrong results"
-        yield Problem(message, "use the smallest tolerance that the golden needs, as 1e-5", line=line)
-        break
+    for node in test.nodes:
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Call) and re.search(r"(?i)close|equal|approx", dotted(node.func)):
+            values = [item.value for item in node.keywords if item.arg in _TOLERANCES]
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
+            left = ast.unparse(node.left)
+            values = node.comparators if "abs(" in left and "len(" not in left else []
+        width = max((_number(value) for value in values), default=0.0)
+        # beside a large number the tolerance is small
+        if width >= 0.1 and max(_number(one) for one in ast.walk(node)) <= 10 * width:
+            message = f"a tolerance of {width:g} hides wrong results"
+            hint = "use the smallest tolerance that the golden needs, as 1e-5"
+            yield Problem(message, hint, line=values[0].lineno)
+            break
     for golden, _, one in pair(task, target).complete:
         yield from _dropped_values(golden, one.qualname.rpartition(".")[2], test)
 
 
-def _tolerances(test: UnitTest) -> Iterator[tuple[int, float]]:
-    """Yield (line, tolerance) of each comparison that is too wide."""
-    for node in test.nodes:
-        values: list[ast.expr] = []
-        if isinstance(node, ast.Call):
-            name = dotted(node.func)
-            known = node.keywords if _COMPARING.fullmatch(name) or "approx" in name else []
-            values = [item.value for item in known if item.arg in _TOLERANCES]
-            places = [item.value for item in known if item.arg in ("places", "decimal")]
-            if any(isinstance(one, ast.Constant) and one.value in (0, -1) for one in places):
-                yield node.lineno, 0.5
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
-            left = ast.unparse(node.left)
-            values = node.comparators if "abs(" in left and "len(" not in left else []
-        for value in values:
-            width = value.value if isinstance(value, ast.Constant) else 0
-            if isinstance(width, float | int) and width >= 0.1:
-                numbers = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                # beside a large number the tolerance is small
-                if not any(isinstance(one, int | float) and one > 10 * width for one in numbers):
-                    yield value.lineno, float(width)
+def _number(node: ast.AST) -> float:
+    value = getattr(node, "value", 0)
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator[Problem]:
@@ -759,16 +653,14 @@ def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator
     loaded = {node.id for node in names} - {"_"}
     calls = [call for call, called in test.calls if called.rpartition(".")[2] == name]
     taken: dict[int, set[int]] = {}
-    for node in test.nodes:
-        index = getattr(node.slice, "value", None) if isinstance(node, ast.Subscript) else None
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Subscript) and isinstance(index, int):
-            taken[id(node.value)] = {index % max(count, 1)}
-        elif isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and len(target.elts) == count:
+    for node in test.nodes if count > 1 else ():
+        if isinstance(node, ast.Subscript) and isinstance(index := getattr(node.slice, "value", None), int):
+            taken[id(node.value)] = {index % count}
+        elif isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Tuple):
             kept = {at for at, item in enumerate(target.elts) if getattr(item, "id", "") in loaded}
             taken[id(node.value)] = kept
-    used = {at for call in calls for at in taken.get(id(call), set(range(count)))}
-    if count > 1 and calls and len(used) < count:
+    used = {at for call in calls for at in taken.get(id(call), range(count))}
+    if calls and len(used) < count:
         missing = ", ".join(str(at + 1) for at in range(count) if at not in used)
         message = f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
         yield Problem(message, "compare all that it returns", line=calls[0].lineno, severity=NOTE)
@@ -786,38 +678,25 @@ def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> 
     repository, parsed = task.repository, dockerfile.read(task)
     if repository is None or parsed is None or test.path.parent == repository:
         return
-    text = "\n".join(module.text for module in (test.module, *test.helpers))
     image = "\n".join(item.text for item in parsed.instructions)
     if (
-        re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", text)
+        re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
         or re.search(r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image)
         or task.is_file(repository / "conftest.py")
     ):
         return
-    hint = "begin with sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))"
-    for node in test.module.tree.body:
+    for node in test.modules[0].tree.body:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in names:
-            places = [test.path.parent, repository, *(repository / one for one in ("src", "lib", "python"))]
-            first = name.partition(".")[0]
-            holds = [
-                one for one in places if task.is_file(one / f"{first}.py") or _is_folder(task, one, first)
-            ]
-            if not holds or holds[0] == test.path.parent:
-                continue
-            if holds[0] == repository:
-                message, severity = f"imports {name}, which only PYTHONPATH makes importable", NOTE
-            else:
-                folder, severity = holds[0].name, WARNING
-                message = f"imports {name}, which is in {folder}/, where Python does not look"
-                hint = f"insert {folder}/ into sys.path first"
-            yield Problem(message, hint, line=node.lineno, severity=severity)
-            return
-
-
-def _is_folder(task: TaskView, folder: Path, name: str) -> bool:
-    return bool(name) and task.exists(folder / name, Path.is_dir)
+        for name in filter(None, names):
+            for folder in (repository, repository / "src"):
+                first = name.partition(".")[0]
+                if any(task.exists(folder / one) for one in (first, f"{first}.py")):
+                    message = f"imports {name}, which only PYTHONPATH makes importable"
+                    hint = f"insert the absolute path of {folder.name}/ into sys.path first"
+                    severity = NOTE if folder == repository else WARNING
+                    yield Problem(message, hint, line=node.lineno, severity=severity)
+                    return
 
 
 _DRAWS = re.compile(
@@ -835,7 +714,8 @@ _DRAWS = re.compile(
 )
 def seeded(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     drawn = [(call, name) for call, name in test.calls if _DRAWS.fullmatch(name)]
-    if drawn and not re.search(r"seed|RandomState\(\d|default_rng\(\d|generator=", test.module.text):
+    if drawn and not re.search(r"seed|RandomState\(\d|default_rng\(\d|generator=", test.modules[0].text):
         call, name = drawn[0]
-        message = f"{name} draws without a seed"
-        yield Problem(message, "set a seed first, or store the inputs", line=call.lineno)
+        yield Problem(
+            f"{name} draws without a seed", "set a seed first, or store the inputs", line=call.lineno
+        )

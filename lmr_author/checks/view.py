@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -84,25 +83,10 @@ def readable(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-_SLIP = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])|//[^\n]*', re.DOTALL)
-
-
 def read_json(data: bytes | None) -> Any:
-    """Return parsed JSON; None when it is something else.
-
-    A superfluous comma, a ``//`` comment, a line break inside a text and another encoding are forgiven.
-    """
+    """Return parsed JSON; None when it is something else."""
     try:
         return json.loads(data or b"")
-    except (ValueError, RecursionError):
-        pass
-    try:
-        text = (data or b"").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = (data or b"").decode("cp1252", "replace")
-    text = _SLIP.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
-    try:
-        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
 
@@ -213,10 +197,7 @@ class TaskView:
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
-        """Return ``info.json`` as written, or None when it is absent or not a JSON object.
-
-        The usual slips of hand-written JSON are forgiven: LMR001 reports them, and the other checks go on.
-        """
+        """Return ``info.json`` as written, or None when it is absent or not a JSON object."""
         value = read_json(self.read_bytes(self.task.info_path))
         if not isinstance(value, dict):
             return None

@@ -67,7 +67,7 @@ def _ask(leak: OpenLeak) -> LeakAnswer:
     question = f"{leak.finding.path}: what should happen to it?"
     while (choice := ui.choice(question, [*choices, ACCEPT, LEAVE])) == SHOW:
         for place in leak.places:
-            line = f", line {place.line}" if place.line and not place.member else ""
+            line = f", line {place.line}" if place.line else ""
             same = f"{round(place.similarity * 100)} % the same"
             ui.say(f"{place.path}{line}, {place.place}: {same}", tone="bold")
             if place.diff:

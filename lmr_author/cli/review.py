@@ -137,15 +137,17 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
     from lmr_author.files import read_answers
     from lmr_author.review import review as reviewing
     from lmr_author.task.reviews import path_of_reviewer
+    from lmr_author.validation.run import checked
 
     if answers:
         given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
-        _show_items(reviewing.answer_automatic(task))
+        findings = checked([task]).findings
+        _show_items(reviewing.answer_automatic(task, findings))
         draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
-        given = ask_answers(asked.questions, draft.answers, draft.keep, reviewing.evidence_of(task))
+        given = ask_answers(asked.questions, draft.answers, draft.keep, reviewing.evidence_of(task, findings))
     result = reviewing.save_review(task, reviewer, given, asked)
     if output is Format.json:
         ui.print_json(

@@ -26,9 +26,7 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
     tasks = tasks_at(paths or [default_tasks()])
     with ui.progress("checking") as progress:
         done = iter(range(1, len(tasks) + 1))
-        found = statuses(
-            tasks, lambda one: progress(f"checked {next(done)} of {len(tasks)} tasks: {one.task}")
-        )
+        found = statuses(tasks, lambda one: progress(f"checked {next(done)} of {len(tasks)} tasks: {one}"))
     if output is Format.json:
         ui.print_json({"tasks": [item.to_json() for item in found]})
     else:

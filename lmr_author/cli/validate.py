@@ -92,7 +92,7 @@ def validate(
             return run_checks(
                 tasks,
                 checks,
-                lambda task: progress(f"validated {next(done)} of {len(tasks)} tasks: {task.task}"),
+                lambda name: progress(f"validated {next(done)} of {len(tasks)} tasks: {name}"),
                 jobs=jobs or processors(),
             )
 

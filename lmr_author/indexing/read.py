@@ -20,15 +20,13 @@ MAX_BYTES = 2 * 1024 * 1024
 NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
 NEEDS_GPU = "it insists on a GPU"
 
-SHAPES: dict[type[ast.AST], str] = {
-    ast.Assign: "a", ast.AugAssign: "a", ast.AnnAssign: "a", ast.Expr: "e", ast.Return: "r", ast.If: "I",
-    ast.For: "F", ast.AsyncFor: "F", ast.While: "W", ast.With: "w", ast.AsyncWith: "w", ast.Try: "T",
-    ast.TryStar: "T", ast.Match: "M", ast.Raise: "x", ast.Assert: "x", ast.Delete: "d", ast.FunctionDef: "D",
-    ast.AsyncFunctionDef: "D", ast.ClassDef: "C",
-}  # fmt: skip
-"""A letter for each kind of statement; those that compute nothing (pass, import, global, …) have none."""
+_STATEMENTS = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete,
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+)  # fmt: skip
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
+"""Statements that fork. Those of neither tuple compute nothing (pass, import, global, …)."""
 
-_BRANCHES = "IFWTM"
 _SELF = ("self", "cls")
 _KINDS = {ast.FunctionDef: "function", ast.AsyncFunctionDef: "async", ast.ClassDef: "class"}
 _STRING_OR_COMMENT = re.compile(
@@ -56,10 +54,10 @@ class IndexEntry:
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one; for a class its bases.
         docstring: not cleaned; "" when there is none.
         comments: the text of its comments.
-        shape: one letter per statement (see SHAPES), nested ones included, a docstring not; sorted.
+        statements, branches: their number in its code, nested ones included, a docstring not.
+        returns: it has a return statement.
         names: names that its code uses other than by calling them.
         calls: last names of the functions that it calls.
-        local: names that its code binds, its parameters included.
         obstacle: why it cannot run in a test, as a sentence; "" for nothing that can be seen.
     """
 
@@ -78,10 +76,11 @@ class IndexEntry:
     parameters: tuple[str, ...]
     docstring: str
     comments: str
-    shape: str = ""
+    statements: int = 0
+    branches: int = 0
+    returns: bool = False
     names: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
-    local: frozenset[str] = frozenset()
     obstacle: str = ""
 
     @property
@@ -103,16 +102,6 @@ class IndexEntry:
     def node_id(self) -> str:
         """``path::qualname``, with ``#2`` where the name alone means another definition."""
         return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.siblings > 1 else "")
-
-    @property
-    def statements(self) -> int:
-        """The number of its statements, nested ones included, a docstring not."""
-        return len(self.shape)
-
-    @property
-    def branches(self) -> int:
-        """The number of its statements that fork (if, for, while, try, match)."""
-        return sum(map(self.shape.count, _BRANCHES))
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -180,20 +169,21 @@ def _with_code(entry: IndexEntry, definition: code.Definition) -> IndexEntry:
     parts = [part for part in code.children(own) if part not in own.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    shape = sorted(SHAPES[type(node)] for node in nodes if type(node) in SHAPES)
-    if definition.docstring is not None:
-        shape.remove("e")
+    branches = sum(isinstance(node, _BRANCHES) for node in nodes)
+    statements = branches + sum(isinstance(node, _STATEMENTS) for node in nodes)
     names: dict[str, None] = {}
     calls: dict[str, None] = {}
-    local: set[str] = set()
     for node in nodes:
         name = _name(node)
         if name and name not in _SELF:
             (calls if id(node) in called else names)[name] = None
-        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)):
-            local.add(name)
     return replace(
-        entry, shape="".join(shape), names=tuple(names), calls=tuple(calls), local=frozenset(local)
+        entry,
+        statements=statements - (definition.docstring is not None),
+        branches=branches,
+        returns=any(isinstance(node, ast.Return) for node in nodes),
+        names=tuple(names),
+        calls=tuple(calls),
     )
 
 

@@ -7,7 +7,6 @@ at a time, so that prose, prompts and missing lines around it do no harm.
 from __future__ import annotations
 
 import ast
-import html
 import json
 import re
 import textwrap
@@ -28,11 +27,7 @@ MAX_JOINED, MAX_LENGTH = 40, 4_000
 """Lines and characters that one statement of a text may have."""
 
 _PATCH = frozenset({".patch", ".diff", ".rej"})
-_MARKUP = frozenset({".html", ".htm", ".xhtml", ".xml", ".svg"})
-_ESCAPED = frozenset({".json", ".jsonl", ".yaml", ".yml", ".toml", ".js"})
 _COMMENT = re.compile(r"(?m)^[ \t]*#+ ?(.*)$")
-_TAG = re.compile(r"<[^<>\n]{0,400}>")
-_BREAK = re.compile(r"(?i)<br\s*/?>|</(?:p|div|tr|li|pre|h\d)>")
 _MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
 _MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
@@ -50,7 +45,7 @@ class Fragment:
     Attributes:
         kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
-        line: its first line in the file; 0 when it has none (notebooks, archives of lines).
+        line: its first line in the file; 0 when it has none (notebooks).
         text: its source.
         definition: the function, when it is one of a Python file.
         parsed: its statements, when it was taken apart as Python already.
@@ -103,13 +98,9 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
         for sign, other, where in (("-", "+", "removed lines"), ("+", "-", "added lines")):
             side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
             yield Fragment("patch", where, 1, "\n".join(side))
-    elif suffix in _MARKUP:
-        yield Fragment("text", "", 0, html.unescape(_TAG.sub("", _BREAK.sub("\n", text))))
     else:
         # An editor counts other lines in a file with null bytes.
         yield Fragment("text", "", 0 if b"\0" in data else 1, text)
-        if suffix in _ESCAPED:
-            yield from (Fragment("text", "", 0, quoted) for quoted in _quoted(text))
 
 
 def parse(data: bytes, name: str) -> Module | None:
@@ -158,19 +149,17 @@ def _comments(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def _notebook(data: bytes) -> Iterator[Fragment]:
-    """Yield the cells of a notebook, and their outputs (``function??`` prints the source)."""
+    """Yield the cells of a notebook."""
     try:
         document = json.loads(data)
-        cells = document.get("cells") or [
-            cell for sheet in document.get("worksheets", []) for cell in sheet.get("cells", [])
-        ]
+        cells = document["cells"]
         entries = [cell for cell in cells if isinstance(cell, dict)]
-    except (ValueError, AttributeError, RecursionError, TypeError):
+    except (ValueError, KeyError, RecursionError, TypeError):
         yield Fragment("notebook", "", 0, "\n".join(_quoted(data.decode("utf-8", "replace"))))
         return
     code = []
     for number, cell in enumerate(entries, 1):
-        text = _joined(cell.get("source", cell.get("input", "")))
+        text = _joined(cell.get("source", ""))
         where = f"cell {number}"
         if cell.get("cell_type") != "code":
             yield Fragment("notebook", where, 0, text)
@@ -182,18 +171,8 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
             yield Fragment("notebook", where, 0, text)
         else:
             yield from _python(module, "notebook", where)
-        outputs = cell.get("outputs")
-        for output in outputs if isinstance(outputs, list) else ():
-            if isinstance(output, dict) and "\n" in (shown := _shown(output)):
-                yield Fragment("notebook", f"{where}, output", 0, shown)
     if len(code) > 1:
         yield Fragment("notebook", "", 0, "\n".join(code))
-
-
-def _shown(output: dict[str, object]) -> str:
-    data = output.get("data")
-    text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
-    return re.sub(r"\x1b\[[0-9;]*m", "", _joined(text or ""))
 
 
 def _joined(source: object) -> str:
@@ -279,17 +258,3 @@ def is_telling(line: str) -> bool:
 def is_comment(line: str) -> bool:
     """Recognize a line that is nothing but a comment."""
     return line.lstrip().startswith("#")
-
-
-def added_comments(module: Module, original: Module) -> set[str]:
-    """Return the lines of a module's comments and texts, without blanks, that another one does not have."""
-    return set(map(squeezed, _quiet_lines(module))) - set(map(squeezed, _quiet_lines(original)))
-
-
-def _quiet_lines(module: Module) -> Iterator[str]:
-    """Yield the lines of a module's comments and multi-line texts, and its bare texts."""
-    yield from filter(is_comment, module.text.splitlines())
-    bare = {id(node.value) for node in each(module.tree, ast.Expr)}
-    for node in each(module.tree, ast.Constant):
-        if isinstance(node.value, str) and ("\n" in node.value or id(node) in bare):
-            yield from node.value.splitlines()

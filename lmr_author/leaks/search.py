@@ -9,12 +9,11 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from lmr_author import files
-from lmr_author.leaks import archives
 from lmr_author.leaks.fragments import Fragment, fragments, squeezed
 from lmr_author.leaks.solution import Solution
 from lmr_author.leaks.statements import StatementMatch, compare
@@ -43,7 +42,6 @@ class Leak:
         generated: the file was made by running, building or editing.
         line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
-        member: the file in an archive; "" for a plain file.
         found: the text of the place.
         nth: 2 for the second definition of that name in a Python file…
     """
@@ -56,26 +54,24 @@ class Leak:
     generated: bool
     line: int = 0
     where: str = ""
-    member: str = ""
     found: str = ""
     nth: int = 1
 
     @property
     def node(self) -> str:
         """``path::qualname`` when the place is a function that could itself be masked; else ""."""
-        if self.kind != "code" or not self.where or self.member or not self.path.endswith(".py"):
+        if self.kind != "code" or not self.where or not self.path.endswith(".py"):
             return ""
         return f"{self.path}::{self.where}" + (f"#{self.nth}" if self.nth > 1 else "")
 
     @property
     def place(self) -> str:
         """The place in words: "in Old.forward", "in comments"."""
-        inside = f"in {self.member}, " if self.member else ""
         if self.kind == "code":
-            return f"{inside}in {self.where}" if self.where else f"{inside}in the top-level code"
+            return f"in {self.where}" if self.where else "in the top-level code"
         named = {"comments": "in comments", "notebook": "in this notebook", "patch": "in this patch"}
         text = named.get(self.kind, "in this text")
-        return f"{inside}{text}" + (f" ({self.where})" if self.where else "")
+        return text + (f" ({self.where})" if self.where else "")
 
     @cached_property
     def diff(self) -> str:
@@ -89,7 +85,7 @@ class Leak:
             textwrap.dedent(self.solution.source).splitlines(),
             found.splitlines(),
             f"golden {self.solution.qualname}",
-            f"{self.path} {self.member}".strip(),
+            self.path,
             lineterm="",
         )
         return "\n".join(lines)
@@ -105,8 +101,6 @@ def in_file(
         data: its bytes.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
     """
-    if archives.is_archive(path):
-        return _in_archive(path, data, solutions)
     if path.endswith((".pyc", ".pyo")):
         shares = ((one, one.compiled.share_in(path, data)) for one in solutions)
         return [
@@ -119,19 +113,6 @@ def in_file(
         return []
     pieces = [piece for piece in fragments(path.rpartition("/")[2], data) if piece.where not in targets]
     return [leak for one in possible for leak in _of_one(path, one, pieces)]
-
-
-def _in_archive(path: str, data: bytes, solutions: Sequence[Solution]) -> list[Leak]:
-    best: dict[str, Leak] = {}
-    for inner, content in archives.members(path, data):
-        if archives.is_archive(inner):
-            continue
-        for leak in in_file(inner, content, solutions):
-            assert leak.solution is not None
-            key = f"{leak.solution.implementation.index} {leak.solution.qualname}"
-            if key not in best or _rank(leak) > _rank(best[key]):
-                best[key] = replace(leak, path=path, member=inner, generated=is_generated(path))
-    return list(best.values())
 
 
 def _rank(leak: Leak) -> tuple[bool, float]:

@@ -107,7 +107,7 @@ def of_module(tree: ast.Module, *, definitions: bool) -> list[Statement]:
 
 
 def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Iterator[Statement]:
-    for node in (part for one in nodes for part in _apart(one)):
+    for node in nodes:
         if not definitions and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         if row := list(_row(node)):
@@ -117,17 +117,6 @@ def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Itera
             for item in getattr(node, name, ()):
                 inside = [item] if isinstance(item, ast.stmt) else getattr(item, "body", [])
                 yield from _statements(inside, definitions=definitions)
-
-
-def _apart(node: ast.stmt) -> list[ast.stmt]:
-    """Return ``a, b = f(x), g(y)`` as two assignments, and every other statement as it is."""
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            starred = any(isinstance(item, ast.Starred) for item in (*targets, *values))
-            if len(targets) == len(values) and not starred:
-                pairs = zip(targets, values, strict=True)
-                return [ast.copy_location(ast.Assign([one], other), node) for one, other in pairs]
-    return [node]
 
 
 def _row(node: ast.stmt) -> Iterator[tuple[str, str]]:

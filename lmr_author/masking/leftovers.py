@@ -119,7 +119,7 @@ def _is_kept_apart(path: Path) -> bool:
 
 
 def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
-    """Return the paths of what can be taken out of the tree without asking: generated files and archives.
+    """Return the paths of what can be taken out of the tree without asking: generated files.
 
     Only where the solution surely stands in it; a file that somebody wrote is the annotator's to decide, and
     so is one of a package that happens to be called ``dist``.
@@ -133,7 +133,7 @@ def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
         folders = [item for item in path.parents if item.name in ("build", "dist")]
         return path.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
 
-    found = {leak.path for leak in leaks if leak.sure and (leak.generated or leak.member)}
+    found = {leak.path for leak in leaks if leak.sure and leak.generated}
     return tuple(sorted(path for path in found if not is_in_package(PurePosixPath(path))))
 
 
@@ -257,7 +257,6 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     if view.repository is None:
         return Left()
     found = search(view)
-    members = {leak.path: leak.member for leak in found if leak.sure and leak.member}
     moved = take_out(view.repository, task.removed_folder, removable(found, view.repository))
     indices = {None, *(item.index for item in masked)}
     about = [item for item in validate_view(view, select_checks(["LMR4"])) if item.implementation in indices]
@@ -265,11 +264,6 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
     still_open = sorted(accepted.sort(task, there).open, key=lambda item: SEVERITIES.index(item.severity))
     remarks = [
-        f"{path} held the solution, in {members[path]}: if the code needs the archive, put it back without that"
-        for path in moved
-        if path in members
-    ]
-    remarks += [
         f"{item.path}:{item.line} asks for {item.requirement}, {'' if item.sure else 'probably '}this repository's own "
         "package, whose published form holds the solution: leave it out of the image (`env lock` does)"
         for item in own_requirements(view)

@@ -17,7 +17,7 @@ from lmr_author.reporting.page import percent
 from lmr_author.reporting.status import STEPS, Status, status_with
 from lmr_author.review.review import ReviewResult, result_of
 from lmr_author.review.standing import DISPUTED
-from lmr_author.task import CATEGORIES, GateResult, Progress, Severity, State, Task, TaskInfo
+from lmr_author.task import CATEGORIES, Progress, Severity, State, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
 from lmr_author.validation.report import TaskReport
@@ -36,7 +36,7 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     """
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
-    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one.task}"))
+    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one}"))
     rows = []
     for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
@@ -64,6 +64,7 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         where = status_with(task, found.findings)
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
+    killed, tried = evaluations.mutants_killed(gates)
     serious = [item for item in found.findings if item.severity is not Severity.NOTE]
     serious.sort(key=lambda item: item.severity is not Severity.ERROR)
     reviewed = _reviewed(task)
@@ -86,7 +87,7 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         warnings=sum(item.severity is Severity.WARNING for item in serious),
         gates_passed=sum(gate.status == "passed" for gate in gates),
         gates=len(gates),
-        strength=_strength(gates),
+        strength=killed / tried if tried else None,
         bytes=sum(path.stat().st_size for path in task.content_files()),
         reviewers=len(reviewed.standing.reviewers) if reviewed else 0,
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
@@ -109,7 +110,7 @@ def _reviewed(task: Task) -> ReviewResult | None:
 def _target_lengths(task: Task) -> tuple[int, ...]:
     view = TaskView(task)
     targets = (each.golden for one in view.implementations for each in pair(view, one).targets)
-    return tuple(each.end_line - each.line + 1 for each in targets if each)
+    return tuple(each.length for each in targets if each)
 
 
 def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
@@ -121,14 +122,6 @@ def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
         for low, high in pairwise(limits)
     ]
     return (*counted, (f"over {limits[-1]}", sum(length > limits[-1] for length in lengths)))
-
-
-def _strength(gates: Sequence[GateResult]) -> float | None:
-    """Return the share of all mutants that fail."""
-    details = [gate.detail for gate in gates]
-    counted = [(item["killed"], item["mutants"]) for item in details if "killed" in item]
-    total = sum(tried for _, tried in counted)
-    return sum(killed for killed, _ in counted) / total if total else None
 
 
 def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:

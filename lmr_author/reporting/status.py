@@ -15,7 +15,6 @@ from lmr_author.task import Finding, Severity, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task.state import State
 from lmr_author.texts import counted
-from lmr_author.validation.report import TaskReport
 from lmr_author.validation.run import checked
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", "signed off", "accepted")
@@ -50,7 +49,7 @@ def status(task: Task) -> Status:
     return status_with(task, None)
 
 
-def statuses(tasks: Sequence[Task], on_task: Callable[[TaskReport], None] | None = None) -> list[Status]:
+def statuses(tasks: Sequence[Task], on_task: Callable[[str], None] | None = None) -> list[Status]:
     """Return the status of several tasks, checked in parallel."""
     found = checked(tasks, on_task).tasks
     return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]

@@ -103,9 +103,8 @@ def _verdict(
             lines.append(VerdictLine("Gates", f"stale: the task changed since ({text})", "bad"))
         else:
             lines.append(VerdictLine("Gates", text, "good" if evaluation.passed else "bad"))
-        details = [gate.detail for gate in evaluation.gates if "killed" in gate.detail]
-        if tried := sum(item["mutants"] for item in details):
-            killed = sum(item["killed"] for item in details)
+        killed, tried = evaluations.mutants_killed(evaluation.gates)
+        if tried:
             lines.append(VerdictLine("Wrong versions", f"{killed} of {tried} fail", ""))
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     titles = ", ".join(sorted({item.code for item in serious}))

@@ -17,7 +17,7 @@ from lmr_author.review import checklist
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
 from lmr_author.review.standing import Standing, find_standing
-from lmr_author.task import State, Task
+from lmr_author.task import Finding, State, Task
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
 from lmr_author.task.reviews import (
@@ -63,15 +63,15 @@ def read_checklist(path: Path) -> Checklist:
     return Checklist.from_document(data, str(path))
 
 
-def answer_automatic(task: Task) -> tuple[ReviewItem, ReviewItem]:
-    """Return the automatic items of a task as it is now."""
+def answer_automatic(task: Task, findings: Sequence[Finding]) -> tuple[ReviewItem, ReviewItem]:
+    """Return the automatic items of a task as it is now, with the findings of its validation."""
     evaluation = evaluations.load(task)
-    static, gates = checklist.automatic_items(checked([task]).findings, evaluation, State.of(task))
+    static, gates = checklist.automatic_items(findings, evaluation, State.of(task))
     doubts = evaluation.doubts if evaluation else ""
     return static, replace(gates, evidence=f"{gates.evidence}; {doubts}") if doubts else gates
 
 
-def evidence_of(task: Task) -> dict[str, list[str]]:
+def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, list[str]]:
     """Return lines that a reviewer should see beside each item of our own checklist, as far as there are any."""
     info = task.load()
     several = len(info.implementations) > 1
@@ -90,7 +90,7 @@ def evidence_of(task: Task) -> dict[str, list[str]]:
     if task.dockerfile.is_file():
         lines = task.dockerfile.read_text("utf-8", "replace").splitlines()
         found["environment"] = [line for line in lines if line.startswith(("FROM", "ARG BASE_IMAGE"))]
-    leaks = [item for item in checked([task]).findings if item.code.startswith("LMR4")]
+    leaks = [item for item in findings if item.code.startswith("LMR4")]
     found["no-leak"] = [f"{item.path}: {item.message}" for item in leaks] or [
         "validate finds no second place"
     ]
@@ -111,7 +111,10 @@ def save_review(
     task.load()
     asked = asked or checklist_for(task)
     path = path_of_reviewer(task.reviews_folder, reviewer)
-    items = (*answer_automatic(task), *checklist.human_items(answers, asked.questions))
+    items = (
+        *answer_automatic(task, checked([task]).findings),
+        *checklist.human_items(answers, asked.questions),
+    )
     digest = task.content_digest()
     review = Review(
         reviewer=reviewer,

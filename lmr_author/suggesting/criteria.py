@@ -7,7 +7,6 @@ criterion badly is no good task, whatever the others say.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -35,14 +34,6 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class NearCopy:
-    """Another function like it, and how much, 0 to 1."""
-
-    entry: IndexEntry
-    share: float
-
-
-@dataclass(frozen=True)
 class Origin:
     """The project that a function seems to be from.
 
@@ -60,14 +51,12 @@ class Prospect:
     """A function, and the facts that are known about it.
 
     Attributes:
-        copies: near copies; empty as long as they have not been looked for.
         origin: the project that it seems to be taken over from; None where it is the repository's own.
     """
 
     entry: IndexEntry
     index: Index
     description: Description
-    copies: Sequence[NearCopy] = ()
     origin: Origin | None = None
 
 
@@ -209,7 +198,7 @@ def recordable(case: Prospect) -> Judgement:
         found.append((0.7, "is a coroutine"))
     # A change of a tensor in place (`add_`) is recorded as a return value is.
     in_place = any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
-    if "r" not in entry.shape and not entry.class_name and not entry.generator and not in_place:
+    if not entry.returns and not entry.class_name and not entry.generator and not in_place:
         found.append((0.6, "returns nothing"))
     if not found:
         return Judgement(1.0, "its inputs look like values that can be recorded")
@@ -228,19 +217,6 @@ def runs(case: Prospect) -> Judgement:
     return Judgement(0.1, obstacle, "cannot run in a test")
 
 
-def unique(case: Prospect) -> Judgement:
-    """No other function gives the answer away: near copies have to be masked as well."""
-    copies = case.copies
-    if not copies:
-        return Judgement(1.0, "no other function is like it")
-    more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
-    return Judgement(
-        max(0.3, 0.7 - 0.02 * len(copies)),
-        f"{copies[0].share:.0%} of it is also in {copies[0].entry.node_id}{more}: mask those too",
-        counted(len(copies), "near copy", "near copies"),
-    )
-
-
 CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
     "described": (1.0, described),
     "size": (1.0, size),
@@ -249,7 +225,6 @@ CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
     "called": (0.7, called),
     "recordable": (1.0, recordable),
     "runs": (1.0, runs),
-    "copies": (0.5, unique),
 }
 """Weight and function of each criterion, in the order in which an annotator reads them."""
 
@@ -260,113 +235,33 @@ def is_test(path: str) -> bool:
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
 
 
-SAME_NAMES = 0.75
-"""Share of the names, and SAME_SHAPE of the statements, that make another function a near copy."""
-SAME_SHAPE = 0.7
-MIN_NAMES = 3
-MIN_STATEMENTS = 3
-COMMON = 300
-"""A name called by more functions than this says nothing about copies."""
-
-
-class Copies:
-    """Finds functions that the repository has a second time: masked once, they can be read elsewhere."""
-
-    def __init__(self, index: Index) -> None:
-        self._by_call: dict[str, list[IndexEntry]] = defaultdict(list)
-        for entry in index.functions:
-            if entry.statements >= MIN_STATEMENTS:
-                for name in entry.calls:
-                    self._by_call[name].append(entry)
-
-    def of(self, entry: IndexEntry) -> list[NearCopy]:
-        """Return the near copies of a function that call at least half of what it calls, the closest first."""
-        names = [name for name in entry.calls if 0 < len(self._by_call[name]) <= COMMON]
-        by_id = {id(other): other for name in names for other in self._by_call[name]}
-        sharing = Counter(id(other) for name in names for other in self._by_call[name])
-        alike = [by_id[key] for key, count in sharing.items() if count * 2 >= len(names)]
-        found = [NearCopy(other, _similarity(entry, other)) for other in alike if other is not entry]
-        return sorted(
-            (copy for copy in found if copy.share),
-            key=lambda copy: (-copy.share, copy.entry.path, copy.entry.line),
-        )
-
-
-def _similarity(one: IndexEntry, other: IndexEntry) -> float:
-    """Return the similarity of two functions; 0 when they are no near copies.
-
-    Compared are all names, and without the local ones, which a copy may have renamed.
-    """
-    shape = _overlap(Counter(one.shape), Counter(other.shape))
-    if shape < SAME_SHAPE:
-        return 0.0
-    names, others = Counter(one.identifiers), Counter(other.identifiers)
-    share = _overlap(names, others)
-    for local in one.local:
-        names.pop(local, None)
-    for local in other.local:
-        others.pop(local, None)
-    if (names & others).total() >= MIN_NAMES:
-        share = max(share, _overlap(names, others))
-    return min(share, shape) if share >= SAME_NAMES else 0.0
-
-
-def _overlap(one: Counter[str], other: Counter[str]) -> float:
-    either = (one | other).total()
-    return (one & other).total() / either if either else 0.0
-
-
 _FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
-_PROJECT_NAMES = """
+_PROJECTS = frozenset(
+    """
     transformers pytorch_transformers pytorch_pretrained_bert fairseq torch torchvision tensorflow apex
     detectron2 mmcv mmdet timm diffusers peft trl accelerate datasets allennlp opennmt onmt tensor2tensor
     sentence_transformers lm_eval senteval taming clip
-"""
-_PROJECTS = frozenset(_PROJECT_NAMES.split())
+    """.split()  # noqa: SIM905
+)
 """Folders of projects that research code is often copied from."""
 
 _LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
 """Names of the files of the library transformers, which is what is copied most."""
 
 
-class Origins:
-    """Finds files that were taken over from another project.
+def origin_of(path: str, repository: str = "") -> Origin | None:
+    """Return the project that a file seems to be taken over from; None for the repository's own.
 
     Args:
         repository: its name, by which its own code is known.
     """
-
-    def __init__(self, index: Index, repository: str = "") -> None:
-        self._own = repository.lower().replace("-", "_")
-        self._copies: dict[str, str] = {}
-        paths = set(index.files)
-        for folder in sorted({path.rpartition("/")[0] for path in paths}):
-            self._note_copied_tree(folder.split("/"), paths)
-
-    def _note_copied_tree(self, folders: list[str], paths: set[str]) -> None:
-        """Note a folder with another project's whole repository: its package, in ``src/`` or beside ``setup.py``.
-
-        Never the top folder: what is new in a fork may be anywhere in it.
-        """
-        for place, name in enumerate(folders):
-            if name in _PROJECTS and name not in self._own:
-                in_src = folders[place - 1 : place] == ["src"]
-                tree = "".join(f"{part}/" for part in folders[: place - 1 if in_src else place])
-                if tree and (in_src or f"{tree}setup.py" in paths):
-                    self._copies[tree] = name
-
-    def of(self, path: str) -> Origin | None:
-        """Return the origin of a file's functions; None for the repository's own."""
-        for tree, project in self._copies.items():
-            if path.startswith(tree):
-                where = f"{tree.rstrip('/')}, a copy of {project}"
-                return Origin(False, f"it belongs to another project ({where})")
-        for folder in path.split("/")[:-1]:
-            name = folder.lower().replace("-", "_")
-            if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in self._own):
-                return Origin(False, f"it belongs to another project ({folder})")
-        stem = path.rpartition("/")[2].removesuffix(".py")
-        named_for_it = any(len(word) > 3 and word in stem for word in self._own.split("_"))
-        if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
-            return Origin(True, f"its file is named as one of transformers, {stem}.py")
-        return None
+    own = repository.lower().replace("-", "_")
+    for folder in path.split("/")[:-1]:
+        name = folder.lower().replace("-", "_")
+        if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
+            return Origin(False, f"it belongs to another project ({folder})")
+    stem = path.rpartition("/")[2].removesuffix(".py")
+    named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
+    if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
+        return Origin(True, f"its file is named as one of transformers, {stem}.py")
+    return None

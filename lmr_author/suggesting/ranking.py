@@ -12,12 +12,12 @@ from typing import Any
 from lmr_author import files, indexing
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.indexing import MAX_BYTES, Index, IndexEntry, Unread
-from lmr_author.suggesting.criteria import CRITERIA, Copies, Judgement, Origins, Prospect
+from lmr_author.suggesting.criteria import CRITERIA, Judgement, Prospect, origin_of
 from lmr_author.suggesting.paper import Description, Descriptions, PaperText
 from lmr_author.task import UNIT_TEST, Task, TaskInfo
 
 DETAILED = 100
-"""Near copies and matching terms are gathered for so many of the best functions: they only move one down."""
+"""The terms that a function shares with the paper are gathered for so many of the best."""
 
 
 @dataclass(frozen=True)
@@ -158,27 +158,20 @@ def rank(
         repository: its name, by which its own folders are told from those of other projects.
     """
     descriptions = Descriptions(index, paper) if paper.pages else None
-    origins, copies = Origins(index, repository), Copies(index)
     found: list[tuple[int, Suggestion]] = []
     for place, entry in enumerate(index.functions):
         if not globs or any(fnmatchcase(entry.path, glob) for glob in globs):
             description = Description(descriptions.share(place) if descriptions else 1.0)
-            case = Prospect(entry, index, description, origin=origins.of(entry.path))
-            found.append((place, _judge(case)))
+            found.append(
+                (place, _judge(Prospect(entry, index, description, origin_of(entry.path, repository))))
+            )
     found.sort(key=lambda item: -item[1].score)
-    best: list[Suggestion] = []
-    detailed = max(DETAILED, 3 * (top or 0))
-    for place, item in found[:detailed]:
-        case = Prospect(
-            item.entry,
-            index,
-            descriptions.describe(place) if descriptions else item.description,
-            copies.of(item.entry),
-            origins.of(item.entry.path),
-        )
-        best.append(_judge(case))
-    best.sort(key=lambda item: -item.score)
-    every = [*best, *(item for _, item in found[detailed:])][:top]
+    for number in range(min(len(found), max(DETAILED, top or 0)) if descriptions else 0):
+        assert descriptions is not None
+        place, item = found[number]
+        origin = origin_of(item.entry.path, repository)
+        found[number] = place, _judge(Prospect(item.entry, index, descriptions.describe(place), origin))
+    every = [item for _, item in found][:top]
     numbers = masked or {}
     return [
         replace(item, rank=place, masked=numbers.get((item.entry.path, item.entry.qualname)))

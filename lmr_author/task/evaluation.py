@@ -185,6 +185,12 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
     return ""
 
 
+def mutants_killed(gates: Sequence[GateResult]) -> tuple[int, int]:
+    """Return how many mutants of all implementations fail, and how many were tried."""
+    details = [gate.detail for gate in gates if "killed" in gate.detail]
+    return sum(item["killed"] for item in details), sum(item["mutants"] for item in details)
+
+
 @dataclass(frozen=True)
 class Stored:
     """The outcome of :func:`store`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
@@ -11,8 +10,6 @@ from lmr_author.task import Finding, Task
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
 _CODE = re.compile(r"[^\s'\"`,;]*[_./=<>()\[\]\d][^\s'\"`,;]*")
 MAX_SHOWN = 1024 * 1024
 """Larger files (bytes) are named, but none of their lines is shown."""
@@ -41,7 +38,6 @@ class Places:
     def __init__(self, task: Task) -> None:
         self._view = TaskView(task)
         self._texts: dict[str, str | None] = {}
-        self._json: dict[str, dict[str, tuple[int, int]]] = {}
 
     @property
     def several(self) -> bool:
@@ -61,21 +57,13 @@ class Places:
                 return None
             start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
             return Position(first, last, start, end, lines)
-        if finding.path not in self._json:
-            self._json[finding.path] = json_places(text)
-        # A pointer names the key as it should be; in the file it may be misspelt.
-        spelt = (finding.pointer, finding.pointer.replace("/retrieval_context", "/retrieval_content"))
-        found = next(
-            (self._json[finding.path][one] for one in spelt if one in self._json[finding.path]), None
-        )
-        if found is None:
+        number = _line_of(text, finding.pointer)
+        if number is None:
             return None
-        begin, end = found
-        first = text.count("\n", 0, begin) + 1
-        column = begin - (text.rfind("\n", 0, begin) + 1)
-        whole = text[begin - column :].split("\n", 1)[0].rstrip("\r")
-        inner = text[begin:end].split("\n", 1)[0].rstrip("\r")
-        return Position(first, first, column, column + len(inner), (whole,))
+        line = text.split("\n")[number - 1].rstrip("\r")
+        return Position(
+            number, number, len(line) - len(line.lstrip()), len(line.rstrip().rstrip(",")), (line,)
+        )
 
     def _text(self, path: str) -> str | None:
         if path not in self._texts:
@@ -95,43 +83,19 @@ def _meant(line: str, message: str) -> tuple[int, int]:
     return len(line) - len(line.lstrip()), len(line.rstrip())
 
 
-def json_places(text: str) -> dict[str, tuple[int, int]]:
-    """Return start and end of each member (with its key) and item of a document by JSON pointer (RFC 6901).
+def _line_of(text: str, pointer: str) -> int | None:
+    """Return the line on which a document has the key of a JSON pointer (RFC 6901); None for a missing key.
 
-    Of what is no JSON, those up to the error.
+    The implementations have the same keys: of the third one, the third occurrence is meant, if all have it.
     """
-    found: dict[str, tuple[int, int]] = {}
-    try:
-        start = _skip(text, 0)
-        found[""] = start, _value(text, start, "", found)
-    except (ValueError, IndexError, RecursionError):
-        pass
-    return found
-
-
-def _value(text: str, start: int, pointer: str, found: dict[str, tuple[int, int]]) -> int:
-    """Return the end of the value that starts here, and add what is in it."""
-    kind = text[start]
-    if kind not in "{[":
-        return _DECODER.raw_decode(text, start)[1]
-    place = _skip(text, start + 1)
-    number = 0
-    while text[place] not in "}]":
-        shown, name = place, str(number)
-        if kind == "{":
-            name, place = _DECODER.raw_decode(text, place)
-            place = _skip(text, _skip(text, place) + 1)  # over the colon
-        below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
-        end = _value(text, place, below, found)
-        found[below] = shown, end
-        number += 1
-        place = _skip(text, end)
-        if text[place] == ",":
-            place = _skip(text, place + 1)
-    return place + 1
-
-
-def _skip(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
-    assert match is not None
-    return match.end()
+    names = [name for name in pointer.split("/") if name and not name.isdigit()]
+    numbers = [int(name) for name in pointer.split("/") if name.isdigit()]
+    # A pointer names the key as it should be; in the file it may be misspelt.
+    key = "retrieval_conte[nx]t" if names[-1:] == ["retrieval_context"] else re.escape("".join(names[-1:]))
+    found = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
+    if numbers and names == ["implementations"]:
+        return None  # the whole entry
+    entry = numbers[0] if len(names) > 1 and numbers else 0
+    if len(found) <= entry or (len(names) > 1 and len(found) != len(re.findall(r'"instruction"\s*:', text))):
+        return None
+    return text.count("\n", 0, found[entry]) + 1

@@ -56,22 +56,13 @@ class RenameKey:
 
 
 @dataclass(frozen=True)
-class ReplaceText:
-    """Replace the first occurrence of a text in the Dockerfile, from a line on."""
-
-    line: int
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
 class PutAside:
     """Move a file or folder to ``authoring/removed/``. The path is as the file system has it."""
 
     relative: str
 
 
-Edit = SetValue | RenameKey | ReplaceText | PutAside
+Edit = SetValue | RenameKey | PutAside
 Fix = Callable[[TaskView, Finding], Iterable[Edit]]
 
 
@@ -89,24 +80,14 @@ def _entry(view: TaskView, finding: Finding) -> tuple[Keys, Implementation, dict
 
 def _key(view: TaskView, finding: Finding) -> Iterator[Edit]:
     """Rename a misspelt key; make a year that is a text a number."""
-    match = re.match(r"the key '(\w+)' is missing$", finding.message)
     entry = _entry(view, finding)
-    raw = entry[2] if entry else view.raw or {}
-    if match is not None:
-        close = difflib.get_close_matches(match[1], list(raw), 1, 0.75)
-        if close and finding.hint == f"rename the key {close[0]!r}":
-            yield RenameKey(entry[0] if entry else (), close[0], match[1])
+    inside, raw = (entry[0], entry[2]) if entry else ((), view.raw or {})
+    named = re.fullmatch(r"(?:the key '(\w+)' is missing|retrieval_content .*)", finding.message)
+    old = re.fullmatch(r"rename the key(?: '(\w+)')?|remove the misspelt key", finding.hint)
+    if named and old:
+        yield RenameKey(inside, old[1] or "retrieval_content", named[1] or "retrieval_context")
     elif finding.pointer == "/year" and re.fullmatch(r"\s*(19|20)\d\d\s*", str(raw.get("year"))):
         yield SetValue(("year",), int(raw["year"]))
-
-
-def _legacy(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    entry = _entry(view, finding)
-    raw = entry[2] if entry else {}
-    close = difflib.get_close_matches("retrieval_context", [*raw], 1, 0.75)
-    old = ["retrieval_content"] if "retrieval_content" in raw else close
-    if entry and old and old[0] != "retrieval_context":
-        yield RenameKey(entry[0], old[0], "retrieval_context")
 
 
 def _category(view: TaskView, finding: Finding) -> Iterator[Edit]:
@@ -180,34 +161,6 @@ def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
         yield SetValue((*entry[0], context_key(entry[2]), int(match[1])), same[0])
 
 
-def _dockerfile_line(view: TaskView, finding: Finding) -> tuple[int, str, str]:
-    """Return (number, text) of the line that a finding is about, and the whole Dockerfile; 0 when there is none."""
-    match = re.match(r"L(\d+)$", finding.pointer)
-    text = view.text(view.task.dockerfile) or ""
-    line = int(match[1]) if match and text else 0
-    return line, text.split("\n")[line - 1] if line else "", text
-
-
-def _quoted(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Quote version ranges that contain no blank."""
-    line, shown, text = _dockerfile_line(view, finding)
-    if not line or re.search(r"""sh["',\s]+-\w*c\b""", shown):
-        return  # quotes within quotes
-    for word in finding.message.partition(" is not quoted")[0].split(", "):
-        if re.fullmatch(r"[\w.\-\[\]]+[<>]=?[\w.*]+", word) and text.count(word) == 1:
-            yield ReplaceText(line, word, f'"{word}"')
-
-
-def _directory(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Correct the default of ARG DIR."""
-    line, shown, _ = _dockerfile_line(view, finding)
-    wanted = view.info.repo_folder_name.strip().strip("/")
-    alone = " and " not in finding.hint and re.fullmatch(r"\s*ARG\s+DIR=\S+\s*", shown)
-    if line and alone and view.repository and re.fullmatch(r"[\w.\-]+", wanted):
-        old = shown.strip()
-        yield ReplaceText(line, old, f"{old.partition('=')[0]}={wanted}")
-
-
 def _unwanted(group: str) -> Fix:
     return lambda view, finding: _aside(finding, (one.relative for one in hygiene.unwanted(view, group)))
 
@@ -215,7 +168,7 @@ def _unwanted(group: str) -> Fix:
 def _leaks(view: TaskView, finding: Finding) -> Iterator[Edit]:
     """Put a compiled solution, or a version history, aside."""
     found = (
-        [leak for leak in scan(view).leaks if leak.kind == "compiled" and not leak.member]
+        [leak for leak in scan(view).leaks if leak.kind == "compiled"]
         if finding.code == "LMR401"
         else histories(view)
     )
@@ -230,14 +183,12 @@ def _aside(finding: Finding, paths: Iterable[str]) -> Iterator[Edit]:
 
 FIXES: dict[str, Fix] = {
     "LMR002": _key,
-    "LMR003": _legacy,
+    "LMR003": _key,
     "LMR004": _category,
     "LMR005": _instance_id,
     "LMR006": _folder_name,
     "LMR007": _names,
     "LMR009": _index,
-    "LMR203": _quoted,
-    "LMR204": _directory,
     "LMR301": _paths("goal_file", goal_path),
     "LMR302": _paths("golden_file", golden_path),
     "LMR401": _leaks,
@@ -286,11 +237,8 @@ def changes(view: TaskView, edits: Iterable[Edit]) -> tuple[Change, ...]:
     wanted = list(dict.fromkeys(edits))
     aside = sorted({edit.relative for edit in wanted if isinstance(edit, PutAside)})
     outermost = [one for one in aside if not any(one.startswith(f"{other}/") for other in aside)]
-    written = (
-        _change_info(view, [edit for edit in wanted if isinstance(edit, SetValue | RenameKey)]),
-        _change_dockerfile(view, [edit for edit in wanted if isinstance(edit, ReplaceText)]),
-    )
-    return (*(one for one in written if one is not None), *map(Change, outermost))
+    info = _change_info(view, [edit for edit in wanted if not isinstance(edit, PutAside)])
+    return (*([info] if info else []), *map(Change, outermost))
 
 
 def _change_info(view: TaskView, edits: Sequence[SetValue | RenameKey]) -> Change | None:
@@ -336,19 +284,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
-
-
-def _change_dockerfile(view: TaskView, edits: Sequence[ReplaceText]) -> Change | None:
-    path = view.task.dockerfile
-    before = view.read_bytes(path)
-    if not edits or before is None or path.is_symlink():
-        return None
-    lines = before.decode("utf-8", "surrogateescape").split("\n")
-    for edit in edits:
-        rest = "\n".join(lines[edit.line - 1 :]).replace(edit.old, edit.new, 1)
-        lines[edit.line - 1 :] = rest.split("\n")
-    after = "\n".join(lines).encode("utf-8", "surrogateescape")
-    return Change(path.name, before, after) if after != before else None
 
 
 # tasks

@@ -3,8 +3,7 @@
 A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
 tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
 masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
-an error *and* something was there to be checked; a check that did not run proves nothing. Where the task's
-evaluation is of its present state, the day is named.
+an error *and* something was there to be checked; a check that did not run proves nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from lmr_author.texts import counted
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 """From bad to harmless."""
-STALE_RECORDS = "LMR803"
-"""Finds an evaluation or sign-off of an earlier state."""
 
 
 @dataclass(frozen=True)
@@ -175,19 +172,16 @@ def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
     code, _, path = name.partition(":")
     code, path = code.strip().upper(), path.strip().removeprefix("./")
     same = [finding for finding in findings if finding.code == code]
-    if not same:
-        codes = ", ".join(dict.fromkeys(finding.code for finding in findings))
-        raise UsageError(
-            f"there is no finding {code!r} to accept", f"found: {codes}" if codes else "nothing was found"
-        )
     paths = list(dict.fromkeys(finding.path for finding in same))
-    chosen = [
-        finding for finding in same if not path or path in (finding.path, finding.path.partition("/")[2])
-    ]
-    if not chosen or (not path and len(paths) > 1):
-        problem = f"{code} was not found in {path!r}" if path else f"{code} was found in {len(paths)} files"
-        shown = " or ".join(f"{code}:{item}" for item in paths[:3])
-        raise UsageError(problem, f"name the file: --accept {shown}" + (", …" if len(paths) > 3 else ""))
+    if not path and len(paths) == 1:
+        return same
+    chosen = [finding for finding in same if path in (finding.path, finding.path.partition("/")[2])]
+    if not chosen:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
+        shown = f"name the file: --accept {' or '.join(f'{code}:{item}' for item in paths[:3])}"
+        where = f" in {path!r}" if path else ""
+        where = f"{where} in one file" if paths and not path else where
+        raise UsageError(f"{code} was not found{where}", shown if paths else f"found: {codes}")
     return chosen
 
 
@@ -202,28 +196,13 @@ class Property:
         name: as the table has it.
         codes: the checks that prove it.
         evidence: describes in a few words what a task has of it; "" when there is nothing.
-        ran_in: sandboxes in which a passed evaluation proves it by running.
         doubted_by: checks of which a warning is enough to deny it.
     """
 
     name: str
     codes: tuple[str, ...]
     evidence: Callable[[TaskView], str]
-    ran_in: tuple[str, ...] = ()
     doubted_by: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The evidence for a property in a task.
-
-    Attributes:
-        shown: in a few words; "" when there is nothing.
-        run: when and how a run proved it, for the task as it was then; "" when none did.
-    """
-
-    shown: str
-    run: str = ""
 
 
 def _paper(view: TaskView) -> str:
@@ -249,66 +228,31 @@ def _docker(view: TaskView) -> str:
     return f"FROM {words[0]}"[:80] if words else ""
 
 
+_TESTS = ("LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512")
+_DOCKER = ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR406")
 PROPERTIES = (
     Property("from a publication", ("LMR001", "LMR101", "LMR102"), _paper),
     Property("repository-level", ("LMR001", "LMR103", "LMR301"), _repository),
-    Property(
-        "unit tests",
-        ("LMR001", "LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512"),
-        _tests,
-        ("docker", "local"),
-    ),
-    Property(
-        "Docker",
-        ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR406"),
-        _docker,
-        ("docker",),
-        ("LMR206",),
-    ),
+    Property("unit tests", ("LMR001", *_TESTS), _tests),
+    Property("Docker", _DOCKER, _docker, ("LMR206",)),
 )
 
 
-def evidence(view: TaskView) -> tuple[Evidence, ...]:
-    """Return the evidence for each property in a task, in the order of :data:`PROPERTIES`."""
-    data = read_json(view.read_bytes(view.task.evaluation_path))
-    data = data if isinstance(data, dict) and data.get("passed") is True else {}
-    sandbox = data["sandbox"] if isinstance(data.get("sandbox"), dict) else {}
-    day, other = str(data.get("started"))[:10], readable(str(sandbox.get("other_base_image") or ""))[:80]
-    result = []
-    for one in PROPERTIES:
-        run = f"proven by running on {day}" if sandbox.get("kind") in one.ran_in else ""
-        if run and other:
-            # The Dockerfile's own base image was not run.
-            run = (
-                f"run on {day} with another base image, {other}"
-                if one.name == "Docker"
-                else f"{run} in {other}"
-            )
-        result.append(Evidence(one.evidence(view), run))
-    return tuple(result)
-
-
-def judge(seen: Sequence[Evidence], findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+def judge(seen: Sequence[str], findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
     """Decide which properties hold.
 
     Args:
-        seen: the evidence; empty when it could not be gathered.
+        seen: the evidence for each of :data:`PROPERTIES`; empty when it could not be gathered.
         findings: those that count.
         ran: codes of the checks that ran.
     """
     errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
     warned = {finding.code for finding in findings if finding.severity is Severity.WARNING} | errors
-    current = STALE_RECORDS in ran and all(finding.code != STALE_RECORDS for finding in findings)
     result = []
-    for one, what in zip(PROPERTIES, seen or (Evidence(""),) * len(PROPERTIES), strict=True):
+    for one, shown in zip(PROPERTIES, seen or ("",) * len(PROPERTIES), strict=True):
         denied = errors.intersection(one.codes) | warned.intersection(one.doubted_by)
-        holds: bool | None = bool(what.shown) and not denied
-        if holds and not {*one.codes, *one.doubted_by} <= set(ran):
-            holds = None
+        proven = {*one.codes, *one.doubted_by} <= set(ran)
         against = f"see {', '.join(sorted(denied))}" if denied else ""
-        proof = what.run if current and not denied else ""
-        shown = "; ".join(filter(None, (what.shown, against))) + (
-            f", {proof}" if what.shown and proof else ""
-        )
-        result.append(Held(one.name, holds, shown))
+        holds = (bool(shown) and not denied) and (True if proven else None)
+        result.append(Held(one.name, holds, "; ".join(filter(None, (shown, against)))))
     return tuple(result)

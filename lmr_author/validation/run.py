@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 
 from lmr_author.checks import hygiene
 from lmr_author.checks.base import INTERNAL, Check, DatasetCheck, crash
-from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.checks.registry import ALL_CHECKS, by_code, matching
 from lmr_author.checks.view import TaskView, readable
-from lmr_author.errors import UsageError
-from lmr_author.processes import in_processes
 from lmr_author.task import Finding, Severity, Task, accepted
 from lmr_author.validation.repair import changes_for
 from lmr_author.validation.report import (
     LEVELS,
-    STALE_RECORDS,
-    Evidence,
+    PROPERTIES,
     Report,
     TaskReport,
-    evidence,
     judge,
 )
 
@@ -38,13 +36,8 @@ ALONE_BELOW = 4
 SECONDS = 300
 """Time limit of one task, two hundred times what a large one takes."""
 
-MAX_MEMORY = 4 * 1024**3
-"""Bytes of address space that a task may need beyond what is in use."""
-
-_CODE = re.compile(r"^LMR\d{0,3}$")
-
-OnTask = Callable[[TaskReport], None]
-"""Called with each task's report as it is ready, for progress. Comparisons between tasks come at the end."""
+OnTask = Callable[[str], None]
+"""Called with the name of each task that was examined, for progress. Comparisons between tasks come at the end."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class _Result:
     task: str
     findings: tuple[Finding, ...]
     claims: tuple[tuple[str, str, Finding], ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[str, ...] = ()
 
 
 def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
@@ -72,22 +65,11 @@ def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tup
     Raises:
         UsageError: something that is no code, or that no check has.
     """
-    wanted, unwanted = _prefixes(select), _prefixes(ignore)
-    chosen = [check for check in ALL_CHECKS if not wanted or check.code.startswith(wanted)]
-    return tuple(check for check in chosen if not (unwanted and check.code.startswith(unwanted)))
-
-
-def _prefixes(texts: Iterable[str]) -> tuple[str, ...]:
-    found = []
-    for text in (piece.strip().upper() for item in texts for piece in item.split(",")):
-        if not text:
-            continue
-        if not _CODE.match(text) or not any(check.code.startswith(text) for check in ALL_CHECKS):
-            raise UsageError(
-                f"no check has the code {text!r}", "use a code as LMR401, or its beginning as LMR4"
-            )
-        found.append(text)
-    return tuple(found)
+    wanted, unwanted = (
+        {check for item in texts for text in item.split(",") if text.strip() for check in matching(text)}
+        for texts in (select, ignore)
+    )
+    return tuple(check for check in ALL_CHECKS if check not in unwanted and (check in wanted or not wanted))
 
 
 def validate(
@@ -111,7 +93,7 @@ def validate(
     for number, result in _examine_all(tasks, checks, jobs):
         results[number] = result
         if on_task is not None:
-            on_task(_report(tasks[number], result, (), checks))
+            on_task(result.task)
     conflicts = _conflicts([results[number].claims for number in range(len(tasks))], checks)
     return Report(
         tuple(_report(task, results[number], conflicts[number], checks) for number, task in enumerate(tasks))
@@ -129,22 +111,13 @@ def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
 
 
 def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
-    """Validate tasks for commands that look at tasks as a whole, without the findings of :data:`STALE_RECORDS`.
+    """Validate tasks for commands that look at tasks as a whole, without the check for stale records.
 
     Those commands judge each record themselves: as a finding, one reviewer's old sign-off would keep every other
     reviewer from signing off.
     """
-    report = validate(tasks, on_task=on_task, jobs=processors())
-    return Report(
-        tuple(
-            replace(
-                task,
-                findings=tuple(one for one in task.findings if one.code != STALE_RECORDS),
-                accepted=tuple(one for one in task.accepted if one[0].code != STALE_RECORDS),
-            )
-            for task in report.tasks
-        )
-    )
+    checks = [check for check in ALL_CHECKS if check is not hygiene.records_current]
+    return validate(tasks, checks, on_task, jobs=processors())
 
 
 def processors() -> int:
@@ -159,27 +132,51 @@ def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> I
         yield from ((number, _examine(task, checks)) for number, task in enumerate(tasks))
         return
     requests = [(task.root.absolute(), tuple(check.code for check in checks)) for task in tasks]
-    for number, result in in_processes(_examine_by_codes, requests, min(jobs, len(tasks))):
-        yield number, result or _lost(tasks[number], "ended the process")
+    done = set()
+    for number, result in _in_processes(dict(enumerate(requests)), min(jobs, len(tasks))):
+        done.add(number)
+        yield number, result
+    for number in set(range(len(tasks))) - done:  # one of these ended its process, and with it the pool
+        again = dict(_in_processes({number: requests[number]}, 1))
+        yield number, again.get(number) or _lost(tasks[number], "ended the process")
 
 
-def _examine_by_codes(request: tuple[Path, tuple[str, ...]]) -> _Result:
+_Request = tuple[Path, tuple[str, ...]]
+
+
+def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple[int, _Result]]:
+    """Yield what is done before a process dies."""
+    before = os.environ.get("PYTHONSAFEPATH", "")
+    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may be a foreign repository: import nothing of it
+    # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    try:
+        numbers = {pool.submit(_examine_by_codes, request): number for number, request in requests.items()}
+        for future in as_completed(numbers):
+            with suppress(BrokenProcessPool):
+                yield numbers[future], future.result()
+    finally:
+        os.environ["PYTHONSAFEPATH"] = before  # "" is off
+        pool.shutdown(cancel_futures=True)
+
+
+def _examine_by_codes(request: _Request) -> _Result:
     root, codes = request
     return _examine(Task(root), [by_code()[code] for code in codes])
 
 
 def _examine(task: Task, checks: Sequence[Check]) -> _Result:
-    """Run checks over one task, within limits of time and memory."""
+    """Run checks over one task, within a time limit."""
     claims: list[tuple[str, str, Finding]] = []
-    seen: tuple[Evidence, ...] = ()
+    seen: tuple[str, ...] = ()
     try:
-        with _limits():
+        with _time_limit():
             view = TaskView(task)
             findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
             try:
                 for check in (one for one in checks if isinstance(one, DatasetCheck)):
                     claims += [(check.code, what, finding) for what, finding in check.claims(view)]
-                seen = evidence(view)
+                seen = tuple(one.evidence(view) for one in PROPERTIES)
             except Exception as error:  # hostile tasks must not end the run
                 findings.append(crash("the comparison with other tasks", view.name, error))
             return _Result(view.name, tuple(findings), tuple(claims), seen)
@@ -216,9 +213,7 @@ def _conflicts(
     for (code, _), together in made.items():
         for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
             others = [other for at, (_, other) in enumerate(together) if at != place]
-            conflict = comparing[code].conflict(finding, others)
-            if conflict is not None:
-                found[number].append(conflict)
+            found[number].append(comparing[code].conflict(finding, others))
     return found
 
 
@@ -258,8 +253,8 @@ class _TooLateError(BaseException):
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
-    """Limit time, where this is the main thread, and memory; restore both.
+def _time_limit() -> Iterator[None]:
+    """Limit time, where this is the main thread.
 
     The alarm is repeated in case something swallows the first, and also ends a runaway regular expression.
     """
@@ -267,20 +262,13 @@ def _limits() -> Iterator[None]:
     def too_late(number: int, frame: FrameType | None) -> None:
         raise _TooLateError
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = 0
-    with suppress(OSError, ValueError, IndexError):  # not on macOS
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    alone = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGALRM, too_late) if alone else None
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, too_late)
     try:
-        if alone:
-            signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
-        resource.setrlimit(resource.RLIMIT_AS, (min([used + MAX_MEMORY, *known]), hard))
+        signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
         yield
     finally:
-        if alone:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

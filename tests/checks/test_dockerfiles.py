@@ -146,20 +146,6 @@ def test_lines_and_variables() -> None:
 REQUIREMENTS = {
     "another file named": ({"more.txt": "scipy\n", "all.txt": "-r more.txt\n"}, "-r /w/all.txt", ["LMR207"]),
     "a file that names itself": ({"all.txt": "-r all.txt\nscipy==1.11.4\n"}, "-r /w/all.txt", []),
-    "pinned by constraints": (
-        {"all.txt": "scipy\n", "pins.txt": "scipy==1.11.4\n"},
-        "-c /w/pins.txt -r /w/all.txt",
-        [],
-    ),
-    "constraints of something else": (
-        {"all.txt": "scipy\n", "pins.txt": "numpy==1.26.4\n"},
-        "-c /w/pins.txt -r /w/all.txt",
-        ["LMR207"],
-    ),
-}
-ENVIRONMENTS = {
-    "nothing pinned": ("- python=3.9\n  - numpy\n  - pip:\n    - scipy\n", ["LMR207"]),
-    "all pinned": ("- python=3.9\n  - numpy=1.26.4=py39\n  - pip:\n    - scipy==1.11.4\n", []),
 }
 
 
@@ -170,18 +156,5 @@ def test_requirements_files_are_read_through_each_other(name: str, tmp_path: Pat
     for file, text in texts.items():
         (task.root / example_texts.REPOSITORY / file).write_text(text)
     task.dockerfile.write_text(f"{BASE}COPY margin-ranking /w\nRUN pip install {arguments}\nUSER 1000\n")
-
-    assert [one.code for one in validate([task]).findings] == expected
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_conda_environments_are_read(name: str, tmp_path: Path) -> None:
-    packages, expected = ENVIRONMENTS[name]
-    task = example_task.write(tmp_path)
-    text = f"name: x\nchannels:\n  - conda-forge\ndependencies:\n  {packages}"
-    (task.root / example_texts.REPOSITORY / "environment.yml").write_text(text)
-    task.dockerfile.write_text(
-        f"{BASE}COPY margin-ranking /w\nRUN conda env create -f /w/environment.yml\nUSER 1000\n"
-    )
 
     assert [one.code for one in validate([task]).findings] == expected

@@ -72,12 +72,12 @@ def _cut_off(task: Task) -> None:
 
 
 CASES: dict[str, tuple[Change, set[str]]] = {
-    "a comma too many": (_replacing('.py"\n', '.py",\n'), {"LMR001", "LMR307"}),
-    "a comment": (_replacing("{\n", "{\n  // the first task\n"), {"LMR001", "LMR307"}),
-    "a line break in a text": (_replacing("Keep its", "Keep\nits"), {"LMR001", "LMR307"}),
+    "a comma too many": (_replacing('.py"\n', '.py",\n'), {"LMR001"}),
+    "a comment": (_replacing("{\n", "{\n  // the first task\n"), {"LMR001"}),
+    "a line break in a text": (_replacing("Keep its", "Keep\nits"), {"LMR001"}),
     "a byte order mark": (_encoded("utf-8-sig"), {"LMR001", "LMR307"}),
     "UTF-16": (_encoded("utf-16"), {"LMR001", "LMR307"}),
-    "Windows-1252": (_encoded("cp1252"), {"LMR001", "LMR307"}),
+    "Windows-1252": (_encoded("cp1252"), {"LMR001"}),
     "cut off in the middle": (_cut_off, {"LMR001"}),
     "the goal file misspelt": (_saying(goal_file="ranking/loses.py"), {"LMR301", "LMR307"}),
     "the goal file elsewhere": (_saying(goal_file="src/losses.py"), {"LMR301", "LMR307"}),

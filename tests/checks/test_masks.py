@@ -27,7 +27,6 @@ GOALS = {
         body("if reduction == 'mean':\n    return loss\nreturn loss, sim"),
         ["LMR307", "LMR309"],
     ),
-    "a raise that is never reached": (body("if False:\n    raise NotImplementedError"), ["LMR308"]),
     "zero times an attribute": (
         body("loss, size = 0.0, 1\nreturn -loss * self.temperature / size"),
         ["LMR310"],
@@ -38,10 +37,6 @@ GOALS = {
     ),
     "warn": (body("import warnings\nwarnings.warn('not implemented')"), ["LMR308"]),
     "super": (body("return super().forward(anchors)"), ["LMR310"]),
-    "a raise that is caught": (
-        body("try:\n    raise NotImplementedError\nexcept NotImplementedError:\n    pass"),
-        ["LMR308"],
-    ),
     "with no_grad pass": (body("with torch.no_grad():\n    pass"), ["LMR308"]),
     "raise": (body("raise NotImplementedError"), []),
     "raise and an unreachable return": (body("raise NotImplementedError\nreturn None"), []),

@@ -47,19 +47,18 @@ EXTENSION = "from setuptools import Extension, setup\nx = Extension(name='fast')
 
 CASES = {
     # name of the case: goal file, build files, requirement, address, what is expected
-    "the name in setup.py": ("peft/lora.py", {"setup.py": OWN}, "own==0.3", "https://github.com/h/p", ERROR),
+    "the name in setup.py": (
+        "peft/lora.py",
+        {"setup.py": OWN, "peft/__init__.py": ""},
+        "own==0.3",
+        "https://github.com/h/p",
+        ERROR,
+    ),
     "another name than the package": (
         "colbert/model.py",
         {"setup.py": SETUP.format(name='"colbert-ai"'), "colbert/__init__.py": ""},
         "ColBERT_AI[torch]>=0.2",
         "https://github.com/s/ColBERT",
-        ERROR,
-    ),
-    "the name in a constant": (
-        "clip/model.py",
-        {"setup.py": "NAME = 'clip'\n" + SETUP.format(name="NAME")},
-        "clip==1.0",
-        "https://github.com/o/CLIP",
         ERROR,
     ),
     "an extension's name": (
@@ -71,7 +70,10 @@ CASES = {
     ),
     "pyproject.toml": (
         "open_instruct/losses.py",
-        {"pyproject.toml": '[build-system]\nrequires = ["x"]\n\n[project]\nname = "open-instruct"\n'},
+        {
+            "pyproject.toml": '[build-system]\nrequires = ["x"]\n\n[project]\nname = "open-instruct"\n',
+            "open_instruct/__init__.py": "",
+        },
         "open_instruct==1",
         "https://github.com/a/open-instruct",
         ERROR,
@@ -85,7 +87,10 @@ CASES = {
     ),
     "a fork of a library inside": (
         "transformers/src/transformers/models/gpt2.py",
-        {"transformers/setup.py": SETUP.format(name='"transformers"')},
+        {
+            "transformers/setup.py": SETUP.format(name='"transformers"'),
+            "transformers/src/transformers/__init__.py": "",
+        },
         "transformers==4.1",
         "https://github.com/x/PrefixTuning",
         ERROR,
@@ -109,13 +114,6 @@ CASES = {
         {"simcse/__init__.py": ""},
         "simcse==0.4",
         "https://github.com/p/SimCSE",
-        WARNING,
-    ),
-    "owner and package": (
-        "clip/model.py",
-        {"clip/__init__.py": ""},
-        "openai-clip==1.0",
-        "https://github.com/openai/CLIP",
         WARNING,
     ),
     "a folder that says nothing": (

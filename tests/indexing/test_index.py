@@ -122,8 +122,7 @@ def test_statements_and_branches() -> None:
         "            break\n"
         "    return g\n"
     )
-    assert entry.shape == "DFIITWaerx"
-    assert (entry.statements, entry.branches) == (10, 5)
+    assert (entry.statements, entry.branches, entry.returns) == (10, 5, True)
 
 
 def test_names_are_of_code_and_comments_are_apart() -> None:
@@ -141,7 +140,6 @@ def test_names_are_of_code_and_comments_are_apart() -> None:
     assert entry.comments == "first comment\nTODO: second\nthird"
     assert set(entry.names) == {"x", "y", "model", "text", "more", "z"}
     assert set(entry.calls) == {"encode", "ignored", "len"}
-    assert entry.local == {"x", "y", "z"}
 
 
 def test_calls_of_a_file_are_counted_once_each() -> None:

@@ -88,28 +88,10 @@ def one_line_changed(source: str) -> str:
     return same(ast.unparse(tree))
 
 
-def joined(source: str) -> str:
-    """Two assignments, one below the other, stand in one line: ``a, b = f(x), g(y)``."""
-    tree = ast.parse(source)
-    blocks = [node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.For | ast.If)]
-    for block in blocks:
-        for place in range(len(block) - 2, -1, -1):
-            match block[place : place + 2]:
-                case [
-                    ast.Assign(targets=[ast.Name() as one]) as first,
-                    ast.Assign(targets=[ast.Name() as two]) as then,
-                ]:
-                    targets = ast.Tuple([one, two], ast.Store())
-                    values = ast.Tuple([first.value, then.value], ast.Load())
-                    block[place : place + 2] = [ast.copy_location(ast.Assign([targets], values), first)]
-    return same(ast.unparse(ast.fix_missing_locations(tree)))
-
-
 EDITS: dict[str, Callable[[str], str]] = {
     "same": same,
     "renamed": renamed,
     "reordered": reordered,
     "annotated": annotated,
-    "joined": joined,
     "one line changed": one_line_changed,
 }

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-import html
-import io
 import json
-import tarfile
 import textwrap
-import zipfile
 from collections.abc import Callable
 
 Planted = tuple[str, bytes]
@@ -65,49 +61,9 @@ def as_patch(source: str) -> Planted:
     return _text("fix.patch", f"--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,30 @@\n import math\n-old = 1\n{lines}")
 
 
-def as_html(source: str) -> Planted:
-    """A page as Sphinx makes it for the sources."""
-    spans = "\n".join(f'<span class="k">{html.escape(line)}</span>' for line in source.splitlines())
-    return _text("docs/_modules/pkg.html", f"<html><body><pre>\n{spans}\n</pre></body></html>")
-
-
-def in_json(source: str) -> Planted:
-    """A text in a JSON file."""
-    return _text("data/functions.json", json.dumps([{"name": "f", "code": source}]))
-
-
 def as_backup(source: str) -> Planted:
     """What an editor kept."""
     return _text("pkg/losses.py.orig", f"import math\n\n{source}")
-
-
-def in_zip(source: str) -> Planted:
-    """A zip archive."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("src/readme.txt", "hello")
-        archive.writestr("src/ops.py", source)
-    return "backup.zip", buffer.getvalue()
-
-
-def in_wheel(source: str) -> Planted:
-    """A wheel in dist/."""
-    return "dist/pkg-1.0-py3-none-any.whl", in_zip(source)[1]
-
-
-def _tar(source: str, mode: str) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
-        data = source.encode()
-        info = tarfile.TarInfo("pkg-1.0/pkg/ops.py")
-        info.size = len(data)
-        archive.addfile(info, io.BytesIO(data))
-    return buffer.getvalue()
-
-
-def in_tar_gz(source: str) -> Planted:
-    """A source distribution."""
-    return "dist/pkg-1.0.tar.gz", _tar(source, "w:gz")
 
 
 PLACES: dict[str, Callable[[str], Planted]] = {
@@ -118,10 +74,5 @@ PLACES: dict[str, Callable[[str], Planted]] = {
     "notebook": in_notebook,
     "markdown": in_markdown,
     "patch, added": as_patch,
-    "html": as_html,
-    "json": in_json,
     "backup": as_backup,
-    "zip": in_zip,
-    "wheel": in_wheel,
-    "tar.gz": in_tar_gz,
 }

@@ -17,9 +17,6 @@ KINDS = {
     "docstring": "comments",
     "notebook": "notebook",
     "patch, added": "patch",
-    "zip": "code",
-    "wheel": "code",
-    "tar.gz": "code",
 }
 
 
@@ -33,7 +30,7 @@ def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> Non
 
     assert [(leak.kind, leak.sure, leak.path) for leak in found] == [(KINDS.get(place, "text"), True, path)]
     assert found[0].similarity > 0.9
-    if found[0].line and not found[0].member:
+    if found[0].line:
         line = data.decode().splitlines()[found[0].line - 1]
         assert found[0].found.splitlines()[0].strip() in line
 
@@ -54,13 +51,10 @@ def test_a_place_says_where_it_is() -> None:
     solution = wanted(METRIC)
 
     (code,) = leaks.in_file(*as_module(METRIC), [solution])
-    (archive,) = leaks.in_file(*PLACES["zip"](METRIC), [solution])
     (cell,) = leaks.in_file(*in_notebook(METRIC), [solution])
     (comment,) = leaks.in_file(*PLACES["comments"](METRIC), [solution])
 
     assert (code.line, code.where, code.node) == (4, "token_f1", "upstream/ops.py::token_f1")
-    assert (archive.member, archive.node) == ("src/ops.py", "")
-    assert archive.place == "in src/ops.py, in token_f1"
     assert cell.place == "in this notebook (cell 2, token_f1)"
     assert comment.place == "in comments" and comment.line >= 3
 

@@ -18,7 +18,6 @@ from lmr_author.validation.run import validate
 from tests import example as example_task
 from tests import example as example_texts
 from tests.example import BODY, GOLDEN, MASKED, compiled
-from tests.leaks.places import in_tar_gz, in_wheel
 from tests.support import write_files
 
 REPOSITORY = example_texts.REPOSITORY
@@ -45,8 +44,6 @@ def test_every_place_says_whether_it_is_sure_generated_and_maskable(tmp_path: Pa
             "legacy/old.py": GOLDEN.encode(),
             "build/lib/ranking/losses.py": GOLDEN.encode(),
             "ranking/.ipynb_checkpoints/losses-checkpoint.py": GOLDEN.encode(),
-            "dist/margin-1.0.tar.gz": in_tar_gz(GOLDEN)[1],
-            "old.zip": in_wheel(GOLDEN)[1],
             "__pycache__/losses.cpython-311.pyc": compiled(GOLDEN)(),
             "notes.md": f"```python\n{BODY}```\n".encode(),
         },
@@ -58,13 +55,11 @@ def test_every_place_says_whether_it_is_sure_generated_and_maskable(tmp_path: Pa
         "legacy/old.py": ("code", True, False),
         "build/lib/ranking/losses.py": ("code", True, True),
         "ranking/.ipynb_checkpoints/losses-checkpoint.py": ("code", True, True),
-        "dist/margin-1.0.tar.gz": ("code", True, True),
-        "old.zip": ("code", True, False),
         "__pycache__/losses.cpython-311.pyc": ("compiled", True, True),
         "notes.md": ("text", True, False),
     }
     assert found["legacy/old.py"].node == "legacy/old.py::pairwise_loss"
-    assert found["notes.md"].node == found["old.zip"].node == ""
+    assert found["notes.md"].node == ""
 
 
 def test_what_the_agent_is_meant_to_read_and_recorded_values_are_not_searched(tmp_path: Path) -> None:
@@ -126,27 +121,16 @@ def test_a_compiled_copy_under_another_name_is_known(tmp_path: Path) -> None:
     assert list(_found(task)) == ["a.pyc"]
 
 
-def test_what_is_generated_or_an_archive_is_taken_out_and_kept(tmp_path: Path) -> None:
-    wheel = in_wheel(GOLDEN)[1]
-    task = _task(
-        tmp_path,
-        {
-            "legacy/old.py": GOLDEN.encode(),
-            "site-packages/ranking/losses.py": GOLDEN.encode(),
-            "data/old.zip": wheel,
-            "data/other.zip": in_wheel("def f(x):\n    return x\n")[1],
-            "ranking/losses.py.orig": GOLDEN.encode(),
-        },
-    )
+def test_what_is_generated_is_taken_out_and_kept(tmp_path: Path) -> None:
+    names = ["legacy/old.py", "site-packages/ranking/losses.py", "ranking/losses.py.orig"]
+    task = _task(tmp_path, dict.fromkeys(names, GOLDEN.encode()))
     repository, keep = task.root / REPOSITORY, task.authoring / "removed"
-    names = leftovers.removable(search(TaskView(task)), repository)
+    names = list(leftovers.removable(search(TaskView(task)), repository))
 
     cleaned = leftovers.take_out(repository, keep, [*names, "not/there.py"])
 
-    assert names == ("data/old.zip", "ranking/losses.py.orig", "site-packages/ranking/losses.py")
-    assert cleaned == names
-    assert (keep / "data" / "old.zip").read_bytes() == wheel
-    assert (repository / "data" / "other.zip").is_file()
+    assert list(cleaned) == names == ["ranking/losses.py.orig", "site-packages/ranking/losses.py"]
+    assert (keep / "ranking" / "losses.py.orig").read_text() == GOLDEN
     assert list(_found(task)) == ["legacy/old.py"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author import indexing
 from lmr_author.suggesting import PaperText, Suggestion, rank
-from lmr_author.suggesting.criteria import Origin, Origins
+from lmr_author.suggesting.criteria import origin_of
 from tests.support import write_files
 
 PAPER = {
@@ -120,14 +120,6 @@ def test_without_a_paper_only_the_functions_are_judged(repository: Path) -> None
     assert found["losses.py::pairwise_penalty"].description.pages == ()
 
 
-def test_a_near_copy_is_named_and_costs_its_rank(repository: Path) -> None:
-    copy = LOSSES.replace("pairwise_penalty", "old_pairwise_penalty").replace("difference", "gap")
-    (repository / "legacy.py").write_text(copy)
-    item = ranked(repository)["losses.py::pairwise_penalty"]
-    assert value(item, "copies") < 1.0
-    assert any("legacy.py::old_pairwise_penalty" in one.sentence for one in item.judgements)
-
-
 def test_tests_and_other_projects_are_put_last(repository: Path) -> None:
     for folder in ("tests", "third_party"):
         (repository / folder).mkdir()
@@ -207,7 +199,7 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
 
 
 METHOD = '''\
-class {name}:
+class A:
     def forward(self, scores, labels, temperature=1.0):
         """The pairwise penalty of documents."""
         total, pairs = 0.0, 0
@@ -219,15 +211,6 @@ class {name}:
 '''
 
 
-def index_of(root: Path, **classes: str) -> indexing.Index:
-    """An index of files (``a__b`` is ``a/b.py``) with one class each; "" for none."""
-    texts = {
-        f"{path.replace('__', '/')}.py": METHOD.format(name=name) if name else "VALUE = 1\n"
-        for path, name in classes.items()
-    }
-    return indexing.build(write_files(root, texts))
-
-
 @pytest.mark.parametrize(
     ("path", "name", "adapted"),
     [
@@ -236,36 +219,20 @@ def index_of(root: Path, **classes: str) -> indexing.Index:
         ("modeling.py", "ours", None),
         ("losses.py", "ours", None),
         ("modeling_pairs_bert.py", "pairs-of-bert", None),
+        ("vendor/a.py", "ours", False),
+        ("src/transformers/a.py", "ours", False),
+        ("src/transformers/a.py", "transformers", None),
     ],
 )
-def test_a_librarys_file_is_told_by_its_name(
-    tmp_path: Path, path: str, name: str, adapted: bool | None
-) -> None:
-    found = Origins(indexing.build(tmp_path), name).of(path)
+def test_code_of_another_project_is_told_by_its_names(path: str, name: str, adapted: bool | None) -> None:
+    found = origin_of(path, name)
     assert (found.adapted if found else None) is adapted
 
 
-def test_everything_in_a_copied_repository_is_its_projects(tmp_path: Path) -> None:
-    index = index_of(
-        tmp_path, nlu__src__transformers__a="A", nlu__examples__fast__b="B", nlg__b="B", old__fairseq__a="A",
-        old__setup="", old__train="T", new__fairseq__a="A", new__train="T", SentEval__a="A", vendor__a="A",
-        src__transformers__a="A", setup="", train="T",
-    )  # fmt: skip
-    origins = Origins(index)
-    copied = {entry.path for entry in index.functions if origins.of(entry.path) is not None}
-    assert copied == {
-        "nlu/src/transformers/a.py", "nlu/examples/fast/b.py", "old/fairseq/a.py", "old/train.py",
-        "new/fairseq/a.py", "SentEval/a.py", "vendor/a.py", "src/transformers/a.py",
-    }  # fmt: skip
-    assert origins.of("nlu/examples/fast/b.py") == Origin(
-        False, "it belongs to another project (nlu, a copy of transformers)"
-    )
-    assert Origins(index, "sent-eval").of("SentEval/a.py") is not None
-    assert Origins(index, "transformers").of("src/transformers/a.py") is None
-
-
 def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
-    index = index_of(tmp_path, vendor__net="A", b__modeling_bert="B", c__net="C")
+    index = indexing.build(
+        write_files(tmp_path, dict.fromkeys(["vendor/net.py", "b/modeling_bert.py", "c/net.py"], METHOD))
+    )
     found = rank(index, PaperText.from_json(PAPER), repository="ours")
     assert [item.entry.path for item in found] == ["c/net.py", "b/modeling_bert.py", "vendor/net.py"]
     assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -73,38 +72,6 @@ def test_nothing_there_is_no_property(tmp_path: Path) -> None:
     task.root.mkdir()
 
     assert set(_held(task).values()) == {False}
-
-
-def test_an_evaluation_proves_by_running_until_the_task_changes(tmp_path: Path) -> None:
-    task = example_task.write(tmp_path)
-    evaluation = {
-        "format": "lmr-evaluation/1",
-        "tool": "0",
-        "sandbox": {"kind": "local"},
-        "started": "2026-01-02T03:04:05+00:00",
-        "seconds": 1,
-        "content_digest": task.content_digest(),
-        "gates": [],
-        "passed": True,
-    }
-
-    def proven() -> list[str]:
-        (report,) = validate([task]).tasks
-        return [one.name for one in report.properties if "proven by running on 2026-01-02" in one.evidence]
-
-    task.evaluation_path.write_text(json.dumps(evaluation))
-    assert proven() == ["unit tests"]
-    task.evaluation_path.write_text(json.dumps(evaluation | {"sandbox": {"kind": "docker"}}))
-    assert proven() == ["unit tests", "Docker"]
-    other = {"kind": "docker", "other_base_image": "python:3.11"}
-    task.evaluation_path.write_text(json.dumps(evaluation | {"sandbox": other}))
-    assert proven() == ["unit tests"]
-    for wrong in ({"passed": False}, {"passed": "yes"}, {"sandbox": 3}):
-        task.evaluation_path.write_text(json.dumps(evaluation | wrong))
-        assert proven() == []
-    task.evaluation_path.write_text(json.dumps(evaluation))
-    (task.root / "margin-ranking" / "README.md").write_text("changed\n")
-    assert proven() == []
 
 
 def test_a_file_with_its_tests_is_no_repository(tmp_path: Path) -> None:
