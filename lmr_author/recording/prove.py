@@ -276,21 +276,16 @@ def _confirmed(
     run = golden.replay([item.call for item in chosen], variants, seed=REPEATS + 1, threads=3)
     confirmed, failed, fragile = [], [], []
     for item in chosen:
-        expected = replaying.load_document(item.call.folder, "expected")
+        name, expected = str(item.call.number), replaying.load_document(item.call.folder, "expected")
+        outcomes = {version.id: run.of(version.id, name) for version in variants}
         found = {
-            version.id: replaying.differences(
-                expected, run.of(version.id, str(item.call.number)), item.checkers
-            )
-            for version in variants
+            key: replaying.differences(expected, outcome, item.checkers) for key, outcome in outcomes.items()
         }
-        if found.pop("golden"):
-            difference = replaying.differences(
-                expected, run.of("golden", str(item.call.number)), item.checkers
-            )[0]
-            failed.append(Rejected(item.call, f"differs in one more run: {difference}"))
+        if difference := found.pop("golden"):
+            failed.append(Rejected(item.call, f"differs in one more run: {difference[0]}"))
             continue
         confirmed.append(item)
-        fragile += [f"the golden with {name} fails: {texts[0]}" for name, texts in found.items() if texts]
+        fragile += [f"the golden with {key} fails: {texts[0]}" for key, texts in found.items() if texts]
     return confirmed, failed, fragile
 
 

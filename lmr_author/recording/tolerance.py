@@ -116,7 +116,7 @@ def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tupl
     power = 10.0 ** math.floor(math.log10(size))
     # Large numbers round where they cancel; small ones are no less precise than others.
     return rtol, atol * (
-        min(1e4, power / 10) if power >= 100 else max(1e-4, 10 * power) if power < 0.1 else 1.0
+        min(1e3, power / 10) if power >= 100 else max(1e-4, 10 * power) if power < 0.1 else 1.0
     )
 
 

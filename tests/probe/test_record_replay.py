@@ -31,7 +31,7 @@ def test_what_is_recorded_of_a_call(tmp_path: Path) -> None:
     expected = repository.load("000001", "expected").tree
     assert expected["value"] == 2
     assert expected["items"]["v"] == [1, 2], "one object in two places"
-    assert repository.meta("000001")["summary"] == {"items": "list of 1", "table": "dict of 0", "x": "1"}
+    assert repository.meta("000001")["summary"] == {"items": "list of 1", "table": "dict of 0", "x": "2"}
     assert repository.summary["calls"] == 2
     assert repository.missed() == set()
 
