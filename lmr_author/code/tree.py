@@ -304,7 +304,7 @@ def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
         if isinstance(node, ast.Compare):
             chosen.update(map(id, (node.left, *node.comparators)))
         elif isinstance(node, ast.IfExp):
-            chosen.update((id(node.body), id(node.orelse)))
+            chosen.update(id(part) for side in (node.body, node.orelse) for part in ast.walk(side))
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             in_cuda = _last_name(node.func.value) == "cuda"

@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import jinja2
 import yaml
 
-from lmr_author import code, files
+from lmr_author import code, files, resources
 from lmr_author.masking.context import lineage
 from lmr_author.probe.drivers import ways
 from lmr_author.recording.draft_values import UNKNOWN, Values, sizes
@@ -32,7 +32,7 @@ KNOWN_NAMES = frozenset(
 )
 """Names that a call may use to be taken over."""
 LIBRARY_BASES = re.compile(
-    r"(torch|nn|optim|abc|typing)\..*|Module|Optimizer|object|ABC|Generic.*|Protocol|Dataset"
+    r"(torch|nn|optim|abc|typing)\..*|Module|Optimizer|object|ABC|Generic.*|Protocol|Dataset|Ada\w+|SGD|RMSprop"
 )
 """Base classes outside of the repository whose constructors ask for nothing."""
 SKIPPED = frozenset({"unit_test", ".git", "node_modules", "site-packages"})
@@ -66,19 +66,58 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     outer = target.qualname.removesuffix(target.function_name) + target.function_name.partition(".")[0]
     definition = next(item for item in module.definitions if item.qualname == outer)
     draft = _Draft(repository, module, definition)
-    draft.prepare()
-    given = draft.given(code.parameters(definition.function.args)[draft.receivers :])
-    written = draft.written_calls()
-    if written and not definition.class_name:
+    given = draft.given()
+    if draft.written and not definition.class_name:
         # The repository knows better than any guess, and each option is tried with its first call.
-        draft.unknown, body = [], ["# calls of the repository itself"]
-        calls = [*written, *draft.with_options(written[0])]
+        draft.unknown, makes, calls = [], False, [*draft.written, *draft.with_options(draft.written[0])]
     else:
-        body, calls = draft.inputs(given), [*draft.calls(given), *written]
-    text = "\n".join([*draft.setup, "", *body, *calls])
-    head = _head(module, repository, definition, command, text)
-    script = re.sub(r"\n{4,}", "\n\n\n", "\n".join([*head, text, ""]))
-    return Drafted(script, f"{module.name}::{target.qualname}", len(calls), tuple(draft.unknown))
+        makes = bool(given) or draft.optimizer
+        calls = [*draft.calls(makes, "batch" in _words(given)), *draft.written]
+    text = "\n".join([*draft.setup, *given, *calls]) if makes else "\n".join([*draft.setup, *calls])
+    words = _words([text])
+    seeded = {"random"} if re.search(r"(?m)^\s*(import|from) random\b", module.text) else set()
+    used = {name for name in ("torch", "numpy") if re.search(rf"(?m)^\s*(import|from) {name}\b", module.text)}
+    place = _place(module, repository)
+    page = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=False)
+    script = page.from_string(resources.template("driver.py.j2")).render(
+        target=f"{definition.qualname} of {module.name}",
+        command=command,
+        standard=sorted({*(words & {"types", "asyncio"}), *seeded, *(["sys"] if place[0] else [])}),
+        libraries=sorted(
+            {*used, *(words & {"torch", "numpy"}), *({"numpy"} & used if "rng" in words else set())}
+        )
+        + (["numpy as np"] if "np" in words else []),
+        folder=place[0],
+        module=place[1],
+        name=(definition.class_name or definition.qualname).partition(".")[0],
+        sizes=sizes(text),
+        setup=draft.setup,
+        makes_inputs=makes,
+        sized="batch" in _words(given),
+        optimizer=draft.optimizer,
+        generator="rng" in words,
+        given=given,
+        calls=calls,
+    )
+    head, inputs, tail = script.partition("\n\ndef inputs(")
+    script = re.sub(r"\n\n\n+", "\n\n", head) + inputs + tail
+    number = sum(not call.endswith(".eval()") for call in calls)
+    return Drafted(script, f"{module.name}::{target.qualname}", number, tuple(draft.unknown))
+
+
+def _words(lines: Iterable[str]) -> set[str]:
+    return set(re.findall(r"\b[a-z]\w*", "\n".join(lines)))
+
+
+def _place(module: code.Module, repository: Path) -> tuple[str, str]:
+    """Return the folder that has to be on the path for a file, "" for the root, and the name of its module."""
+    way = ways(str(repository.resolve()), module.name)[0]
+    if "." not in way.module and any(
+        isinstance(node, ast.ImportFrom) and node.level for node in module.tree.body
+    ):
+        return "", module.name.removesuffix(".py").replace("/", ".")
+    folder = Path(way.path[0]).relative_to(repository.resolve()).as_posix()
+    return "" if folder in (".", "src") else folder, way.module
 
 
 class _Draft:
@@ -86,6 +125,7 @@ class _Draft:
 
     Attributes:
         setup: lines that build the object of a method.
+        written: calls of the repository, its tests among them, that can be written out.
         caller: the function, as it is called.
         unknown: names without a value.
     """
@@ -102,26 +142,28 @@ class _Draft:
         self.classes = lineage(repository, module, definition) if definition.class_name else []
         self.values = self.valued(self.function)
         self.decorators = {ast.unparse(item).rpartition(".")[2] for item in self.function.decorator_list}
-        self.receivers = int(bool(definition.class_name) and "staticmethod" not in self.decorators)
         self.caller, self.construction = definition.qualname, ""
+        self.optimizer = any(map(self._is, ("Optimizer", "Adam", "AdamW", "SGD", "Adagrad", "RMSprop")))
         self.constructor: ast.FunctionDef | None = None
         self.setup: list[str] = []
         self.unknown: list[str] = []
-
-    def prepare(self) -> None:
-        """Build the object of a method."""
-        definition = self.definition
-        if not definition.class_name or self.decorators & {"staticmethod", "classmethod"}:
-            return
         if definition.name == "__init__":
             self.caller = definition.class_name
-            return
-        owner = definition.class_name.rpartition(".")[2]
-        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", owner).lower().strip("_").rpartition("_")[2]
-        self.caller = name if definition.name in ("forward", "__call__") else f"{name}.{definition.name}"
-        self.setup = self._construct(definition.class_name, name)
-        if self._is("Optimizer"):
-            self.setup.insert(0, f"parameters = {self.values.of('params')}")
+        elif definition.class_name and not self.decorators & {"staticmethod", "classmethod"}:
+            owner = definition.class_name.rpartition(".")[2]
+            name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", owner).lower().strip("_").rpartition("_")[2]
+            self.caller = name if definition.name in ("forward", "__call__") else f"{name}.{definition.name}"
+            parameters = [f"parameters = {self.values.of('params')}"] if self.optimizer else []
+            self.setup = [*parameters, *self._construct(definition.class_name, name)]
+        self.written: list[str] = []
+        called_by_name = (
+            self.construction and definition.name not in ("forward", "__call__") and not self.optimizer
+        )
+        if not definition.class_name or called_by_name:
+            found = [text.partition("(")[2] for text in _calls(self.sources, definition.name)]
+            self.written = [self._used_up(f"{self.caller}({text}") for text in dict.fromkeys(found)][
+                :MOST_WRITTEN
+            ]
 
     def _is(self, base: str) -> bool:
         return any(
@@ -141,10 +183,10 @@ class _Draft:
             for item, default in code.parameters(self.constructor.args)[1:]:
                 if default is None:
                     given[item.arg] = values.of(item.arg, _annotation(item))
-            if self._is("Optimizer"):
+            if self.optimizer:
                 given = {key: "parameters" if key == "params" else value for key, value in given.items()}
         unknown = [key for key, value in given.items() if UNKNOWN in value]
-        written = [text for _, text in _calls(self.sources, owner)] if unknown else []
+        written = _calls(self.sources, owner) if unknown else []
         if not all(known) or (unknown and not written):
             attributes = list(self._attributes(name))
             if not all(known) or len(self.unknown) < len(unknown):
@@ -176,77 +218,73 @@ class _Draft:
         else:
             yield f"{start}{value}{end}"
 
-    def given(self, pairs: list[tuple[ast.arg, ast.expr | None]]) -> list[str]:
+    def given(self) -> list[str]:
         """Return a line for each parameter without a default."""
+        receivers = int(bool(self.definition.class_name) and "staticmethod" not in self.decorators)
         lines: list[str] = []
-        for item, default in pairs:
+        for item, default in code.parameters(self.function.args)[receivers:]:
             if default is None:
-                about = _annotation(item)
-                lines += self._line(
-                    f'        "{item.arg}": ', item.arg, self.values.of(item.arg, about), ",", about
-                )
+                value = self.values.of(item.arg, _annotation(item))
+                lines += self._line(f'"{item.arg}": ', item.arg, value, ",", _annotation(item))
         return lines
 
-    def inputs(self, given: list[str]) -> list[str]:
-        """Return the function that makes inputs."""
-        gradients = [
-            "    for parameter in parameters:",
-            "        parameter.grad = torch.randn_like(parameter)",
-        ]
-        lines: list[str] = gradients if self._is("Optimizer") else []
-        if not given and not lines:
-            return []
-        sized = "batch=batch, " if re.search(r"\bbatch\b", "\n".join(given)) else ""
-        what = "Fresh gradients, and the inputs of one call." if lines else "Fresh inputs of one call."
-        values = ["    values = {", *given, "    }", "    return {**values, **changes}"]
-        return [
-            "",
-            f"def inputs({sized}**changes):",
-            f'    """{what} `changes` replace some of them or add others."""',
-            *lines,
-            *(values if given else ["    return changes"]),
-            "",
-            "",
-        ]
+    def _used_up(self, call: str) -> str:
+        """Return a call that runs to its end, as that of a generator or coroutine does not by itself."""
+        if isinstance(self.function, ast.AsyncFunctionDef):
+            return f"asyncio.run({call})"
+        return f"list({call})" if code.is_generator(self.function) else call
 
-    def calls(self, given: list[str]) -> Iterator[str]:
-        """Yield the calls: with fresh inputs, another size, and each option."""
-        makes = bool(given) or self._is("Optimizer")
+    def calls(self, makes: bool, sized: bool) -> Iterator[str]:
+        """Yield the calls: with fresh inputs, another size, and each option.
+
+        Args:
+            makes: there are inputs; ``sized``: of a size that can be chosen.
+        """
 
         def call(changes: str = "", caller: str = self.caller) -> str:
             arguments = f"**inputs({changes})" if makes else changes
-            text = caller if self.decorators & {"property", "cached_property"} else f"{caller}({arguments})"
-            if isinstance(self.function, ast.AsyncFunctionDef):
-                return f"asyncio.run({text})"
-            return f"list({text})" if code.is_generator(self.function) else text
+            is_property = self.decorators & {"property", "cached_property"}
+            return self._used_up(caller if is_property else f"{caller}({arguments})")
 
         yield call()
-        if re.search(r"\bbatch\b", "\n".join(given)):
-            yield call("batch=2")
-        elif makes:
-            yield call()
+        if makes:
+            yield call("batch=2" if sized else "")
         for name, value in list(self._options(self.function, self.values))[:MOST_OPTIONS]:
             yield call(f"{name}={value}")
-        if not self.construction or self._is("Optimizer") or not self.setup:
+        if not self.construction or self.optimizer:
             return
-        constructor = self.constructor
-        read = {key.rpartition(".")[2] for key in self.values.uses if key.startswith("self.")}
-        values = self.valued(constructor) if constructor is not None else self.values
-        for name, value in self._options(constructor, values) if constructor is not None else ():
-            if name in read and f"{name}=" not in self.construction:
-                separator = "" if self.construction.endswith("()") else ", "
-                other = f"{self.construction[:-1]}{separator}{name}={value})"
-                yield call(caller=other + self.caller[len(self.setup[-1].partition(" = ")[0]) :])
+        variable = self.setup[-1].partition(" = ")[0]
+        for name, value in self._constructor_options():
+            separator = "" if self.construction.endswith("()") else ", "
+            other = f"{self.construction[:-1]}{separator}{name}={value})"
+            yield call(caller=other + self.caller.removeprefix(variable))
         if self._is("Module") and re.search(r"drop|training", ast.unparse(self.function)):
-            yield f"{self.setup[-1].partition(' = ')[0]}.eval()"
+            yield f"{variable}.eval()"
             yield call()
+
+    def _constructor_options(self) -> Iterator[tuple[str, str]]:
+        """Yield options of the constructor that the method reads, as in `if self.mode == "one"`."""
+        if self.constructor is None:
+            return
+        options = list(self._options(self.constructor, self.valued(self.constructor)))
+        defaults = {item.arg: default for item, default in code.parameters(self.constructor.args) if default}
+        for node in code.each(self.function, ast.Compare):
+            name = ast.unparse(node.left).removeprefix("self.")
+            texts = [ast.unparse(item) for item in node.comparators if isinstance(item, ast.Constant)]
+            options += [
+                (name, text) for text in texts if name in defaults and text != ast.unparse(defaults[name])
+            ]
+        for name, value in dict.fromkeys(options):
+            if f"self.{name}" in self.values.uses and f"{name}=" not in self.construction:
+                yield name, value
 
     def with_options(self, call: str) -> Iterator[str]:
         """Yield a call of the repository with each option that it does not name."""
-        positional = len(ast.parse(call, mode="eval").body.args)  # type: ignore[attr-defined]
-        free = {item.arg for item, _ in code.parameters(self.function.args)[positional:]}
+        plain = ast.parse(call, mode="eval").body
+        given = len(plain.args) if isinstance(plain, ast.Call) and not call.startswith("list(") else 0
+        free = {item.arg for item, _ in code.parameters(self.function.args)[given:]}
         for name, value in self._options(self.function, self.values):
-            if name in free and f"{name}=" not in call:
+            if name in free and f"{name}=" not in call and given:
                 yield f"{call[:-1]}, {name}={value})"
 
     def _options(self, function: code.FunctionNode, values: Values) -> Iterator[tuple[str, str]]:
@@ -270,71 +308,9 @@ class _Draft:
                 if UNKNOWN not in value and value[0] not in '["':  # a text or list has to fit others
                     yield item.arg, value
 
-    def written_calls(self) -> list[str]:
-        """Return calls of a function in the repository, its tests among them, that can be written out."""
-        name = self.definition.name
-        if self.definition.class_name and (
-            not self.construction or name.startswith("__") or name == "forward" or self._is("Optimizer")
-        ):
-            return []
-        found = [text.partition("(")[2] for _, text in _calls(self.sources, name)]
-        return [f"{self.caller}({text}" for text in dict.fromkeys(found)][:MOST_WRITTEN]
-
 
 def _annotation(item: ast.arg) -> str:
     return ast.unparse(item.annotation).strip("'\"") if item.annotation is not None else ""
-
-
-def _head(
-    module: code.Module, repository: Path, definition: code.Definition, command: str, text: str
-) -> list[str]:
-    """Return docstring, imports, seeds and sizes of a script with this text."""
-    way = ways(str(repository.resolve()), module.name)[0]
-    relative = any(isinstance(node, ast.ImportFrom) and node.level for node in module.tree.body)
-    name = (
-        ".".join(module.name.removesuffix(".py").split("/"))
-        if relative and "." not in way.module
-        else way.module
-    )
-    folder = Path(way.path[0]).relative_to(repository.resolve()).as_posix()
-    away = name == way.module and folder not in (".", "src")
-    about = (
-        f"Drives {definition.qualname} of {module.name}. Correct shapes and values where they are not those of the "
-        "paper's code, then record the calls:"
-    )
-    used = sizes(text)
-    lines = ['"""' + textwrap.fill(about, 100), "", f"    {command}", '"""', ""]
-    modules = {
-        "torch": "torch",
-        "numpy": "numpy",
-        "types": "types",
-        "asyncio": "asyncio",
-        "np": "numpy as np",
-    }
-    seeded = "random" in module.text and "import random" in module.text
-    imports = [item for key, item in modules.items() if re.search(rf"\b{key}\.", text)]
-    imports += ["numpy"] * ("rng." in text and "numpy" not in imports)
-    uses_global = re.search(r"\b(np|numpy)\.random\.", module.text)
-    imports += ["numpy"] * (bool(uses_global) and "numpy" not in imports)
-    imports += ["torch"] * ("import torch" in module.text and "torch" not in imports)
-    standard = sorted(
-        [*(item for item in imports if item in ("types", "asyncio")), *["random"] * seeded, *["sys"] * away]
-    )
-    lines += [f"import {item}" for item in standard]
-    lines += ["", *(f"import {item}" for item in sorted(set(imports) - set(standard)))]
-    lines += [
-        "",
-        *([f'sys.path.insert(0, "{folder}")  # where the repository looks for its modules'] if away else []),
-    ]
-    root = (definition.class_name or definition.qualname).partition(".")[0]
-    lines += [f"from {name} import {root}{'  # noqa: E402' if away else ''}", ""]
-    lines += ["random.seed(0)"] * seeded
-    lines += ["torch.manual_seed(0)"] * ("torch" in imports)
-    lines += ["numpy.random.seed(0)"] * bool(uses_global)
-    lines += ["rng = numpy.random.default_rng(0)"] * ("rng." in text)
-    if used:
-        lines += [f"{', '.join(used)} = {', '.join(map(str, used.values()))}"]
-    return [line for number, line in enumerate(lines) if line or lines[number - 1]]
 
 
 # what the repository says
@@ -372,11 +348,11 @@ def read_settings(repository: Path, sources: Iterable[tuple[str, str]]) -> dict[
     return found
 
 
-def _calls(sources: Iterable[tuple[str, str]], name: str) -> list[tuple[str, str]]:
-    """Return (file, call) of calls of a name whose arguments are plain values, or local names of such."""
+def _calls(sources: Iterable[tuple[str, str]], name: str) -> list[str]:
+    """Return the calls of a name whose arguments are plain values, or local names of such."""
     last = name.rpartition(".")[2]
     found = []
-    for path, text in sources:
+    for _, text in sources:
         if f"{last}(" not in text:
             continue
         try:
@@ -390,7 +366,7 @@ def _calls(sources: Iterable[tuple[str, str]], name: str) -> list[tuple[str, str
                 inside = () if isinstance(statement, code.DefinitionNode) else code.each(statement, ast.Call)
                 named = (node for node in inside if ast.unparse(node.func).rpartition(".")[2] == last)
                 texts = (_written(node, assigned) for node in named)
-                found += [(path, f"{name}({text})") for text in texts if text]
+                found += [f"{name}({text})" for text in texts if text]
                 if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                     assigned[statement.targets[0].id] = statement.value
     return found
@@ -403,20 +379,15 @@ def _written(call: ast.Call, assigned: Mapping[str, ast.expr]) -> str:
         def visit_Name(self, node: ast.Name) -> ast.AST:
             return assigned.get(node.id, node)
 
-    texts = []
-    for argument in (*call.args, *call.keywords):
-        value = argument.value if isinstance(argument, ast.keyword) else argument
-        value = Names().visit(ast.parse(ast.unparse(value), mode="eval").body)
-        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-        if names - KNOWN_NAMES or isinstance(value, ast.Starred):
-            return ""
-        texts.append(
-            f"{argument.arg}={ast.unparse(value)}"
-            if isinstance(argument, ast.keyword)
-            else ast.unparse(value)
-        )
-    text = ", ".join(texts)
-    return text if len(text) <= LONGEST else ""
+    def resolved(node: ast.expr) -> ast.expr:
+        return Names().visit(ast.parse(ast.unparse(node), mode="eval").body)  # type: ignore[no-any-return]
+
+    arguments = [resolved(node) for node in call.args]
+    keywords = [ast.keyword(word.arg, resolved(word.value)) for word in call.keywords]
+    copy = ast.Call(ast.Name("f"), arguments, keywords)
+    names = {node.id for node in ast.walk(copy) if isinstance(node, ast.Name)} - {"f"}
+    text = ast.unparse(copy)[2:-1]
+    return "" if names - KNOWN_NAMES or "*" in text or len(text) > LONGEST else text
 
 
 def _options_of(function: code.FunctionNode) -> dict[str, list[Any]]:

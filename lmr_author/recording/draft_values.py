@@ -199,7 +199,9 @@ class Values:
             if labelled and re.fullmatch(r"y_?(hat|pred)|x|out\w*|in(put)?|pred\w*", name)
         ]
         self.scores = next(iter(candidates), "")
-        flat = re.search(rf"\b{self.scores}\.(contiguous\(\)\.)?(view|reshape|flatten)\(", module.text)
+        flat = self.shapes.get(self.scores, "").count(",") == 2 or re.search(
+            rf"\b{self.scores}\.(contiguous\(\)\.)?(view|reshape|flatten)\(", module.text
+        )
         last = "vocab" if "logit" in self.scores else "classes"
         self.logits = _fitted(
             ["batch", "length", last] if flat else ["batch", last], self.uses.get(self.scores, Uses())
@@ -284,6 +286,8 @@ class Values:
                 item for one in (name, f"self.{name}") for item in self.everywhere.get(one, uses).attributes
             }
             seen = {item for item in seen if not self.everywhere.get(f"{name}.{item}", uses).called}
+            if not seen:
+                return ""
             known = {item: self.number(item) or self.of(f"{key}.{item}") for item in sorted(seen)}
             parts = [f"{item}={None if value == UNKNOWN else value}" for item, value in known.items()]
             return f"types.SimpleNamespace({', '.join(parts)})"
@@ -333,7 +337,7 @@ class Values:
         self, kind: str, dims: list[str], name: str, uses: Uses, annotation: str, documented: bool = False
     ) -> str:
         dims = dims if documented else _fitted(dims, uses)
-        if "LongTensor" in self.docs.get(name, DocumentedParameter()).type and kind in ("normal",):
+        if kind == "normal" and "Long" in annotation:
             kind = "index"
         if kind == "mask" and self.attends and self.library == "torch":
             return f"torch.ones({'batch, ' if 'unsqueeze' in uses.attributes else ''}length, length).tril()"
