@@ -1,0 +1,1 @@
+"""Augmentation of sequence-labelling data by exchanging entity spans under a quota."""

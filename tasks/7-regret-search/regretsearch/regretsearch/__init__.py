@@ -1,0 +1,1 @@
+"""Anytime decoding that returns to the step it regrets least."""
