@@ -48,9 +48,9 @@ def run(make: Callable[[int], nn.Module], seed: int, steps: int, rows: int, widt
         batch = sample(rows, generator)
         logits = model(batch.tokens, batch.real, batch.starts, chunk=12)
         loss = F.cross_entropy(logits.flatten(0, 1), batch.answers.flatten(), ignore_index=-1)
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
     return shares(model, sample(4 * rows, generator))
 
 

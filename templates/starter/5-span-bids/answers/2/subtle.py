@@ -27,11 +27,15 @@ def link_arguments(
     for _ in range(rounds):
         bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
-            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
-            if gains[first] > 0:
-                second = gains[others[0]] if others else 0.0
-                bids.setdefault(first, []).append((values[first][number] - second + step, number))
+            gains: dict[tuple[int, str] | None, float] = {None: 0.0}  # None: it leaves
+            for slot, offers in values.items():
+                if number in offers:
+                    gains[slot] = offers[number] - prices[slot]
+            first = max(gains, key=lambda slot: gains[slot])
+            if first is not None:
+                others = [gain for slot, gain in gains.items() if slot not in (None, first)]
+                bid = values[first][number] - max(others, default=0.0) + step
+                bids.setdefault(first, []).append((bid, number))
         waiting = []
         for slot, offered in bids.items():
             ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])

@@ -13,6 +13,7 @@ ARGUMENTS = (
     ("person", "patient", 0.6),
     ("person", "patient", 0.3),
     ("place", "where", 0.6),
+    ("place", "where", 0.3),
     ("place", "agent", 0.1),
     ("date", "when", 0.5),
 )

@@ -51,11 +51,14 @@ def link_arguments(
     for _ in range(rounds):
         bids: dict[tuple[int, str], list[tuple[float, int]]] = {}
         for number in waiting:
-            gains = {slot: offers[number] - prices[slot] for slot, offers in values.items() if number in offers}
-            first, *others = sorted(gains, key=lambda slot: gains[slot], reverse=True)
-            if gains[first] > 0:
-                second = max([0.0, *(gains[slot] for slot in others)])
-                bids.setdefault(first, []).append((values[first][number] - second + step, number))
+            gains: dict[tuple[int, str] | None, float] = {None: 0.0}  # None: it leaves
+            for slot, offers in values.items():
+                if number in offers:
+                    gains[slot] = offers[number] - prices[slot]
+            first, second = sorted(gains, key=lambda slot: gains[slot], reverse=True)[:2]
+            if first is not None:
+                bid = values[first][number] - gains[second] + step
+                bids.setdefault(first, []).append((bid, number))
         waiting = []
         for slot, offered in bids.items():
             ranked = sorted(held[slot] + offered, key=lambda bid: -bid[0])

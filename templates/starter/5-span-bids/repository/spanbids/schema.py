@@ -16,7 +16,7 @@ FIT = {
 }
 """How well a type suits a role; what is not named does not suit at all."""
 
-CAPACITY = {"patient": 2}
+CAPACITY = {"patient": 2, "where": 2}
 """How many mentions a role of one event takes, where that is not 1."""
 
 

@@ -1,0 +1,1 @@
+"""Class prototypes for streams that drift."""

@@ -1,0 +1,1 @@
+"""Memories at several time scales that know where a segment begins."""

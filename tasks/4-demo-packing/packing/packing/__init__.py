@@ -1,0 +1,1 @@
+"""Choice and order of the demonstrations of a prompt."""

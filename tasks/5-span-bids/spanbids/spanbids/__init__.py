@@ -1,0 +1,1 @@
+"""Mentions from scores of tokens, and arguments from mentions."""
