@@ -74,7 +74,11 @@ def test_every_task_is_exported_as_sound(client: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     succeed("export", TASKS, "--to", client, "--out", out, cwd=tmp_path)
     if client == "huggingface":
-        rows = [json.loads(line) for path in out.rglob("implementations*.jsonl") for line in path.open()]
+        rows = [
+            json.loads(line)
+            for path in out.rglob("implementations*.jsonl")
+            for line in path.read_text().splitlines()
+        ]
         assert {row["id"] for row in rows} == {f"{name}/{index}" for name, index in TARGETS}
         assert not any(row["problems"] for row in rows)
     elif client == "harbor":
