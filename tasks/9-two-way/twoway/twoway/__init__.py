@@ -1,0 +1,1 @@
+"""Attribution of a classifier's score to tokens, by eliminating and restoring them."""
