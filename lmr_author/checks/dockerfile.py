@@ -240,7 +240,8 @@ def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
         if match := _CONDA.search(text):
             for one in _arguments(task, parsed, match[1]):
                 yield item, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", one)
-        elif match := _PIP.search(text):
+        elif (match := _PIP.search(text)) and not re.search(r"(?<!\S)(?:-c|--constraint)[= ]", match[1]):
+            # A constraints file pins what a command installs.
             yield from ((item, one) for one in _arguments(task, parsed, match[1]))
 
 

@@ -145,6 +145,11 @@ def test_lines_and_variables() -> None:
 
 REQUIREMENTS = {
     "another file named": ({"more.txt": "scipy\n", "all.txt": "-r more.txt\n"}, "-r /w/all.txt", ["LMR207"]),
+    "pinned by constraints": (
+        {"all.txt": "scipy\n", "pins.txt": "scipy==1.11.4\n"},
+        "-c /w/pins.txt -r /w/all.txt",
+        [],
+    ),
     "a file that names itself": ({"all.txt": "-r all.txt\nscipy==1.11.4\n"}, "-r /w/all.txt", []),
 }
 
