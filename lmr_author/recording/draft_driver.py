@@ -195,7 +195,7 @@ class _Draft:
         self.unknown = [] if written else unknown
         arguments = ", ".join(f"{key}={value}" for key, value in given.items())
         self.construction = written[0] if written else f"{owner}({arguments})"
-        return [f"{name} = {self.construction}{'  # TODO: ...' if self.unknown else ''}"]
+        return [f"{name} = {self.construction}{'  # TODO' if self.unknown else ''}"]
 
     def _attributes(self, name: str) -> Iterator[str]:
         """Yield lines that set the attributes that the method reads."""
