@@ -20,29 +20,33 @@ sys.dont_write_bytecode = True
 
 import lmr_support  # noqa: E402
 
-# Tolerances begin with those of torch.testing.assert_close for the element type: another order of operations, number of
-# threads or BLAS changes the last digits. They are wider where the original itself varied more between runs or in double
-# precision. What is not named has to be equal.
+# Tolerances begin with those of torch.testing.assert_close for the least precise element type: another order of operations,
+# number of threads or BLAS changes the last digits. They are in proportion to small and large numbers, and wider where the
+# original itself varied more between runs or in double precision. What is not named has to be equal.
 CASES = {
-    'case_1': {  # call 5: self: EchoLayer(training=True, heads=1, carry=False, trust=False, gated=False), x: tensor …
+    'case_1': {  # call 1: self.decay: tensor float32[1], requires grad, self.leak: tensor float32[1], requires grad,…
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'self': {'kind': 'ignore'},
     },
-    'case_2': {  # call 59: self: EchoLayer(training=True, heads=4, carry=True, trust=True, gated=True), x: tensor fl…
+    'case_2': {  # call 21: 1 mutant fails only here; self.decay: tensor float32[4], requires grad, self.leak: tensor…
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'self': {'kind': 'ignore'},
     },
-    'case_3': {  # call 15: self: EchoLayer(training=True, heads=4, carry=False, trust=False, gated=False), x: tensor…
+    'case_3': {  # call 37: self.decay: tensor float32[4], requires grad, self.leak: tensor float32[4], requires grad…
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'self': {'kind': 'ignore'},
     },
-    'case_4': {  # call 9: self: EchoLayer(training=True, heads=1, carry=False, trust=False, gated=False), x: tensor …
+    'case_4': {  # call 59: the only one with self.gated=True, state=EchoState; 11 mutants fail only here; runs lines…
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
+        'self': {'kind': 'ignore'},
     },
 }
 

@@ -21,11 +21,11 @@ sys.path[:0] = [str(ROOT)]
 sys.dont_write_bytecode = True
 
 CASES = [
-    'case_1',  # call 41: query: 'Doluve rinazo memedo zopome zopome nazove kimesu tapona nazoba zonana kisuri zopo…
-    'case_2',  # call 14: query: 'Zoposu zopome dobave poveri ludoba risuta mepodo zopome mepodo balume.', pool: li…
-    'case_3',  # call 4: query: 'Nazoba balume mesulu zonana.', pool: list of 24, rare: dict of 176, budget: int, t…
-    'case_4',  # call 22: query: 'Lubaba namedo nazove risuta nazoba zosuzo naveri baveba.', pool: list of 24, rare…
-    'case_5',  # call 9: query: 'Zopome banazo kizosu dopori tazopo zopome risuta ludopo zopome banazo zopome sunal…
+    'case_1',  # call 4: the only one with query: 'Nazoba balume mesulu zonana.'; 3 mutants fail only here
+    'case_2',  # call 6: the only one with query: 'Pobaki kibame risuta dobave bazopo.'
+    'case_3',  # call 8: the only one with query: 'Zopome risuta doluve dobave kibame.'; 1 mutant fails only here; …
+    'case_4',  # call 22: 3 mutants fail only here; query: text of 56 characters
+    'case_5',  # call 41: 10 mutants fail only here; runs lines that no other runs; query: text of 84 characters
 ]
 
 
@@ -51,7 +51,11 @@ def load(case, stem):
 def compare(expected, actual, case, path):
     """Raise AssertionError where two values differ."""
     where = lambda: f"{path}: expected {expected!r}, got {actual!r}"  # noqa: E731
-    assert type(actual) is type(expected), where()
+    if type(actual) is not type(expected):  # a number of numpy is a number like Python's
+        sides = (expected, actual)
+        expected, actual = (x.item() if hasattr(x, "item") and not hasattr(x, "__len__") else x for x in sides)
+    sequences = path == "value" and {type(actual), type(expected)} == {list, tuple}
+    assert type(actual) is type(expected) or sequences, where()
     if isinstance(expected, (list, tuple)):
         assert len(actual) == len(expected), where()
         for place, item in enumerate(expected):

@@ -22,12 +22,11 @@ import traceback
 import types
 from contextlib import contextmanager
 from types import CodeType
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 Document: Any = None
 _MAKERS: Any = None
 gradients: Any = None
-text_problem: Any = None
 unmatched: Any = None
 
 
@@ -226,8 +225,9 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     **{kind: functools.partial(_pandas, kind) for kind in ("series", "index", "categorical", "column")},
 }
 
-CLOSURE, MODE, RANDOM, GRADIENTS, ITEMS = "@closure ", "@mode", "@random", "@gradients", "@items"
-"""Parts of the inputs beside the arguments; the first begins the name of a free variable."""
+CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
+GRADIENTS, ITEMS = "@gradients", "@items"
+"""Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
 ITEM_LIMIT = 1000
@@ -248,6 +248,11 @@ def take_setting(inputs: Dict[str, Any]) -> Setting:
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
     """Return the free variables among some inputs, by their own names."""
     return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
+
+def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
+    """Set the globals among some inputs in the module of a function."""
+    space = inspect.unwrap(function).__globals__
+    space.update({name[len(GLOBAL) :]: item for name, item in inputs.items() if name.startswith(GLOBAL)})
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
     """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
@@ -450,6 +455,7 @@ class Target:
         setting = take_setting(inputs)
         function = self.function(free_variables(inputs))
         args, kwargs = unbind(function, inputs)
+        set_globals(function, inputs)
         restore_random(setting.states)
         with applied(setting.modes):
             try:
@@ -459,7 +465,8 @@ class Target:
             except BaseException as error:  # a SystemExit must not end the test
                 found, shown = {RAISED: type_name(error)}, traceback.format_exc()
         later = closure(function)
-        return found, {name: later.get(name, item) for name, item in inputs.items()}, shown
+        kept = {name: item for name, item in inputs.items() if not name.startswith(GLOBAL)}
+        return found, {name: later.get(name, item) for name, item in kept.items()}, shown
 
 def _copied(item: Any) -> Any:
     try:
@@ -521,14 +528,14 @@ class Comparison:
             return
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
+            e, a = (side.item() if _is_scalar(side) else side for side in (e, a))
+        sequences = path == "value" and {type(e), type(a)} == {list, tuple}
+        if type(e) is not type(a) and not sequences:
             self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
-        elif kind == "text" and isinstance(e, str):
-            self._note(path, text_problem(checker, e, a))
-        elif kind == "set" or (kind == "dataframe" and hasattr(e, "itertuples")):
-            rows = [list(x.itertuples(index=False, name=None) if kind == "dataframe" else x) for x in (e, a)]
+        elif kind == "set":
             near = {"": dict(checker, kind="allclose")}
-            missing = unmatched(rows[0], rows[1], lambda x, y: not _differences(near, x, y))
-            if missing or len(rows[0]) != len(rows[1]):
+            missing = unmatched(list(e), list(a), lambda x, y: not _differences(near, x, y))
+            if missing or len(e) != len(a):
                 self._note(path, "%d items are nowhere" % len(missing))
         elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
             self._arrays(e, a, path, rtol, atol)
@@ -574,6 +581,10 @@ class Comparison:
                     self._note(inner, "expected nothing")
                 elif not isinstance(e[step], OmittedPart):
                     self._note(inner, "expected something, got nothing")
+
+def _is_scalar(value: Any) -> bool:
+    """Tell whether a value is a number of numpy, which a caller cannot tell from one of Python."""
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__")
 
 def _parts_of(value: Any) -> Dict[str, Any]:
     """Return the parts of a value by the step that leads to them."""
