@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Notes of one kind that are shown."""
+SURVIVORS = 5
+"""Surviving mutants that are shown."""
 _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
 
@@ -378,6 +380,9 @@ def _show_mutants(result: RecordResult) -> None:
         f"{dead} of {len(killed.tried)} mutants fail ({whole_percent(share)}; `lmr-author evaluate` {more})",
         indent=2,
     )
+    for line, diff in killed.diffs[:SURVIVORS]:
+        ui.say(f"passes, line {line}:", indent=4)
+        ui.diff(diff.splitlines(), indent=6)
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

@@ -14,6 +14,7 @@ from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.probe.document import Document, tagged, walk
 from lmr_author.task import GateResult, GateStatus, equivalents
+from lmr_author.texts import counted
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
@@ -43,7 +44,8 @@ def trivial_fails(on: Subject) -> GateResult:
             survivors=survivors,
             **own,
         )
-    return passed(f"{len(verdicts)} trivial implementations fail", tried=sorted(verdicts), **own)
+    verb = "fails" if len(verdicts) == 1 else "fail"
+    return passed(f"{counted(len(verdicts), 'trivial implementation')} {verb}", tried=sorted(verdicts), **own)
 
 
 def mutants_to_try(

@@ -49,12 +49,14 @@ class Killed:
     """Mutants that were tried, and those that survive all chosen cases.
 
     Attributes:
+        diffs: of the survivors, each with its line.
         complete: all mutants were tried that ``evaluate`` tries; a slow function leaves time for fewer.
     """
 
     tried: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     complete: bool = True
+    diffs: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.evaluation.bench import MUTANTS
+from lmr_author.evaluation.mutants import Mutant
 from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
@@ -394,17 +395,22 @@ def _prove(
     room = Room(int(job.options.max_total_mb * 2**20), taken)
     accepted = {one.id for one in equivalents.load(job.task).of(job.implementation.target)}
 
+    made: dict[str, Mutant] = {}
+
     def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
         paths = [path for item in proven for path in item.checkers]
         tried = mutants_to_try(module, [definition], paths, min(most, MUTANTS))
         left = [item for item in tried if item.id not in accepted]
+        made.update((item.id, item) for item in left)
         return [replaying.Variant(item.id, item.data, definition.line) for item in left]
 
     # Where its changes count, a version that leaves the arguments alone is none.
     changes = any(set(call.changed) - set(ignored) for call in recorded.calls)
     copied = None if changes else with_copied_arguments(module, definition)
     rewrites = [copied] if copied else []
-    return prove(golden, recorded.calls, job.options.cases, progress, versions, room, rewrites)
+    proof = prove(golden, recorded.calls, job.options.cases, progress, versions, room, rewrites)
+    diffs = tuple((made[name].line, made[name].diff) for name in proof.killed.survivors if name in made)
+    return replace(proof, killed=replace(proof.killed, diffs=diffs))
 
 
 def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
