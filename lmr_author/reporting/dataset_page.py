@@ -75,9 +75,7 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         title=info.paper_name,
         year=info.year,
         categories=tuple(
-            dict.fromkeys(
-                canonical_category(one.category) or one.category or "none" for one in info.implementations
-            )
+            canonical_category(one.category) or one.category or "none" for one in info.implementations
         ),
         targets=tuple(str(one.target) for one in info.implementations),
         reached=where.done[-1] if where.done else BROKEN,
