@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lmr_author.environment.build import BuildResult
     from lmr_author.environment.failures import Explanation
     from lmr_author.sandbox.docker_build import Step
+    from lmr_author.task.environment import BuiltEnvironment
 
 _LAST_LINES = 8
 _WIDTH = 110
@@ -82,7 +83,7 @@ def _document(found: BuildResult) -> dict[str, Any]:
     return {
         "task": found.task.name,
         "passed": found.passed,
-        "environment": found.facts or None,
+        "environment": found.built.to_json() if found.built else None,
         "failure": (
             None
             if failure is None
@@ -110,8 +111,8 @@ def _show(found: BuildResult, words: list[str]) -> None:
         line = f"line {step.line} of the Dockerfile: {printable(step.step, _WIDTH)}"
         ui.say(f"at {line if step.line else 'the Dockerfile'}", "not built", "bold red", stderr=False)
         _show_failure(step.said, step.explanation)
-    else:
-        _show_facts(found.facts)
+    elif found.built is not None:
+        _show_built(found.built)
     for item in found.imported:
         if item.ok:
             text = f"{item.file} as {item.module} ({item.seconds:.1f} s)"
@@ -129,12 +130,13 @@ def _show(found: BuildResult, words: list[str]) -> None:
         ui.hint("make the change, then run `lmr-author env build` again", stderr=False)
 
 
-def _show_facts(facts: dict[str, Any]) -> None:
-    versions = [f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name)]
-    if facts.get("torch"):
-        versions.append(f"CUDA {facts['cuda']}" if facts.get("cuda") else "no CUDA")
-    content = f"{', '.join(versions)}, {len(facts['packages'])} packages (authoring/environment.json)"
-    ui.say(f"{facts['tag']} in {facts['seconds']:.0f} s: {content}", "built", "green", stderr=False)
+def _show_built(found: BuiltEnvironment) -> None:
+    named = {"python": found.python, "torch": found.torch, "numpy": found.numpy}
+    versions = [f"{name} {version}" for name, version in named.items() if version]
+    if found.torch:
+        versions.append(f"CUDA {found.cuda}" if found.cuda else "no CUDA")
+    content = f"{', '.join(versions)}, {len(found.packages)} packages (authoring/environment.json)"
+    ui.say(f"{found.tag} in {found.seconds:.0f} s: {content}", "built", "green", stderr=False)
 
 
 def _show_failure(said: tuple[str, ...] | list[str], found: Explanation | None) -> None:

@@ -18,6 +18,7 @@ from lmr_author.replay.staging import tree_path
 from lmr_author.sandbox import image_tag, open_sandbox
 from lmr_author.sandbox.base import OnLine, Sandbox
 from lmr_author.task import Progress, Task, TaskInfo
+from lmr_author.task.environment import BuiltEnvironment
 
 _MOST_TOP_LEVEL = 20
 
@@ -62,14 +63,14 @@ class BuildResult:
     """The result of a build.
 
     Attributes:
-        facts: the content of ``authoring/environment.json``; {} when the image was not built.
+        built: the contents of the image; None when it was not built.
         failure: why it was not.
         imported: the smoke test.
         instead: the base image that was given in place of the Dockerfile's; "" for none.
     """
 
     task: Task
-    facts: dict[str, Any]
+    built: BuiltEnvironment | None
     failure: BuildFailure | None
     imported: tuple[Imported, ...]
     instead: str = ""
@@ -110,13 +111,13 @@ def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> 
             say("asking the image what it holds")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            return BuildResult(task, {}, _failure(task, error), ())
+            return BuildResult(task, None, _failure(task, error), ())
         say(f"importing {', '.join(wanted)}")
         lock = place.text_of(task.lock)
         imported = import_files(sandbox, tree_path(info), wanted, seconds=options.seconds, lock=lock)
-    facts = _facts(task, options, prepared | inventory, imported, seconds)
-    files.write_json(task.environment_path, facts)
-    return BuildResult(task, facts, None, tuple(imported), instead or "")
+    built = _built(task, options, prepared | inventory, imported, seconds)
+    built.write(task.environment_path)
+    return BuildResult(task, built, None, tuple(imported), instead or "")
 
 
 def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,25 +151,24 @@ def _failure(task: Task, error: SandboxBuildError) -> BuildFailure:
     return BuildFailure(error.message, error.step, error.line, error.said, found)
 
 
-def _facts(
+def _built(
     task: Task, options: BuildOptions, held: dict[str, Any], imported: list[Imported], seconds: float
-) -> dict[str, Any]:
-    """The content of ``authoring/environment.json``."""
-    return {
-        "format": place.FORMAT,
-        "tool": __version__,
-        "built": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "seconds": round(seconds, 3),
-        "image": held["image"],
-        "tag": image_tag(task.name, task.root),
-        "base_image": place.known(task, options.base_image).base.reference,
-        "engine": held["engine"],
-        "dockerfile_sha256": files.sha256_file(task.dockerfile),
-        "lock_sha256": files.sha256_file(task.lock) if task.lock.is_file() else "",
-        **{key: held.get(key, "") for key in ("python", "platform", "torch", "cuda", "numpy")},
-        "packages": held.get("packages", {}),
-        "imports": [item.to_json() for item in imported],
-    }
+) -> BuiltEnvironment:
+    versions = {key: str(held.get(key, "")) for key in ("python", "platform", "torch", "cuda", "numpy")}
+    return BuiltEnvironment(
+        tool=__version__,
+        built=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=round(seconds, 3),
+        image=held["image"],
+        tag=image_tag(task.name, task.root),
+        base_image=place.known(task, options.base_image).base.reference,
+        engine=held["engine"],
+        dockerfile_sha256=files.sha256_file(task.dockerfile),
+        lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
+        packages=held.get("packages", {}),
+        imports=tuple(item.to_record() for item in imported),
+        **versions,
+    )
 
 
 def sandbox_of(

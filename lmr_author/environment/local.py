@@ -24,6 +24,7 @@ from lmr_author.errors import LmrError
 from lmr_author.replay import staging
 from lmr_author.sandbox.base import Mount
 from lmr_author.task import Progress, Task, TaskInfo
+from lmr_author.task.environment import BuiltEnvironment
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
     lock, known = place.text_of(task.lock), place.known(task)
     python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
     recipe = read_recipe(task.repository(info))
-    built = str((place.stored(task) or {}).get("torch", "")).partition("+")[0]
-    image_torch = known.base.torch or built
+    built = BuiltEnvironment.read_if_valid(task.environment_path)
+    image_torch = known.base.torch or (built.torch.partition("+")[0] if built else "")
     needs_torch = bool(recipe.torch)
     extra = with_torch(options.extra, image_torch if needs_torch else "", recipe)
     try:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import git
 
@@ -22,9 +21,8 @@ from lmr_author.environment.lock_file import Lock, is_untouched
 from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Task, TaskInfo, provenance
+from lmr_author.task.environment import BuiltEnvironment
 from lmr_author.task.provenance import EnvironmentOrigin, Provenance
-
-FORMAT = "lmr-environment/1"
 
 
 @dataclass(frozen=True)
@@ -208,9 +206,12 @@ def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | Non
     """
     image = image or base_of(text_of(task.dockerfile)) or None
     if image and python is None:
-        built, before = stored(task) or {}, provenance.load(task).environment.base_image
+        built, before = (
+            BuiltEnvironment.read_if_valid(task.environment_path),
+            provenance.load(task).environment.base_image,
+        )
         certain = before.python if before.reference == image and before.python_certain else ""
-        found = str(built.get("python", "")) if built.get("base_image") == image else certain
+        found = built.python if built and built.base_image == image else certain
         version = re.match(r"3\.\d+", found)
         python = version[0] if version else None
     own = choose_base(recipe, None, python)
@@ -228,12 +229,6 @@ def base_of(content: str) -> str:
     variable = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))")
     last = str(images[-1]) if images else ""
     return variable.sub(lambda match: arguments.get(match[1] or match[3], "") or match[2] or "", last)
-
-
-def stored(task: Task) -> dict[str, Any] | None:
-    """Return ``authoring/environment.json``; None when there is none."""
-    data = files.read_object_or_empty(task.environment_path)
-    return data if data.get("format") == FORMAT else None
 
 
 def text_of(path: Path) -> str:

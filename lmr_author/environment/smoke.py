@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from lmr_author import resources
@@ -12,6 +12,7 @@ from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.errors import SandboxBuildError
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.task.environment import ImportedFile
 
 SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
@@ -39,16 +40,13 @@ class Imported:
     seconds: float = 0.0
     explanation: Explanation | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_record(self) -> ImportedFile:
         """Return it as stored in ``authoring/environment.json``."""
-        facts = {key: value for key, value in asdict(self).items() if key != "explanation"}
         found = self.explanation
-        return {
-            **facts,
-            "seconds": round(self.seconds, 3),
-            "cause": found.cause if found else "",
-            "advice": found.advice if found else "",
-        }
+        cause, advice = (found.cause, found.advice) if found else ("", "")
+        return ImportedFile(
+            self.file, self.ok, self.module, self.said, self.missing, round(self.seconds, 3), cause, advice
+        )
 
 
 def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from lmr_author.task.accepted import AcceptedFindings
 from lmr_author.task.also_masked import AlsoMaskedList
+from lmr_author.task.environment import BuiltEnvironment
 from lmr_author.task.equivalents import EquivalentMutants
 from lmr_author.task.evaluation import Evaluation
 from lmr_author.task.findings import Finding
@@ -26,6 +27,7 @@ RECORDS: dict[str, type[Record]] = {
     "accepted": AcceptedFindings,
     "adjudication": Adjudication,
     "also-masked": AlsoMaskedList,
+    "environment": BuiltEnvironment,
     "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,
     "finding": Finding,

@@ -13,6 +13,7 @@ from lmr_author.environment.local import LocalOptions, LocalResult, make_local, 
 from lmr_author.environment.recipe import Declared
 from lmr_author.errors import LmrError
 from lmr_author.task import Task
+from lmr_author.task.environment import BuiltEnvironment
 from tests.support import make_task
 from tests.wheels import wheel
 
@@ -40,7 +41,18 @@ def task(tmp_path: Path, image: str, code: str, *, built: str = "") -> Task:
     made.lock.write_text("plain==1.0\n")
     if built:
         made.environment_path.parent.mkdir(exist_ok=True)
-        made.environment_path.write_text(json.dumps({"format": "lmr-environment/1", "torch": built}))
+        digest = 64 * "0"
+        BuiltEnvironment(
+            "0.1.0",
+            "2026-01-01T00:00:00Z",
+            1.0,
+            f"sha256:{digest}",
+            "tag",
+            "27",
+            digest,
+            "3.11.2",
+            torch=built,
+        ).write(made.environment_path)
     return made
 
 
