@@ -61,7 +61,7 @@ class Killed:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was chosen among the recorded calls, and what that is worth.
+    """The cases chosen among the recorded calls, and their worth.
 
     Attributes:
         chosen: the cases, in the order of the recorded calls.
