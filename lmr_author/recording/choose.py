@@ -16,15 +16,19 @@ MOST_OPTIONS = 4
 NOT_GIVEN = "not given"
 _SIZED = re.compile(r"(?P<kind>list|tuple|dict|set) of (?P<size>\d+)$")
 _TENSOR = re.compile(r"(?P<kind>(?:tensor|array) \w+)\[(?P<shape>[\d, ]*)\](?P<rest>.*)$")
-_NUMBER = re.compile(r"-?[\d.]+(?:e[-+]?\d+)?$|-?inf$|nan$")
+_NUMBER = re.compile(r"-?\d*\.\d+(?:e[-+]?\d+)?$|-?\d+e[-+]?\d+$|-?inf$|nan$")
+ROOMY = 256 * 1024
+"""Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
+LARGER = 4
+"""A call is much larger than one that has this many times fewer bytes."""
 
 Trait = tuple[str, str]
 
 
 class Options:
-    """The options of calls: flags, short texts, what is left out, element types, one item or several.
+    """The options of calls: flags, integers, short texts, what is left out, element types, one item or several.
 
-    Numbers and shapes are none: whether they matter is what the mutants show.
+    Other numbers and shapes are none: whether they matter is what the mutants show.
     """
 
     def __init__(self, calls: Sequence[RecordedCall]) -> None:
@@ -45,7 +49,7 @@ class Options:
 
 
 def _as_option(text: str) -> str:
-    """Return a description as far as it is an option; "" for a number."""
+    """Return a description as far as it is an option; "" for a real number."""
     if sized := _SIZED.match(text):
         return f"{sized['kind']} of {sized['size'] if int(sized['size']) < 2 else 'several'}"
     if tensor := _TENSOR.match(text):
@@ -86,7 +90,7 @@ def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
 
 
 class Catch:
-    """The mutants, blocks and options of proven calls: what a choice among them is made by.
+    """The mutants, blocks and options of proven calls, and their size: a choice among them is made by these.
 
     Attributes:
         killed: number of a call → ids of the mutants that fail its case.
@@ -94,12 +98,15 @@ class Catch:
 
     def __init__(self, proven: Sequence[Proven], killed: Mapping[int, frozenset[str]]) -> None:
         options = Options([item.call for item in proven])
+        sizes = [item.call.size for item in proven if item.call.outcome == "returned"]
+        large = max((size for size in sizes if size <= ROOMY), default=0) / LARGER
         self.killed = killed
         self._traits: dict[int, frozenset[tuple[str, object]]] = {
             item.call.number: frozenset(
                 [("mutant", name) for name in killed.get(item.call.number, ())]
                 + [("block", block) for block in item.hits]
                 + [("option", trait) for trait in options.of(item.call)]
+                + [("size", "large")] * (large < item.call.size <= ROOMY and item.call.outcome == "returned")
             )
             for item in proven
         }
@@ -147,6 +154,7 @@ def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
         mutants = sum(kind == "mutant" for kind, _ in own)
         parts = [f"the only one with {listed([_in_words(*pair) for pair in options], 3)}"] if options else []
         parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
+        parts += ["larger than the others"] if any(kind == "size" for kind, _ in own) else []
         parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
         named = {path for path, _ in options}
         differs = [
