@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import tempfile
 import threading
 import time
@@ -294,7 +295,7 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     finally:
         if folder is not None:
             with HeldInterrupts():
-                _remove(folder)
+                remove(folder)
 
 
 @contextmanager
@@ -316,16 +317,19 @@ def staged_folder(final: Path) -> Iterator[Path]:
     except BaseException:
         with HeldInterrupts(), suppress(OSError):  # somebody else may have put something there
             if staging is not None:
-                _remove(staging)
+                remove(staging)
             for folder in made:
                 folder.rmdir()
         raise
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a folder in which a program that was just killed may still be creating files."""
     for _ in range(40):
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        except RecursionError:  # a program may nest folders by the thousand
+            subprocess.run(["rm", "-rf", "--", folder], check=False)
         if not folder.exists():
             return
         time.sleep(0.05)

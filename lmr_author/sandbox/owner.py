@@ -7,12 +7,13 @@ it is used again, after a reboot, or seen from inside another container.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from lmr_author import files
 
 MARKER = "LMR_AUTHOR_RUN"
 """Environment variable that every process of a local run inherits: the owner, a dot, and the run's id."""
@@ -80,7 +81,7 @@ def remove_folders_of_the_gone(prefix: str) -> None:
     """Remove the temporary folders, named by :func:`folder_prefix`, whose owner was killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         if is_gone(folder.name.removeprefix(prefix).rpartition(".")[0]):
-            shutil.rmtree(folder, ignore_errors=True)
+            files.remove(folder)
 
 
 def _marks() -> Iterator[tuple[int, str]]:

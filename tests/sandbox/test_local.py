@@ -132,6 +132,12 @@ def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pyte
     foreign = tmp_path / "lmr-author-run.nonsense"
     for folder in (stale, kept, foreign):
         folder.mkdir()
+    inner = os.open(stale, os.O_RDONLY)
+    for _ in range(2000):  # deeper than Python's stack
+        os.mkdir("d", dir_fd=inner)
+        outer, inner = inner, os.open("d", os.O_RDONLY, dir_fd=inner)
+        os.close(outer)
+    os.close(inner)
     owner.remove_folders_of_the_gone(local.FOLDER_PREFIX)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept.name, foreign.name])
 

@@ -308,12 +308,19 @@ def dropped_keyword(node: Any, code: Function) -> Edits:
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
-    """Set a parameter with a constant default to it at the start of the body."""
+    """Set a parameter to its default at the start of the body: a constant, or one of the module's by name."""
     if node is not code.node or not code.statements:
         return
     read = {item.id for item in ast.walk(code.ast) if isinstance(item, ast.Name)}
+    targets = [one for item in code.golden.tree.body if isinstance(item, ast.Assign) for one in item.targets]
+    constants = {one.id for one in targets if isinstance(one, ast.Name)}
     for item, default in parameters(code.ast.args):
-        if item.arg in read and isinstance(default, ast.Constant | ast.UnaryOp):
+        known = isinstance(default, ast.Constant | ast.UnaryOp)
+        if (
+            default
+            and item.arg in read
+            and (known or (isinstance(default, ast.Name) and default.id in constants))
+        ):
             new = parsed(f"{item.arg} = {ast.unparse(default)}")
             yield Edit(code.statements[0], code.beside(code.statements[0], new), item.arg)
 
