@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -326,10 +325,8 @@ def staged_folder(final: Path) -> Iterator[Path]:
 def remove(folder: Path) -> None:
     """Remove a folder in which a program that was just killed may still be creating files."""
     for _ in range(40):
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-        except RecursionError:  # a program may nest folders by the thousand
-            subprocess.run(["rm", "-rf", "--", folder], check=False)
+        # Not shutil.rmtree, which calls itself for each level: a program may nest folders by the thousand.
+        subprocess.run(["rm", "-rf", "--", folder], check=False, stderr=subprocess.DEVNULL)
         if not folder.exists():
             return
         time.sleep(0.05)

@@ -121,6 +121,18 @@ def test_hostile_candidates_in_docker(task: Task, tmp_path: Path, request: pytes
 FORGERIES = {
     "exits with 0": "    import os\n    os._exit(0)\n",
     "raises SystemExit": "    raise SystemExit(0)\n",
+    "says it all and exits": (
+        "    import os, sys\n    open('unit_test/logs/unit_test_1.log', 'w').write('Passed')\n"
+        "    sys.stderr.write('Ran 1 test in 0.0s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n"
+    ),
+    "patches unittest": (
+        "    import unittest\n    unittest.TestCase.assertAlmostEqual = lambda *a, **k: None\n    return 0.0\n"
+    ),
+    "reads what is expected": (
+        "    import json\n    for case in json.load(open('unit_test/' + 'cases.json')):\n"
+        "        if case['x'] == x and case['beta'] == beta:\n            return case['expected']\n"
+    ),
+    "reads its caller's variables": "    import sys\n    return sys._getframe(1).f_locals['case']['expected']\n",
     "fills the disk": (
         "    for number in range(10**6):\n"
         "        with open(f'unit_test/{number}', 'wb') as file:\n            file.write(bytes(1 << 20))\n"
@@ -134,7 +146,7 @@ HONEST = "    scaled = beta * x\n    return math.log(1 + math.exp(-abs(scaled)))
 @pytest.mark.bwrap
 @pytest.mark.timeout(900)
 def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
-    """It can forge what its test says, but not by ending early, and it harms nothing."""
+    """It runs beside its test, so what it could forge with is not believed where the golden has no need of it."""
     task = foreign_task(tmp_path / "tasks")
     before = snapshot(task.root)
     header = "def softplus(x, beta=1.0):\n"
@@ -145,6 +157,7 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
     assert found["honest"].outcome is Outcome.PASSED, found["honest"]
     outcomes = {name: found[name].outcome for name in FORGERIES}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
+    assert outcomes["reads what is expected"] is outcomes["says it all and exits"] is Outcome.INVALID
     assert outcomes["never ends"] is Outcome.TIMEOUT
     assert outcomes["fills the disk"] in (Outcome.CRASHED, Outcome.TIMEOUT)
     assert snapshot(task.root) == before

@@ -85,7 +85,7 @@ def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
     found = status.status_with(task, ())
     assert found.done[-1] == "evaluated"
     assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
-    _, gates = review.answer_automatic(task)
+    _, gates = review.answer_automatic(task, ())
     assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
     shown = dict(report_records.environment(task, loaded(task)))
     assert shown[f"in the {failing} sandbox"] == "build: failed"
@@ -123,7 +123,7 @@ def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damag
 
     assert load(task) is None
     assert status.status_with(task, ()).note == "never evaluated"
-    review.answer_automatic(task)
+    review.answer_automatic(task, ())
     assert report_records.environment(task, None)
     store(task, record(task, "docker", False))
     assert counting(task) == ("docker", False)
@@ -195,7 +195,7 @@ def stale(task: Task) -> list[str]:
     found = {finding.path for report in validate([task]).tasks for finding in report.findings
              if finding.code == "LMR803"}  # fmt: skip
     of_status = status.status_with(task, ()).note == "changed since it was evaluated"
-    _, gates = review.answer_automatic(task)
+    _, gates = review.answer_automatic(task, ())
     told = "authoring/evaluation.json" in found
     assert told == of_status == (gates.evidence == "evaluated before the task changed")
     return sorted(found)

@@ -56,8 +56,7 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     task = make_task(tmp_path / "tasks")
     write_files(task.root / "small-repo", {"pkg/scale.py": SCALE})
     write_files(tmp_path, {"driver.py": DRIVER})
-    insisting = [file.insists for file in read_code(task.root / "small-repo").files if file.insists]
-    assert insisting == ["pkg/scale.py:8"]
+    assert read_code(task.root / "small-repo").gpu == ("pkg/scale.py:8",)
     target = "pkg/scale.py::scale"
     remarks = mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root).remarks
     assert any("insists on a GPU (line 8, 14, 15" in line and "--cuda-as-cpu" in line for line in remarks)

@@ -1,14 +1,16 @@
-"""A precaution against candidates, which are hostile code: goldens that lie in images."""
+"""Precautions against candidates, which are hostile code: goldens in images, and forged verdicts."""
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from lmr_author import files
+from lmr_author import code, files
 from lmr_author.errors import SandboxError
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
@@ -75,3 +77,62 @@ def _places(sandbox: Sandbox) -> dict[str, bool]:
     except (ValueError, TypeError) as error:
         last = result.stderr.decode("utf-8", "replace")[-200:]
         raise SandboxError(f"the image's files cannot be listed: {last}", "see the image's Python") from error
+
+
+_CALLED = "eval exec exit quit open compile __import__"
+_NAMED = "__builtins__ SystemExit KeyboardInterrupt sys.modules"
+_ATTRIBUTES = """
+exit _exit abort kill killpg fork execv execve settrace setprofile _getframe currentframe get_referrers get_objects
+addaudithook excepthook basicConfig import_module meta_path path_hooks f_back f_globals f_locals tb_frame gi_frame
+__builtins__ __subclasses__ __globals__ __code__ listdir scandir walk glob rglob read_text read_bytes write_text
+write_bytes load loadtxt fromfile memmap
+"""
+_MODULES = """
+unittest pytest _pytest atexit signal ctypes inspect subprocess builtins importlib multiprocessing threading socket
+__main__ sitecustomize pickle runpy
+"""
+_METHODS = "__eq__ __torch_function__ __array_ufunc__ __array_function__"
+_TEXTS = "unit_test golden Passed conftest /proc/"
+
+
+def _any(words: str) -> str:
+    return "|".join(map(re.escape, words.split()))
+
+
+_SUSPICIOUS = re.compile(
+    rf"(?<![\w.])(?:{_any(_CALLED)})\(|(?<![\w.])(?:{_any(_NAMED)})\b|\.(?:{_any(_ATTRIBUTES)})\b"
+    rf"|^\s*(?:import|from) (?:{_any(_MODULES)})\b|def (?:{_any(_METHODS)})\b|{_any(_TEXTS)}",
+    re.MULTILINE,
+)
+
+
+def suspicions(answer: bytes, golden: bytes, given: bytes) -> list[str]:
+    """Return what an answer uses, and neither golden nor masked file, that could forge a test's verdict.
+
+    A hand-written test runs in the same process as the code that it judges, so a candidate that passes by such
+    means is not believed. Recorded tests need none of this: their expected outputs are compared outside.
+    """
+    return sorted(_suspicious(answer) - _suspicious(golden) - _suspicious(given))
+
+
+def _suspicious(data: bytes) -> set[str]:
+    try:
+        tree = code.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    imported: set[str] = set()
+    patched: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imported.update(code.bound_by(node))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = ""  # a docstring
+    for node in ast.walk(tree):
+        changed: ast.expr | None = None
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            changed = node
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and node.args:
+            changed = node.args[0]
+        if changed is not None and code.root_name(changed) in imported:
+            patched.add(f"{ast.unparse(changed)} = …")
+    return patched | {match[0].strip() for match in _SUSPICIOUS.finditer(ast.unparse(tree))}

@@ -22,7 +22,7 @@ from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
-from lmr_author.evaluation.candidates.hostile import Hiding
+from lmr_author.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge
@@ -172,9 +172,9 @@ class Scorer:
             result = replace(result, outcome=Outcome.FAILED, reason=reason)
         else:
             verdict = self._judged(fitted, stop)
-            reason = "" if verdict.outcome is Outcome.PASSED else verdict.reason
+            outcome, reason = self._believed(verdict, fitted)
             result = replace(
-                result, outcome=verdict.outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
+                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
             )
         return replace(result, seconds=round(time.monotonic() - started, 3))
 
@@ -186,6 +186,16 @@ class Scorer:
         again = self._judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
         # The second attempt ends at the first late case, so it has no result for those behind.
         return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
+
+    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
+        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
+        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        if verdict.passed and self.method == ScriptJudge.method:
+            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
+            if used:
+                tricks = ", ".join(used[:5])
+                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
+        return verdict.outcome, "" if verdict.passed else verdict.reason
 
     def _fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
