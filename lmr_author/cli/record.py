@@ -104,7 +104,7 @@ def record(
     from lmr_author.recording.record import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
-    if target is not None and "::" not in target:
+    if target is not None and "::" not in target and draft_driver is None:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         command, target = (target, *command), None
     options = RecordOptions(
@@ -383,6 +383,8 @@ def _show_mutants(result: RecordResult) -> None:
     for line, diff in killed.diffs[:SURVIVORS]:
         ui.say(f"passes, line {line}:", indent=4)
         ui.diff(diff.splitlines(), indent=6)
+    if len(killed.diffs) > SURVIVORS:
+        ui.say(f"and {len(killed.diffs) - SURVIVORS} more", indent=4)
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)
