@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lmr_author.cli import ui
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
+from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 
 class ExportFormat(StrEnum):
@@ -24,13 +24,15 @@ class ExportFormat(StrEnum):
 def export(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
     to: Annotated[
-        ExportFormat,
+        ExportFormat | None,
         typer.Option(
             help="agent: what a model receives. lmr-bench: task folders for LMR-Bench's own scripts. "
             "harbor: Harbor tasks, one for each implementation. huggingface: a data set for the hub.",
         ),
-    ],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist yet, or be empty.")],
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to write; it must not exist yet, or be empty.")
+    ] = None,
     base_image: Annotated[
         str, typer.Option(metavar="IMAGE", help="Base image of the exported Dockerfiles.")
     ] = "",
@@ -51,6 +53,14 @@ def export(
     from lmr_author.task import by_name, tasks_at
     from lmr_author.texts import counted
 
+    if to is None:
+        if not ui.can_ask():
+            raise UsageError("no engine named", f"add --to {'|'.join(ExportFormat)}")
+        to = ExportFormat(ui.choice("Export to:", list(ExportFormat)))
+    if out is None:
+        if not ui.can_ask():
+            raise UsageError("no folder named", "add --out DIR")
+        out = Path(ui.path("Folder to write:", check=_taken))
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     done = export_tasks(chosen, ExportOptions(to.value, out, base_image, with_private, force))
     for name, problems in done.unsound.items():
@@ -65,3 +75,9 @@ def export(
     counts = f"{counted(len(chosen), 'task')} to {out} ({counted(done.files, 'file')}{marked})"
     ui.say(counts, "exported", "green")
     return EXIT_CLEAN
+
+
+def _taken(answer: str) -> str:
+    """Return what is wrong with a folder to write; "" for nothing."""
+    folder = Path(answer).expanduser()
+    return f"{answer} is not empty" if folder.is_file() or (folder.is_dir() and any(folder.iterdir())) else ""

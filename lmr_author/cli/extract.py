@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
+from lmr_author.errors import UsageError
 from lmr_author.extracting.extract import As
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def extract(
     place: Annotated[
         str, typer.Argument(metavar="FILE:START-END", help="The lines: whole statements of one block.")
     ],
-    name: Annotated[str, typer.Option(help="Name of the new function.")],
+    name: Annotated[str | None, typer.Option(help="Name of the new function.")] = None,
     kind: Annotated[
         As | None,
         typer.Option("--as", help="For a block of a method; by default a method where the block uses self."),
@@ -34,6 +36,10 @@ def extract(
     from lmr_author.extracting.task_file import ExtractOptions, plan, write
 
     folder = current_task(task)
+    if name is None:
+        if yes or not ui.can_ask():
+            raise UsageError("no name for the new function", "add --name NAME")
+        name = ui.needed("Name of the new function:", check=_no_name)
     planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
     if output is Format.json:
         remarks = () if dry_run else write(folder, planned)
@@ -53,6 +59,11 @@ def extract(
     ui.say("original     kept in authoring/removed/", indent=2)
     ui.then("mask", planned.target, *(["--task", task] if task else []))
     return 0
+
+
+def _no_name(answer: str) -> str:
+    """Return what is wrong with a function's name; "" for nothing."""
+    return "" if answer.isidentifier() and not iskeyword(answer) else f"{answer} is no name of a function"
 
 
 def _preview(planned: Planned) -> None:

@@ -91,7 +91,7 @@ def test_json(scripted: Task) -> None:
     [
         ("extract count.py --name f", 2, "not a file with lines: 'count.py'", "FILE:START-END"),
         ("extract count.py:9-2 --name f", 2, "lines 9-2 are not a range", "START is the smaller"),
-        ("extract count.py:5-8", 2, "missing option '--name'", "extract --help"),
+        ("extract count.py:5-8", 2, "no name for the new function", "add --name NAME"),
         (
             "extract count.py:5-8 --name f --as class",
             2,

@@ -11,6 +11,8 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from lmr_author.cli import ui
+from lmr_author.cli.export import _taken
+from lmr_author.cli.extract import _no_name
 from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.masking import MaskOptions, mask
@@ -91,3 +93,10 @@ def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:
     keys.send_text(ENTER)  # nothing is marked yet
     keys.send_text("second" + " " + ENTER)
     assert ui.search("Which?", {"a.py::first": "x", "a.py::second": "y"}) == ["a.py::second"]
+
+
+def test_a_folder_to_export_to_and_a_name_are_checked_when_they_are_given(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert _taken(str(tmp_path / "full")).endswith("is not empty") and _taken(str(tmp_path / "new")) == ""
+    assert [bool(_no_name(name)) for name in ("mean_loss", "2x", "class", "a b")] == [False, True, True, True]
