@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -326,7 +327,10 @@ def remove(folder: Path) -> None:
     """Remove a folder in which a program that was just killed may still be creating files."""
     for _ in range(40):
         # Not shutil.rmtree, which calls itself for each level: a program may nest folders by the thousand.
-        subprocess.run(["rm", "-rf", "--", folder], check=False, stderr=subprocess.DEVNULL)
+        try:
+            subprocess.run(["/bin/rm", "-rf", "--", folder], check=False, stderr=subprocess.DEVNULL)
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return
         time.sleep(0.05)

@@ -289,7 +289,8 @@ def _in_words(node: Any) -> str:
     if isinstance(node, str) and len(node) > LONG_TEXT:
         return "text of %d characters" % len(node)
     if isinstance(node, float):
-        return "%.6g" % node
+        text = "%.6g" % node
+        return text if set(text) & set(".en") else text + ".0"
     text = describe(node)
     if isinstance(node, (dict, list)) and text[:2] in ("a ", "an"):
         text = text[text.index(" ") + 1 :]
