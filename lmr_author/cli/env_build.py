@@ -114,12 +114,13 @@ def _show(found: BuildResult, words: list[str]) -> None:
     elif found.built is not None:
         _show_built(found.built)
     for item in found.imported:
-        if item.ok:
-            text = f"{item.file} as {item.module} ({item.seconds:.1f} s)"
+        result = item.result
+        if result.ok:
+            text = f"{result.file} as {result.module} ({result.seconds:.1f} s)"
             ui.say(text, "imports", "green", stderr=False)
         else:
-            ui.say(item.file, "cannot import", "bold red", stderr=False)
-            _show_failure(item.said, item.explanation)
+            ui.say(result.file, "cannot import", "bold red", stderr=False)
+            _show_failure(result.said, item.explanation)
     if found.passed and found.instead:
         ui.hint(
             f"give --base-image {found.instead} to `record` and `evaluate`, too, or write it into the Dockerfile:",

@@ -188,9 +188,8 @@ def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tupl
         if param.param_type_name != "option" or param.name in ("task", "force") or value == param.default:
             continue
         for item in value if isinstance(value, list | tuple) else [value]:
-            words += (
-                [param.opts[0], *([] if item is True else [str(item)])] if item not in (None, False) else []
-            )
+            if item not in (None, False):
+                words += [param.opts[0], *([] if item is True else [str(item)])]
     words += ["--task", str(folder.root)]
     repository = folder.repository(folder.load())
     command = [
@@ -286,11 +285,12 @@ def show(result: RecordResult, *, where: Where | None = None, task: Path | None 
 def case_lines(cases: Sequence[Case]) -> list[str]:
     """Return what all cases have in common, and for each its call, its size and what it adds to the others."""
     from lmr_author.recording.calls import megabytes
+    from lmr_author.recording.choose import in_words
 
     pairs = [set(case.summary.items()) for case in cases]
     common = set.intersection(*pairs) if len(cases) > 1 else set()
     shared = [
-        f"{name}: {text}" if " " in text else f"{name}={text}"
+        in_words(name, text)
         for name, text in cases[0].summary.items()
         if (name, text) in common and not _CONTAINER.match(text)
     ]

@@ -78,7 +78,7 @@ class BuildResult:
     @property
     def passed(self) -> bool:
         """Return whether the image is built and everything can be imported in it."""
-        return self.failure is None and bool(self.imported) and all(item.ok for item in self.imported)
+        return self.failure is None and bool(self.imported) and all(item.result.ok for item in self.imported)
 
 
 def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> BuildResult:
@@ -166,7 +166,7 @@ def _built(
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
         packages=held.get("packages", {}),
-        imports=tuple(item.to_record() for item in imported),
+        imports=tuple(item.result for item in imported),
         **versions,
     )
 

@@ -88,7 +88,9 @@ def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
         )
         said.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
     said += [
-        _not_imported(item) for item in _import_goals(task, info, made.interpreter, lock, say) if not item.ok
+        _not_imported(item)
+        for item in _import_goals(task, info, made.interpreter, lock, say)
+        if not item.result.ok
     ]
     return LocalResult(made, tuple(filter(None, said)))
 
@@ -144,10 +146,12 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
 
 def _not_imported(item: Imported) -> str:
     """A remark on a goal file that cannot be imported in the environment."""
-    found = item.explanation
+    found, result = item.explanation, item.result
     if found is None:
-        return f"{item.file} cannot be imported here: {item.said[-1] if item.said else 'it says nothing'}"
-    return f"{item.file} cannot be imported here: {found.cause}; {found.advice}; {local_repair(found)}"
+        return (
+            f"{result.file} cannot be imported here: {result.said[-1] if result.said else 'it says nothing'}"
+        )
+    return f"{result.file} cannot be imported here: {found.cause}; {found.advice}; {local_repair(found)}"
 
 
 def _other_python(recipe: Recipe, minor: str) -> str:

@@ -21,32 +21,10 @@ _LAST_LINES = 12
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of importing one file.
+    """An imported file as it is stored, and what is likely wrong: None when it is imported, or nobody knows."""
 
-    Attributes:
-        file: path in the repository.
-        ok: whether it can be imported.
-        module: the name by which it was.
-        said: the last lines of the traceback.
-        missing: modules that it needs and the environment lacks.
-        explanation: what is likely wrong; None when it is imported, or nobody knows.
-    """
-
-    file: str
-    ok: bool
-    module: str = ""
-    said: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    seconds: float = 0.0
+    result: ImportedFile
     explanation: Explanation | None = None
-
-    def to_record(self) -> ImportedFile:
-        """Return it as stored in ``authoring/environment.json``."""
-        found = self.explanation
-        cause, advice = (found.cause, found.advice) if found else ("", "")
-        return ImportedFile(
-            self.file, self.ok, self.module, self.said, self.missing, round(self.seconds, 3), cause, advice
-        )
 
 
 def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:
@@ -111,7 +89,7 @@ def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Impor
     report = report if isinstance(report, dict) else {}
     module = str(report.get("module", ""))
     if report.get("ok") is True:
-        return Imported(path, True, module, seconds=float(report.get("seconds", 0.0)))
+        return Imported(ImportedFile(path, True, module, seconds=round(float(report.get("seconds", 0.0)), 3)))
     text = report["error"] if isinstance(report.get("error"), str) else _text(result, seconds)
     listed = report.get("missing")
     missing = tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()
@@ -120,7 +98,9 @@ def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Impor
     everything = result.stderr.decode("utf-8", "replace")[-4000:] + "\n" + text
     failures = (Failure("import", path, said, missing, lock) for said in (text, everything))
     found = next(filter(None, map(explain, failures)), None)
-    return Imported(path, False, module, tuple(lines[-_LAST_LINES:]), missing, result.seconds, found)
+    cause, advice = (found.cause, found.advice) if found else ("", "")
+    last, took = tuple(lines[-_LAST_LINES:]), round(result.seconds, 3)
+    return Imported(ImportedFile(path, False, module, last, missing, took, cause, advice), found)
 
 
 def _text(result: ExecResult, seconds: float) -> str:

@@ -152,13 +152,13 @@ def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
         own = [trait for trait in catch.of(item) if counts[trait] == 1 < len(chosen)]
         options = sorted(trait for kind, trait in own if kind == "option" and isinstance(trait, tuple))
         mutants = sum(kind == "mutant" for kind, _ in own)
-        parts = [f"the only one with {listed([_in_words(*pair) for pair in options], 3)}"] if options else []
+        parts = [f"the only one with {listed([in_words(*pair) for pair in options], 3)}"] if options else []
         parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
         parts += ["larger than the others"] if any(kind == "size" for kind, _ in own) else []
         parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
         named = {path for path, _ in options}
         differs = [
-            _in_words(path, text)
+            in_words(path, text)
             for path, text in item.call.summary.items()
             if shared[path, text] < len(chosen) and path not in named
         ]
@@ -168,7 +168,8 @@ def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
     return found
 
 
-def _in_words(path: str, text: str) -> str:
+def in_words(path: str, text: str) -> str:
+    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
     if text == NOT_GIVEN:
         return f"no {path}"
     return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import jinja2
 import yaml
@@ -289,12 +289,11 @@ class _Draft:
 
     def _options(self, function: code.FunctionNode, values: Values) -> Iterator[tuple[str, str]]:
         """Yield parameters that have a default, each with another value."""
-        texts = _options_of(function)
         for item, default in code.parameters(function.args):
             if default is None or item.arg in ("verbose", "debug", "device", "dtype"):
                 continue
             plain = default.value if isinstance(default, ast.Constant) else ...
-            others = [text for text in texts.get(item.arg, ()) if isinstance(text, str) and text != plain]
+            others = [text for text in _texts_for(function, item) if text != plain]
             if others:
                 yield from ((item.arg, repr(text)) for text in others)
             elif isinstance(plain, bool):
@@ -390,24 +389,15 @@ def _written(call: ast.Call, assigned: Mapping[str, ast.expr]) -> str:
     return "" if names - KNOWN_NAMES or "*" in text or len(text) > LONGEST else text
 
 
-def _options_of(function: code.FunctionNode) -> dict[str, list[Any]]:
-    """Return the values that the source shows for parameters: plain defaults, and texts that they are compared with."""
-    found: dict[str, list[Any]] = {}
-    for item, default in code.parameters(function.args):
-        sources: list[ast.AST] = [
-            other
-            for node in ast.walk(function)
-            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == item.arg
-            for other in node.comparators
-        ]
-        if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
-            sources.insert(0, item.annotation)
-        constants = [node.value for source in sources for node in ast.walk(source) if _is_text(node)]
-        plain = [default.value] if isinstance(default, ast.Constant) else []
-        if values := list(dict.fromkeys([*plain, *constants])):
-            found[item.arg] = values
-    return found
-
-
-def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _texts_for(function: code.FunctionNode, item: ast.arg) -> list[str]:
+    """Return the texts that a parameter may have: those of a ``Literal``, and those that it is compared with."""
+    sources: list[ast.AST] = [
+        other
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == item.arg
+        for other in node.comparators
+    ]
+    if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
+        sources.insert(0, item.annotation)
+    constants = (node for source in sources for node in code.each(source, ast.Constant))
+    return list(dict.fromkeys(node.value for node in constants if isinstance(node.value, str)))
