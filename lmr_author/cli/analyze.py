@@ -5,35 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 
 def analyze(
     results: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RESULTS…", help="JSONL files, logs of Inspect AI or Harbor, or folders of them."
-        ),
+        Argument(metavar="RESULTS…", help="JSONL, logs of Inspect AI or Harbor, or folders of them."),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder to write; it must not exist.")
-    ],
+    out: Annotated[Path, Option(help="The folder to write; it must not exist.")],
     tasks: Annotated[
-        Path | None,
-        typer.Option(
-            "--tasks",
-            metavar="DIR",
-            help="The tasks: problems without a result count as failed; Table 5 needs them.",
-        ),
+        Path | None, Option(help="The tasks: one without a result has failed; Table 5 needs them.")
     ] = None,
-    predictions: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictions",
-            metavar="FILE",
-            help="The graded answers: adds the grades that `score` stored in the tasks.",
-        ),
-    ] = None,
+    predictions: Annotated[Path | None, Option(help="The graded answers: adds people's grades.")] = None,
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""
     from lmr_author.analysis.analyze import analyze as run

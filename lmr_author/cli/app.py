@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.main import get_command
 
 from lmr_author import __version__
 from lmr_author.cli.boundary import guarded
-from lmr_author.cli.commands import LazyGroup, group, load
+from lmr_author.cli.commands import group, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
 
 SECTIONS = {
@@ -61,46 +62,22 @@ VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in sec
 MODULES = {"next": "next_step"}
 """Verbs whose function has another name: ``next`` is Python's own."""
 
-TAKES_A_COMMAND = frozenset({"record", "next"})
-
 
 def command(verb: str) -> Any:
     """Return the click command of a verb with all its options; for ``env`` the group of its commands."""
     if verb == "env":
-        made = group("env", EnvCommands, "The task's environment: requirements, lock, Dockerfile and image.")
+        purpose = "The task's environment: requirements, lock, Dockerfile and image."
+        made = group({"Commands": ENV_COMMANDS}, lambda name: load(name, "env", f"env_{name}"), purpose)
         # Without a callback Typer would make a single command of a group that has none yet.
         made.callback()(lambda: None)
         return get_command(made)
     module = MODULES.get(verb, verb.replace("-", "_"))
-    settings = {"allow_extra_args": True} if verb in TAKES_A_COMMAND else {}
-    return load(verb, module, module, **settings)
-
-
-class EnvCommands(LazyGroup):
-    """The commands of ``env``."""
-
-    sections: ClassVar = {"Commands": ENV_COMMANDS}
-    called = "lmr-author env"
-
-    def load(self, name: str) -> Any:
-        """Return the command ``name``, with all its options."""
-        return load(name, "env_build" if name == "build" else "env", f"env_{name}")
-
-
-class Verbs(LazyGroup):
-    """The verbs."""
-
-    sections: ClassVar = SECTIONS
-    called = "lmr-author"
-
-    def load(self, name: str) -> Any:
-        """Return a verb by its name."""
-        return command(name)
+    return load(verb, module, module, allow_extra_args=verb == "record")
 
 
 app = group(
-    "lmr-author",
-    Verbs,
+    SECTIONS,
+    command,
     "Author LMR-Bench tasks: from a paper and its repository to a benchmark task proven by running.",
     completion=True,
 )
@@ -115,7 +92,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Global options."""
@@ -155,27 +132,18 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _takes_task(context: Any) -> bool:
-    return context is not None and any("--task" in option.opts for option in context.command.params)
-
-
-def _usage_error(error: Any, name: str, arguments: list[str]) -> UsageError:
-    """Return the error for a mistake that click found on the command line.
-
-    Args:
-        name: the command, as it was typed; of a command below another one, click knows the rest.
-    """
+def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
+    """Return the error for a mistake that click found on the command line."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     message = message.split(" (Possible options:")[0].split(" Did you mean")[0]
     close = getattr(error, "possibilities", None)
-    verb = error.ctx.command_path if error.ctx else name
+    if error.ctx:
+        verb = error.ctx.command_path
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":
         guess = f"a path that begins with a dash is written ./{dashed}; "
-    if getattr(error, "option_name", "") == "--no-input":
-        guess = "leave it out: it never asks; "
     extra = message.lower().startswith("got unexpected extra argument") and "::" not in message
-    if extra and _takes_task(error.ctx):
+    if extra and error.ctx and any("--task" in option.opts for option in error.ctx.command.params):
         guess = "a task that is not the current folder is named by --task; "
     return UsageError(" ".join(f"{message[:1].lower()}{message[1:]}".split()), f"{guess}see {verb} --help")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
 
-from lmr_author.cli.ui import coloured, wrapped
+from lmr_author.cli import ui
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 
@@ -77,10 +76,6 @@ def _bug() -> int:
 
 
 def _say(message: str, hint: str) -> None:
-    red, dim, off = ("\033[1;31m", "\033[36m", "\033[0m") if coloured(sys.stderr) else ("", "", "")
-    for head, colour, text in (("error:", red, message), ("hint:", dim, hint)):
-        if text:
-            line = f"{head} {text}"
-            if sys.stderr.isatty():
-                line = "\n".join(wrapped(line, shutil.get_terminal_size().columns, 2))
-            print(line.replace(head, f"{colour}{head}{off}", 1), file=sys.stderr)
+    # What another program said, and an error quotes, may have several lines.
+    ui.say(" ".join(line.strip() for line in message.splitlines()), "error:", "bold red")
+    ui.hint(" ".join(line.strip() for line in hint.splitlines()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import sys
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,18 +15,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from lmr_author.cli.ui import coloured, paint
 from lmr_author.errors import UsageError
 
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+SETTINGS: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "color": False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None,
+}
 _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 
-def load(name: str, module: str, function: str, **settings: Any) -> Any:
+def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
     """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
     found = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(name, cls=Verb, context_settings={**SETTINGS, **settings})(found)
+    single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(found)
     return get_command(single)
 
 
@@ -48,10 +50,9 @@ class Verb(TyperCommand):
             _write_list(title, rows, formatter)
         examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
         if examples:
-            colour = coloured(sys.stdout)
-            with formatter.section(paint("task", "Examples", colour)):
+            with formatter.section(typer.style("Examples", bold=True)):
                 for words, purpose in examples.items():
-                    formatter.write_text(paint("dim", f"# {purpose}", colour))
+                    formatter.write_text(typer.style(f"# {purpose}", dim=True))
                     formatter.write(f"  {ctx.command_path} {words}".rstrip() + "\n")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -76,32 +77,28 @@ class Verb(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group of commands that knows their names and one line about each."""
+    """A group of commands that knows their names and one line about each. Use :func:`group`."""
 
     sections: ClassVar[Mapping[str, Mapping[str, str]]]
-    called: ClassVar[str]
 
-    @property
-    def table(self) -> dict[str, str]:
-        """Every command with its purpose."""
-        return {name: purpose for section in self.sections.values() for name, purpose in section.items()}
-
-    def load(self, name: str) -> Any:
-        """Return the command ``name``, with all its options."""
+    @staticmethod
+    def load(name: str) -> Any:
+        """Return the command of a name, with all its options."""
         raise NotImplementedError
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return list(self.table)
+        return [name for section in self.sections.values() for name in section]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name."""
-        if cmd_name in self.table:
+        names = self.list_commands(ctx)
+        if cmd_name in names:
             return self.load(cmd_name)
-        close = difflib.get_close_matches(cmd_name, self.table, 2, 0.5)
+        close = difflib.get_close_matches(cmd_name, names, 2, 0.5)
         raise UsageError(
             f"there is no command {cmd_name!r}",
-            f"did you mean {' or '.join(close)}?" if close else f"see {self.called} --help",
+            f"did you mean {' or '.join(close)}?" if close else f"see {ctx.command_path} --help",
         )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -114,11 +111,21 @@ class LazyGroup(TyperGroup):
         formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
 
 
-def group(name: str, cls: type[LazyGroup], purpose: str, *, completion: bool = False) -> typer.Typer:
-    """Return a Typer app whose commands are those of a lazy group."""
+def group(
+    sections: Mapping[str, Mapping[str, str]],
+    load_command: Callable[[str], Any],
+    purpose: str,
+    *,
+    completion: bool = False,
+) -> typer.Typer:
+    """Return a Typer app whose commands are loaded when they run.
+
+    Args:
+        sections: title → name of a command → purpose.
+        load_command: returns the command of a name, with all its options.
+    """
     return typer.Typer(
-        name=name,
-        cls=cls,
+        cls=type("Group", (LazyGroup,), {"sections": sections, "load": staticmethod(load_command)}),
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=completion,
@@ -151,7 +158,9 @@ def written(param: Any) -> str:
 
 def described(param: Any) -> str:
     """Return a parameter's help with its default."""
-    text = " ".join((param.help or "").split())
+    text = " ".join((param.help or "").split()) + (
+        " Repeatable." if getattr(param, "multiple", False) else ""
+    )
     default = getattr(param.default, "value", param.default)
     if getattr(param, "is_flag", False) or default in (None, "", ()) or callable(default):
         return text
@@ -159,7 +168,6 @@ def described(param: Any) -> str:
 
 
 def _write_list(title: str, rows: Mapping[str, str], formatter: Any) -> None:
-    colour = coloured(sys.stdout)
     if rows:
-        with formatter.section(paint("task", title, colour)):
-            formatter.write_dl([(paint("note", name, colour), text) for name, text in rows.items()])
+        with formatter.section(typer.style(title, bold=True)):
+            formatter.write_dl([(typer.style(name, fg="cyan"), text) for name, text in rows.items()])

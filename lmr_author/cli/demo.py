@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption
 
+if TYPE_CHECKING:
+    from lmr_author.cli.evaluate import GateTable
+
 
 def demo(
-    folder: Annotated[
-        Path | None, typer.Option("--dir", help="Folder to make; by default lmr-author-demo here.")
-    ] = None,
+    folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
     sandbox: SandboxOption = SandboxKind.local,
     base_image: BaseImageOption = None,
 ) -> int:
@@ -25,7 +26,7 @@ def demo(
     from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
     from lmr_author.task import GateStatus
 
-    gates = GateTable("gates", stderr=True)
+    gates = GateTable("gates")
     with ui.progress("preparing") as progress:
 
         def show_command(command: str) -> None:
@@ -36,7 +37,7 @@ def demo(
             with progress.paused():
                 _show(result, gates)
 
-        done = run(folder, sandbox.value, base_image, DemoHooks(show_command, show, progress, gates))
+        done = run(folder, sandbox.value, base_image, DemoHooks(show_command, show, progress, gates.show))
     ui.say("")
     ui.say(f"The task is in {done.task.root}")
     ui.say("Look at it, then author your own.")
@@ -45,9 +46,9 @@ def demo(
     return EXIT_FINDINGS if failed else EXIT_CLEAN
 
 
-def _show(result: object, gates: object) -> None:
+def _show(result: object, gates: GateTable) -> None:
     """Show a step's result the way its own command does."""
-    from lmr_author.cli import evaluate, mask, new_task, record, status
+    from lmr_author.cli import findings, mask, new_task, record, status
     from lmr_author.evaluation.evaluate import EvaluationRun
     from lmr_author.masking import MaskResult
     from lmr_author.new_task.new_task import NewTaskResult
@@ -62,11 +63,8 @@ def _show(result: object, gates: object) -> None:
     elif isinstance(result, RecordResult):
         record.show(result)
     elif isinstance(result, Report):
-        for finding in result.findings:
-            ui.say(f"{finding.code} {finding.severity.value}: {finding.message}", indent=2)
-        if result.clean:
-            ui.say("", "No problems found", "green")
-    elif isinstance(result, EvaluationRun) and isinstance(gates, evaluate.GateTable):
+        findings.print_findings(result)
+    elif isinstance(result, EvaluationRun):
         gates.end(result)
     elif isinstance(result, Status):
-        status.show([result], stderr=True)
+        status.show([result])

@@ -1,16 +1,19 @@
-"""``lmr-author env``: detect, lock, dockerfile, local and prune. ``env build`` has a file of its own."""
+"""``lmr-author env``: detect, lock, dockerfile, build, local and prune."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    BaseImageOption,
+    DryRunOption,
+    ForceOption,
     Format,
     FormatOption,
     ImageOption,
@@ -20,17 +23,24 @@ from lmr_author.cli.options import (
     VersionOption,
     current_task,
     place,
+    task_words,
 )
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.texts import size_text
+from lmr_author.texts import printable, size_text
 
 if TYPE_CHECKING:
-    from lmr_author.environment import BaseImage, Recipe
+    from lmr_author.cli.ui import Progress
+    from lmr_author.environment.build import BuildResult
+    from lmr_author.environment.failures import Explanation
     from lmr_author.environment.place import Detected, Written
     from lmr_author.environment.prune import PrunePlan
 
 SHOWN = 12
 """Lines of a long list that are shown; JSON has all of them."""
+LAST_LINES = 8
+"""Lines of a failed step's log that are shown."""
+WIDTH = 110
+"""Characters of a build's step that are shown."""
 
 
 def env_detect(
@@ -61,7 +71,9 @@ def _show_detected(found: Detected) -> None:
     _show_row("repository", [f"{found.place.name}{f' ({recipe.project})' if recipe.project else ''}{when}"])
     _show_row("read", [", ".join(recipe.sources) or "nothing is declared; the imports were read"])
     _show_row("base image", [base.reference, base.reason])
-    _show_row("python", _python(recipe, base))
+    sure = "" if base.python_certain else ", probably: a build shows it"
+    asked = f"the repository asks for {recipe.python} ({recipe.python_origin})" if recipe.python else ""
+    _show_row("python", filter(None, [f"{base.python} (the image's{sure})", asked]))
     _show_row("torch", map(str, recipe.torch))
     _show_row("requires", map(str, recipe.requirements))
     _show_row("if needed", map(str, recipe.constraints), SHOWN)
@@ -69,14 +81,6 @@ def _show_detected(found: Detected) -> None:
     _show_row("compiler", filter(None, [recipe.devel]))
     _show_row("nltk data", filter(None, [", ".join(recipe.nltk)]))
     _show_row("note", found.problems)
-
-
-def _python(recipe: Recipe, base: BaseImage) -> list[str]:
-    sure = "" if base.python_certain else ", probably: a build shows it"
-    lines = [f"{base.python} (the image's{sure})"]
-    if recipe.python:
-        lines.append(f"the repository asks for {recipe.python} ({recipe.python_origin})")
-    return lines
 
 
 def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
@@ -90,45 +94,24 @@ def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None
 
 
 def env_lock(
-    date: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Versions as of this day, not of the commit's.")
-    ] = None,
+    date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
     repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     relax: Annotated[
-        bool,
-        typer.Option("--relax", help="If no versions fit together, loosen what conflicts."),
+        bool, Option("--relax", help="If no versions fit together, loosen what conflicts.")
     ] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Time limit, in seconds.")] = 300.0,
+    timeout: Annotated[float, Option(min=1, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="REQUIREMENT",
-            help="Also pin this, or in place of the repository's; repeatable.",
-        ),
+        list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
     ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Leave this package out, whoever needs it; repeatable."),
-    ] = None,
-    only_goal: Annotated[
-        bool,
-        typer.Option("--only-goal", help="Pin only what the goal files import, for huge requirement lists."),
-    ] = False,
+    without: Annotated[list[str] | None, Option(help="Leave this package out, whoever needs it.")] = None,
+    only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     from_python: Annotated[
-        Path | None,
-        typer.Option(
-            "--from-python",
-            metavar="PYTHON",
-            help="Take the versions of an environment in which the code runs, by its interpreter.",
-        ),
+        Path | None, Option(help="Take the versions of this interpreter's environment.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a lock that was edited; a copy of it is kept.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the lock, write nothing.")] = False,
+    force: ForceOption = False,
+    dry_run: DryRunOption = False,
     no_input: NoInputOption = False,
     task: TaskOption = None,
 ) -> int:
@@ -162,7 +145,7 @@ def env_lock(
     if made.lock.compiled:
         ui.say(f"compiled when installed: {', '.join(made.lock.compiled)}")
     if made.path is not None:
-        ui.then("env", "build", *(["--task", task] if task else []))
+        ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 
 
@@ -170,10 +153,8 @@ def env_dockerfile(
     repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a Dockerfile that was edited; a copy of it is kept.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the Dockerfile, write nothing.")] = False,
+    force: ForceOption = False,
+    dry_run: DryRunOption = False,
     task: TaskOption = None,
 ) -> int:
     """Write the Dockerfile and .dockerignore for what the repository needs."""
@@ -201,20 +182,114 @@ def _show_file(made: Written) -> None:
         ui.say(f"a copy of the earlier {made.kept} is in authoring/removed/", indent=2)
 
 
+def env_build(
+    base_image: BaseImageOption = None,
+    no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
+    files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
+    timeout: Annotated[float, Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
+    task: TaskOption = None,
+    output: FormatOption = Format.text,
+) -> int:
+    """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
+    from lmr_author.environment.build import BuildOptions, build
+
+    options = BuildOptions(base_image, no_cache, tuple(files or ()), timeout)
+    folder = current_task(task)
+    with ui.progress("preparing") as progress:
+        found = build(folder, options, progress, _build_steps(progress))
+    if output is Format.json:
+        ui.print_json(_document(found))
+    else:
+        _show_build(found, task)
+    return EXIT_CLEAN if found.passed else EXIT_FINDINGS
+
+
+def _build_steps(progress: Progress) -> Callable[[str], None]:
+    """Return a function that shows lines of a build's log: one changing line, without a terminal a line a step."""
+    from lmr_author.sandbox.docker_build import read_step
+
+    where = "building"
+
+    def show(line: str) -> None:
+        nonlocal where
+        step = read_step(line)
+        if step is not None:
+            where = f"step {step.number}/{step.total}"
+        if progress.live:
+            progress(f"{where} {printable(step.text if step else line, WIDTH)}")
+        elif step is not None:
+            ui.say(f"{where}: {printable(step.text, WIDTH)}")
+
+    return show
+
+
+def _document(found: BuildResult) -> dict[str, Any]:
+    """Return the result for programs."""
+    document: dict[str, Any] = {
+        "task": found.task.name,
+        "passed": found.passed,
+        "environment": found.built.to_json() if found.built else None,
+        "failure": None,
+    }
+    if (failure := found.failure) is not None:
+        why = failure.explanation
+        document["failure"] = {
+            "step": failure.step,
+            "line": failure.line,
+            "message": failure.message,
+            "said": list(failure.said[-50:]),
+            "explainer": why.name if why else "",
+            "cause": why.cause if why else "",
+            "advice": why.advice if why else "",
+        }
+    return document
+
+
+def _show_build(found: BuildResult, task: Path | None) -> None:
+    """Print the image's content and the imports on stdout, or what failed."""
+    if (failure := found.failure) is not None:
+        line = f"line {failure.line} of the Dockerfile: {printable(failure.step, WIDTH)}"
+        ui.say(f"at {line if failure.line else 'the Dockerfile'}", "not built", "bold red", stderr=False)
+        _show_failure(failure.said, failure.explanation)
+    elif (built := found.built) is not None:
+        named = {"python": built.python, "torch": built.torch, "numpy": built.numpy}
+        versions = [f"{name} {version}" for name, version in named.items() if version]
+        if built.torch:
+            versions.append(f"CUDA {built.cuda}" if built.cuda else "no CUDA")
+        content = f"{', '.join(versions)}, {len(built.packages)} packages (authoring/environment.json)"
+        ui.say(f"{built.tag} in {built.seconds:.0f} s: {content}", "built", "green", stderr=False)
+    for item in found.imported:
+        result = item.result
+        if result.ok:
+            text = f"{result.file} as {result.module} ({result.seconds:.1f} s)"
+            ui.say(text, "imports", "green", stderr=False)
+        else:
+            ui.say(result.file, "cannot import", "bold red", stderr=False)
+            _show_failure(result.said, item.explanation)
+    if found.passed and found.instead:
+        base = f"--base-image {found.instead}"
+        text = f"give {base} to `record` and `evaluate`, too, or write it into the Dockerfile:"
+        ui.hint(text, stderr=False)
+        ui.then("env", "dockerfile", "--base-image", found.instead, *task_words(task), stderr=False)
+    elif not found.passed:
+        ui.hint("make the change, then run `lmr-author env build` again", stderr=False)
+
+
+def _show_failure(said: Sequence[str], found: Explanation | None) -> None:
+    """Print the last lines of a log, the cause and the advice."""
+    for line in said[-LAST_LINES:]:
+        ui.say(printable(line, 200), indent=2, hang=4, tone="dim", stderr=False)
+    if found is None:
+        ui.say("cause: unknown; the whole log is authoring/logs/build.log", indent=2, stderr=False)
+        return
+    ui.say(found.cause, "cause:", "bold", indent=2, stderr=False)
+    ui.say(found.advice, "try:", "cyan", indent=2, stderr=False)
+
+
 def env_local(
-    python: Annotated[
-        str | None, typer.Option(metavar="X.Y|PATH", help="This Python, not the lock's.")
-    ] = None,
-    extra: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with", metavar="REQUIREMENT", help="Also install this, as in torch==2.6.0; repeatable."
-        ),
-    ] = None,
-    cuda: Annotated[
-        bool,
-        typer.Option("--cuda", help="Take PyTorch's CUDA build (gigabytes) although there is no GPU here."),
-    ] = False,
+    python: Annotated[str | None, Option(metavar="X.Y|PATH", help="This Python, not the lock's.")] = None,
+    extra: Annotated[list[str] | None, Option("--with", help="Also install this, as torch==2.6.0.")] = None,
+    cuda: Annotated[bool, Option("--cuda", help="Take PyTorch's CUDA build without a GPU, too.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
@@ -233,15 +308,10 @@ def env_local(
 
 
 def env_prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also images and environments that were used lately.")
-    ] = False,
-    older_than: Annotated[
-        float, typer.Option(min=0, metavar="DAYS", help="Remove what was not used for this time.")
-    ] = 30.0,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    no_input: NoInputOption = False,
+    dry_run: DryRunOption = False,
+    everything: Annotated[bool, Option("--all", help="Also what was used lately.")] = False,
+    older_than: Annotated[float, Option(min=0, help="Remove what was not used for so many days.")] = 30.0,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove images, containers and local environments of ours that are unused."""
     from lmr_author.environment.prune import PruneOptions, plan, prune
@@ -250,7 +320,7 @@ def env_prune(
     _show_plan(planned)
     if planned.empty or dry_run:
         return EXIT_CLEAN
-    if not yes and not ui.can_ask(no_input):
+    if not yes and not ui.can_ask():
         raise UsageError("env prune removes what it lists above", "add --yes, or --dry-run to only see it")
     if not yes and not ui.confirm("Remove all of it?", default=False):
         return EXIT_CLEAN

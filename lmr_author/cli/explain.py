@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument
 
+from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption
-from lmr_author.cli.ui import coloured, columns, paint, print_json, wrapped
 
 if TYPE_CHECKING:
     from lmr_author.checks.base import Check
@@ -16,22 +15,35 @@ if TYPE_CHECKING:
 
 def explain(
     code: Annotated[
-        str,
-        typer.Argument(metavar="[CODE]", help="A check's code, as in LMR401, or the beginning of several."),
+        str, Argument(metavar="[CODE]", help="A check's code, as LMR401, or its beginning.")
     ] = "",
     output: FormatOption = Format.text,
 ) -> int:
     """Explain a check: the defect it finds, and why it matters. Without a code, list all checks."""
-    from lmr_author.checks.registry import ALL_CHECKS, matching
+    from lmr_author.checks.registry import ALL_CHECKS, GROUPS, matching
 
     every = code.strip().lower() in ("", "all")
     checks = ALL_CHECKS if every else matching(code)
     if output is Format.json:
-        print_json([_as_json(one) for one in checks] if every or len(checks) > 1 else _as_json(checks[0]))
+        ui.print_json([_as_json(one) for one in checks] if every or len(checks) > 1 else _as_json(checks[0]))
     elif len(checks) == 1:
-        _print_page(checks[0])
+        (check,) = checks
+        ui.say(f"{check.code}: {check.title}", tone="bold", hang=8, stderr=False)
+        ui.say(f"{GROUPS[check.code[3]]}; severity {check.severity.value}", stderr=False)
+        ui.say("", stderr=False)
+        ui.say(check.rationale, hang=0, stderr=False)
+        if check.fixable:
+            ui.say("", stderr=False)
+            text = "Fix: `lmr-author validate --fix` repairs it where only one repair is right."
+            ui.say(text, hang=0, stderr=False)
     else:
-        _print_list(checks)
+        group = ""
+        for check in checks:
+            if check.code[3] != group:
+                group = check.code[3]
+                ui.say(GROUPS[group], tone="bold", stderr=False)
+            line = f"{check.code}  {check.severity.value:<7}  {check.title}"
+            ui.say(line, indent=2, hang=19, stderr=False)
     return 0
 
 
@@ -46,23 +58,3 @@ def _as_json(check: Check) -> dict[str, Any]:
         "severity": check.severity.value,
         "fixable": check.fixable,
     }
-
-
-def _print_page(check: Check) -> None:
-    page = _as_json(check)
-    head = f"{check.code}: {check.title}"
-    print(paint("task", "\n".join(wrapped(head, columns(), 8)), coloured(sys.stdout)))
-    print(f"{page['group']}; severity {page['severity']}\n")
-    print("\n".join(wrapped(check.rationale, min(columns(), 100), 0)))
-    if check.fixable:
-        print("\nFix: `lmr-author validate --fix` repairs it where only one repair is right.")
-
-
-def _print_list(checks: tuple[Check, ...]) -> None:
-    group = ""
-    for check in checks:
-        page = _as_json(check)
-        if page["group"] != group:
-            group = page["group"]
-            print(paint("task", group, coloured(sys.stdout)))
-        print("\n".join(wrapped(f"  {check.code}  {page['severity']:<7}  {check.title}", columns(), 19)))

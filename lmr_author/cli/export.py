@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -22,30 +22,20 @@ class ExportFormat(StrEnum):
 
 
 def export(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
+    tasks: Annotated[list[Path], Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
     to: Annotated[
         ExportFormat | None,
-        typer.Option(
-            help="agent: what a model receives. lmr-bench: task folders for LMR-Bench's own scripts. "
-            "harbor: Harbor tasks, one for each implementation. huggingface: a data set for the hub.",
+        Option(
+            help="agent: what a model receives; lmr-bench: task folders for its scripts; harbor: "
+            "Harbor tasks, one for each implementation; huggingface: a data set for the hub."
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to write; it must not exist yet, or be empty.")
-    ] = None,
-    base_image: Annotated[
-        str, typer.Option(metavar="IMAGE", help="Base image of the exported Dockerfiles.")
-    ] = "",
+    out: Annotated[Path | None, Option(help="Folder to write; new, or empty.")] = None,
+    base_image: Annotated[str, Option(help="Base image of the exported Dockerfiles.")] = "",
     with_private: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="huggingface: also write goldens and tests, for the evaluator alone, to this folder.",
-        ),
+        Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Export tasks that are not sound, marked as such.")
-    ] = False,
+    force: Annotated[bool, Option("--force", help="Export unsound tasks, marked as such.")] = False,
 ) -> int:
     """Export tasks to the engines that run models. A task that is not proven to be sound is refused."""
     from lmr_author.export.export import ExportOptions

@@ -7,10 +7,10 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
+from lmr_author.cli.options import DryRunOption, Format, FormatOption, TaskOption, current_task, task_words
 from lmr_author.errors import UsageError
 from lmr_author.extracting.extract import As
 
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 
 
 def extract(
-    place: Annotated[
-        str, typer.Argument(metavar="FILE:START-END", help="The lines: whole statements of one block.")
-    ],
-    name: Annotated[str | None, typer.Option(help="Name of the new function.")] = None,
+    place: Annotated[str, Argument(metavar="FILE:START-END", help="Lines: whole statements of one block.")],
+    name: Annotated[str | None, Option(help="Name of the new function.")] = None,
     kind: Annotated[
-        As | None,
-        typer.Option("--as", help="For a block of a method; by default a method where the block uses self."),
+        As | None, Option("--as", help="For a method's block; by default by its use of self.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the diff and write nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "--no-input", "-y", help="Write without asking.")] = False,
+    dry_run: DryRunOption = False,
+    yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Write without asking.")] = False,
     output: FormatOption = Format.text,
     task: TaskOption = None,
 ) -> int:
@@ -39,7 +36,12 @@ def extract(
     if name is None:
         if yes or not ui.can_ask():
             raise UsageError("no name for the new function", "add --name NAME")
-        name = ui.needed("Name of the new function:", check=_no_name)
+        name = ui.needed(
+            "Name of the new function:",
+            check=lambda given: (
+                "" if given.isidentifier() and not iskeyword(given) else f"{given} is no name"
+            ),
+        )
     planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
     if output is Format.json:
         remarks = () if dry_run else write(folder, planned)
@@ -57,13 +59,8 @@ def extract(
         ui.note(remark)
     ui.say(str(planned.target), "extracted", "green")
     ui.say("original     kept in authoring/removed/", indent=2)
-    ui.then("mask", planned.target, *(["--task", task] if task else []))
+    ui.then("mask", planned.target, *task_words(task))
     return 0
-
-
-def _no_name(answer: str) -> str:
-    """Return what is wrong with a function's name; "" for nothing."""
-    return "" if answer.isidentifier() and not iskeyword(answer) else f"{answer} is no name of a function"
 
 
 def _preview(planned: Planned) -> None:

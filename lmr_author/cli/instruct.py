@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
+from lmr_author.cli.options import ImplementationOption, NoInputOption, TaskOption, current_task, text_or_file
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 KEEP, EDIT_OLD = "Keep the one in info.json", "Edit the one in info.json"
@@ -15,15 +15,11 @@ USE, EDIT, WRITE = "Use the draft", "Edit the draft", "Write another"
 
 
 def instruct(
-    implementation: Annotated[
-        int | None, typer.Option(metavar="N", help="The implementation, if the task has several.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="The instruction; @FILE reads a file.")] = None,
-    draft: Annotated[
-        bool, typer.Option("--draft", help="Only print a draft from docstring, signature, comment and paper.")
-    ] = False,
-    use_draft: Annotated[bool, typer.Option("--use-draft", help="Take the draft as it is.")] = False,
-    category: Annotated[str | None, typer.Option(help="Also set one of the nine categories.")] = None,
+    implementation: ImplementationOption = None,
+    text: Annotated[str | None, Option(help="The instruction; @FILE reads a file.")] = None,
+    draft: Annotated[bool, Option("--draft", help="Only print a draft from code and paper.")] = False,
+    use_draft: Annotated[bool, Option("--use-draft", help="Take the draft as it is.")] = False,
+    category: Annotated[str | None, Option(help="Also set one of the nine categories.")] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:

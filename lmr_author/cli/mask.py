@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, TaskOption, current_task, text_or_file
+from lmr_author.cli.options import (
+    NoInputOption,
+    TaskOption,
+    current_task,
+    read_text,
+    task_words,
+    text_or_file,
+)
 from lmr_author.errors import UsageError
 from lmr_author.texts import printable
 
@@ -19,11 +26,15 @@ if TYPE_CHECKING:
     from lmr_author.masking import MaskResult
     from lmr_author.masking.leftovers import OpenLeak
     from lmr_author.masking.notes import Described, NotesEntry
-    from lmr_author.task import Task
+    from lmr_author.task import Finding, Task
 
 FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
-PART = "For the comment in the masked body: "
+FEW_LEAKS = 3
+"""Up to this number, leaks are asked about one by one without asking whether to."""
+SHOW, MASK, ACCEPT, LEAVE = "Show what is the same", "Mask it too", "Accept it, with a reason", "Leave it"
+ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
+PART = "In the mask's comment: "
 
 
 class Style(StrEnum):
@@ -36,67 +47,33 @@ class Style(StrEnum):
 def mask(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TARGET…", help="FILE::FUNCTION or FILE::Class.method; the name alone if it is unique."
-        ),
+        Argument(metavar="TARGET…", help="FILE::FUNCTION, FILE::Class.method, or a unique name."),
     ] = None,
-    instruction: Annotated[
-        str | None, typer.Option(help="The task for the model; @FILE reads a file.")
-    ] = None,
-    category: Annotated[str | None, typer.Option(help="One of the nine categories.")] = None,
+    instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
+    category: Annotated[str | None, Option(help="One of the nine categories.")] = None,
     retrieval: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PATH",
-            help="A file for the model to read, or auto (those that define what the target uses), or none; "
-            "repeatable.",
-        ),
+        Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
     ] = None,
-    docstring: Annotated[
-        str | None, typer.Option(help="A docstring for a function without one; @FILE reads a file.")
-    ] = None,
-    objective: Annotated[str, typer.Option(help=PART + "the function's purpose.")] = "",
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", help=PART + "one input, with its shape; repeatable.")
-    ] = None,
-    outputs: Annotated[
-        list[str] | None, typer.Option("--output", help=PART + "one output; repeatable.")
-    ] = None,
+    docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
+    objective: Annotated[str, Option(help=PART + "the function's purpose.")] = "",
+    inputs: Annotated[list[str] | None, Option("--input", help=PART + "an input, with its shape.")] = None,
+    outputs: Annotated[list[str] | None, Option("--output", help=PART + "an output.")] = None,
     dependencies: Annotated[
-        list[str] | None,
-        typer.Option("--dependency", help=PART + "a name of the same file that it may use; repeatable."),
+        list[str] | None, Option("--dependency", help=PART + "a name in its file.")
     ] = None,
-    outside: Annotated[
-        list[str] | None,
-        typer.Option("--outside-dependency", help=PART + "an import that it may use; repeatable."),
-    ] = None,
-    steps: Annotated[list[str] | None, typer.Option("--step", help=PART + "one step; repeatable.")] = None,
-    style: Annotated[
-        Style, typer.Option(help="structured: a comment with these parts. todo: a bare TODO.")
-    ] = Style.structured,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE::NAME",
-            help="A look-alike that gives the solution away: masked along with the target; repeatable.",
-        ),
-    ] = None,
-    leaks: Annotated[
-        bool, typer.Option("--leaks", help="Only search again for places that contain the solutions.")
-    ] = False,
-    notes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="YAML: docstring, comment and context of each target."),
-    ] = None,
-    draft_notes: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write a draft for --notes (- is stdout); mask nothing."),
-    ] = None,
+    outside: Annotated[list[str] | None, Option("--outside-dependency", help=PART + "an import.")] = None,
+    steps: Annotated[list[str] | None, Option("--step", help=PART + "a step.")] = None,
+    style: Annotated[Style, Option(help="todo: no comment but a TODO.")] = Style.structured,
+    also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
+    leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
+    notes: Annotated[Path | None, Option(help="YAML: docstring, comment and context of each target.")] = None,
+    draft_notes: Annotated[str | None, Option(help="Only write a draft of --notes; - is stdout.")] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
-    from lmr_author.cli import leak_dialogue, mask_dialogue
+    from lmr_author.cli import mask_dialogue
     from lmr_author.masking import MaskOptions
     from lmr_author.masking import mask as mask_functions
     from lmr_author.masking.locate import targets_of
@@ -145,9 +122,9 @@ def mask(
     if not (options.targets or options.also or result.leaks):
         ui.say("no solution was found in the repository")
     if asking and result.leaks:
-        leak_dialogue.settle(folder, result.leaks, here)
+        settle(folder, result.leaks, here)
     if result.implementations:
-        ui.then("record", result.implementations[0].target, *(["--task", task] if task else []))
+        ui.then("record", result.implementations[0].target, *task_words(task))
     return 0
 
 
@@ -188,6 +165,78 @@ def show_leak(leak: OpenLeak) -> None:
     ui.hint(found.hint, indent=6)
 
 
+def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
+    """Ask about each leak, then carry out the answers: first mask, then store what is accepted.
+
+    In this order, because an acceptance holds for a file as it is. An interruption loses no answer: those given
+    are carried out before the program ends. Each has a flag: ``mask --also``, ``validate --accept CODE:PATH``.
+    """
+    if len(leaks) > FEW_LEAKS:
+        question = f"The solution may be readable in {len(leaks)} more places."
+        if ui.choice(question, [ONE_BY_ONE, LEAVE_ALL]) == LEAVE_ALL:
+            return
+    also: list[str] = []
+    accept: list[tuple[Finding, str]] = []
+    done = False
+    try:
+        for leak in leaks:
+            if not set(also).intersection(leak.also):  # else an earlier answer masks it along
+                answer = _ask(leak)
+                also += leak.also if answer == MASK else ()
+                accept += [(leak.finding, ui.needed("Why is it no problem?"))] if answer == ACCEPT else ()
+        done = True
+    finally:
+        _carry_out(task, leaks, dict.fromkeys(also), accept, here)
+        if not done:
+            ui.say("`lmr-author mask --leaks` asks about the other places")
+
+
+def _ask(leak: OpenLeak) -> str:
+    """Ask what to do about a leak; its diff is shown as often as wished."""
+    choices = [MASK] if leak.also else []
+    if any(place.diff for place in leak.places):
+        choices.insert(0, SHOW)
+    show_leak(leak)
+    question = f"{leak.finding.path}: what should happen to it?"
+    while (answer := ui.choice(question, [*choices, ACCEPT, LEAVE])) == SHOW:
+        for place in leak.places:
+            line = f", line {place.line}" if place.line else ""
+            same = f"{round(place.similarity * 100)} % the same"
+            ui.say(f"{place.path}{line}, {place.place}: {same}", tone="bold")
+            if place.diff:
+                ui.source(place.diff, "diff")
+            else:
+                ui.say("identical", indent=2)
+    return answer
+
+
+def _carry_out(
+    task: Task,
+    leaks: Sequence[OpenLeak],
+    also: Iterable[str],
+    accept: Sequence[tuple[Finding, str]],
+    here: Path,
+) -> None:
+    from lmr_author.masking import MaskOptions
+    from lmr_author.masking import mask as mask_functions
+    from lmr_author.task import accepted
+
+    if also:
+        with ui.progress("masking"):
+            result = mask_functions(task, MaskOptions(also=tuple(also)), here)
+        show(result)
+        leaks = result.leaks
+    # The masking may have changed a finding's message, so that it is found again by its place.
+    now = {
+        (leak.finding.code, leak.finding.implementation, leak.finding.path): leak.finding for leak in leaks
+    }
+    for found, reason in accept:
+        current = now.get((found.code, found.implementation, found.path))
+        if current is not None:
+            accepted.add(task, current, reason)
+            ui.say(f"accepted {current.code} in {current.path}: {reason}")
+
+
 def show_paths(names: Sequence[str], line: str) -> None:
     """Print a line for each path; of many caches only the first, and the number of the others."""
     from lmr_author.masking.leftovers import is_generated
@@ -205,13 +254,7 @@ def read_entries(path: Path) -> tuple[NotesEntry, ...]:
     """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
     from lmr_author.masking.notes import read_notes_file
 
-    if not path.is_file():
-        raise UsageError(f"--notes {path}: there is no such file", "write one with --draft-notes FILE")
-    try:
-        text = path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--notes {path}: not a UTF-8 text file", "save it as UTF-8") from error
-    return read_notes_file(text, str(path))
+    return read_notes_file(read_text(path, "--notes", "write one with --draft-notes FILE"), str(path))
 
 
 def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:

@@ -14,17 +14,12 @@ from lmr_author.cli import instruct, ui
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.masking.context import Proposal
 from lmr_author.masking.instruction import drafted as drafted_instruction
-from lmr_author.masking.locate import Chosen, Selection, methods_of, select
+from lmr_author.masking.locate import Selection, methods_of, select
 from lmr_author.masking.mask import Drafts, MaskOptions, check, describe, drafts, likely_category, preview
 from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
 from lmr_author.task import CATEGORIES, Task
 
-USE, EDIT = "Use it", "Edit it"
-DOCSTRING_ONLY, COMMENT_ONLY = "Only the docstring", "Only the comment"
-NOTHING = "Nothing but a TODO"
-
-ONE_BY_ONE, EDIT_ALL = "Go through them one by one", "Edit all drafts in one file"
-USE_ALL, NOTHING_FOR_ALL = "Use all drafts as they are", "Nothing but TODOs"
+USE, EDIT, NOTHING = "Use the draft", "Edit the draft", "Nothing but a TODO"
 
 
 def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
@@ -70,19 +65,15 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
 
 def pick_targets(task: Task) -> list[str]:
     """Ask which functions to mask, the best suggestions first. Raises LmrError when all are masked."""
-    from lmr_author.cli.suggest import shared_terms, size
+    from lmr_author.cli.suggest import remark
     from lmr_author.suggesting import suggest
 
     with ui.progress("reading the repository"):
         found = suggest(task)
-    remarks = {
-        item.target: " · ".join(filter(None, (size(item), *item.warnings, shared_terms(item))))
-        for item in found.suggestions
-        if item.masked is None
-    }
+    remarks = {item.target: remark(item) for item in found.suggestions if item.masked is None}
     if not remarks:
         raise LmrError(f"every function of {found.repository}/ is masked", "name another target")
-    return ui.search("Which functions?", remarks)
+    return ui.several("Which functions?", remarks, search=True)
 
 
 def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
@@ -102,58 +93,26 @@ def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
 
 
 def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[str, Described]:
-    """Ask for docstring and comment of each function, by node id."""
+    """Show the drafted bodies, and ask for docstrings and comments; by node id."""
     if options.style == "todo":
         drafts = {
             name: (notes.without_comment(), files)
             for name, (notes, files) in drafts.items()
             if notes.docstring
         }
-    if len(drafts) > 1:
-        _list_drafts(drafts)
-        answer = ui.choice(
-            f"What should replace the {len(drafts)} bodies?", [ONE_BY_ONE, EDIT_ALL, USE_ALL, NOTHING_FOR_ALL]
-        )
-        if answer == EDIT_ALL:
-            return _edited(drafts, selection)
-        if answer != ONE_BY_ONE:
-            taken = {name: notes if answer == USE_ALL else MaskNotes() for name, (notes, _) in drafts.items()}
-            return {name: Described(notes=notes) for name, notes in taken.items()}
+    if not drafts:
+        return {}
     items = {str(item.target): item for item in selection.chosen}
-    answers: dict[str, Described] = {}
-    for name, draft in drafts.items():
-        answers |= _ask_one(items[name], name, draft, selection)
-    return answers
-
-
-def _list_drafts(drafts: Drafts) -> None:
-    rows = [("function", "docstring", "inputs", "outputs", "dependencies")]
     for name, (notes, _) in drafts.items():
-        counts = (len(notes.inputs), len(notes.outputs), len(notes.dependencies) + len(notes.outside))
-        inputs, outputs, used = (str(count or "") for count in counts)
-        rows.append((name, "drafted" if notes.docstring else "kept", inputs, outputs, used))
-    ui.columns_of(rows)
-
-
-def _ask_one(
-    item: Chosen, name: str, draft: tuple[MaskNotes, tuple[Proposal, ...]], selection: Selection
-) -> dict[str, Described]:
-    notes = draft[0]
-    ui.say(name, tone="bold")
-    ui.source(preview(item, notes))
-    choices = [USE, EDIT, NOTHING]
-    if notes.docstring and notes.has_comment:
-        choices = [USE, EDIT, DOCSTRING_ONLY, COMMENT_ONLY, NOTHING]
-    answer = ui.choice("A draft of the masked body. What should replace the body?", choices)
+        ui.say(name, tone="bold")
+        ui.source(preview(items[name], notes))
+    bodies = "body" if len(drafts) == 1 else f"{len(drafts)} bodies"
+    answer = ui.choice(f"What should replace the {bodies}?", [USE, EDIT, NOTHING])
     if answer == EDIT:
-        return _edited({name: draft}, selection)
-    taken = {
-        USE: notes,
-        DOCSTRING_ONLY: notes.without_comment(),
-        COMMENT_ONLY: replace(notes, docstring=""),
-        NOTHING: MaskNotes(),
+        return _edited(drafts, selection)
+    return {
+        name: Described(notes=notes if answer == USE else MaskNotes()) for name, (notes, _) in drafts.items()
     }
-    return {name: Described(notes=taken[answer])}
 
 
 def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:

@@ -1,67 +1,50 @@
-"""``lmr-author new-task``."""
+"""``lmr-author new-task``, and its questions: paper and repository if not given, then one page to confirm.
+
+Nothing that can be derived is asked. Everything derived is shown, and can be changed, before anything is written.
+"""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, VersionOption
+from lmr_author.cli.options import ImageOption, NoInputOption, VersionOption
 from lmr_author.errors import UsageError
 
 if TYPE_CHECKING:
+    from lmr_author.new_task.draft import Draft
     from lmr_author.new_task.new_task import NewTaskResult
+
+MAKE, ANOTHER = "make", "another one"
 
 
 def new_task(
-    paper: Annotated[
-        str | None, typer.Argument(metavar="PAPER", help="A PDF file, the URL of one, or an arXiv id.")
-    ] = None,
-    repo: Annotated[
-        str | None, typer.Option(metavar="URL", help="The paper's repository: its address, or a local clone.")
-    ] = None,
-    commit: Annotated[
-        str | None, typer.Option(metavar="SHA", help="Commit, tag or branch; by default the newest.")
-    ] = None,
-    number: Annotated[
-        int | None, typer.Option("--id", metavar="N", help="The task's number; by default the next free one.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="The task's short name; by default the title's acronym.")
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="The paper's title; by default read from it.")] = None,
-    year: Annotated[int | None, typer.Option(help="The paper's year; by default read from it.")] = None,
-    paper_url: Annotated[str | None, typer.Option(help="The paper's web address.")] = None,
-    repo_url: Annotated[
-        str | None, typer.Option(help="The public address, when --repo is a local clone.")
-    ] = None,
-    base_image: Annotated[
-        str | None, typer.Option(metavar="IMAGE", help="Base image; by default the PyTorch image that fits.")
-    ] = None,
+    paper: Annotated[str | None, Argument(help="A PDF file, the URL of one, or an arXiv id.")] = None,
+    repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
+    commit: Annotated[str | None, Option(help="Commit, tag or branch; by default the newest.")] = None,
+    number: Annotated[int | None, Option("--id", help="The task's number; by default the next.")] = None,
+    name: Annotated[str | None, Option(help="The task's short name; by default the title's acronym.")] = None,
+    title: Annotated[str | None, Option(help="The paper's title; by default read from it.")] = None,
+    year: Annotated[int | None, Option(help="The paper's year; by default read from it.")] = None,
+    paper_url: Annotated[str | None, Option(help="The paper's web address.")] = None,
+    repo_url: Annotated[str | None, Option(help="The public address, when --repo is a local clone.")] = None,
+    base_image: ImageOption = None,
     python_version: VersionOption = None,
-    repo_folder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The repository's folder in the task.")
-    ] = None,
-    tasks_dir: Annotated[Path, typer.Option(help="The folder that holds the tasks.")] = Path("tasks"),
-    skip_submodules: Annotated[
-        bool, typer.Option("--skip-submodules", help="Leave out the repository's submodules.")
-    ] = False,
-    skip_lfs: Annotated[
-        bool, typer.Option("--skip-lfs", help="Leave Git LFS pointers in place of their files.")
-    ] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Pin requirements without the package index.")
-    ] = False,
-    vetting: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file of `lmr-author vet`; kept with the task.")
-    ] = None,
+    repo_folder: Annotated[str | None, Option(help="The repository's folder in the task.")] = None,
+    tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
+    skip_submodules: Annotated[bool, Option("--skip-submodules", help="Leave out submodules.")] = False,
+    skip_lfs: Annotated[bool, Option("--skip-lfs", help="Leave Git LFS pointers as they are.")] = False,
+    offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
+    vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
     no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
-    from lmr_author.cli import new_task_wizard as wizard
     from lmr_author.new_task.new_task import NewTaskOptions
     from lmr_author.new_task.new_task import new_task as make_task
 
@@ -70,7 +53,7 @@ def new_task(
         missing = "no PAPER" if not paper else "no --repo URL"
         raise UsageError(f"{missing} given", "lmr-author new-task PAPER --repo URL")
     if asking and not paper:
-        paper, repo = wizard.ask_paper(tasks_dir, repo)
+        paper, repo = ask_paper(tasks_dir, repo)
     options = NewTaskOptions(
         paper=paper or "",
         repo=repo or "",
@@ -91,7 +74,7 @@ def new_task(
         vetting=vetting,
     )
     with ui.progress("starting") as progress:
-        result = make_task(options, progress, wizard.AtTerminal(progress) if asking else None)
+        result = make_task(options, progress, AtTerminal(progress) if asking else None)
     show(result)
     return 0
 
@@ -107,7 +90,85 @@ def show(result: NewTaskResult) -> None:
         "": f"because {result.base.reason}",
     }
     for name, value in rows.items():
-        ui.say(f"{name:<12} {value}" if name else f"{'':<12} {value}", indent=2, hang=15)
+        ui.say(f"{name:<12} {value}", indent=2, hang=15)
     for remark in result.notes:
         ui.note(remark)
     ui.say(f"next: cd {shlex.quote(str(result.task.root))} && lmr-author next", whole=True)
+
+
+def ask_paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
+    """Ask for the paper; an interrupted wizard can be resumed, with its repository.
+
+    Raises LmrError when the answers of interrupted wizards are damaged.
+    """
+    from lmr_author.new_task.draft import forget, kept_in
+
+    interrupted = kept_in(tasks_dir)
+    for before in interrupted:
+        about = f"{before.paper}, {before.repo}" if before.repo else before.paper
+        if ui.confirm(f"Resume the interrupted task ({about})?"):
+            return before.paper, repo or before.repo or None
+    for before in interrupted:
+        forget(tasks_dir, before.paper)
+    return ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem), repo
+
+
+def ask_repository(linked: tuple[str, ...] = ()) -> str:
+    """Ask for the repository: one that the paper links, or another."""
+    if linked:
+        chosen = ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER])
+        if chosen != ANOTHER:
+            return chosen
+    return ui.path("Repository (URL, or a local clone):", check=repository_problem)
+
+
+def paper_problem(answer: str) -> str:
+    """Return what is wrong with a paper that was named; "" for nothing."""
+    from lmr_author.vetting.vet import require_local
+
+    return ui.problem(lambda: require_local(answer, None))
+
+
+def repository_problem(answer: str) -> str:
+    """Return what is wrong with a repository that was named; "" for nothing."""
+    from lmr_author.repo import Address
+    from lmr_author.vetting.vet import require_local
+
+    return ui.problem(lambda: require_local(None, answer)) or ui.problem(lambda: Address.parse(answer))
+
+
+class AtTerminal:
+    """A person who is asked; the spinner stops meanwhile."""
+
+    def __init__(self, progress: ui.Progress) -> None:
+        self._progress = progress
+
+    def repository(self, linked: tuple[str, ...]) -> str:
+        """Ask for the repository."""
+        with self._progress.paused():
+            return ask_repository(linked)
+
+    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
+        """Ask for what is missing or wrong, then show everything until it is confirmed."""
+        from lmr_author.new_task.draft import LABELS, problems
+
+        def change(field: str, reason: str = "") -> Draft:
+            def problem(answer: str) -> str:
+                return problems(replace(draft, **{field: answer}), taken).get(field, "")
+
+            question = f"{LABELS[field]}{f' ({reason})' if reason else ''}:"
+            changed = replace(draft, **{field: ui.text(question, getattr(draft, field), problem)})
+            note(changed)
+            return changed
+
+        with self._progress.paused():
+            for field, reason in problems(draft, taken).items():
+                draft = change(field, reason)
+            while True:
+                lines = {
+                    field: f"{label}: {getattr(draft, field) or 'unknown'}" for field, label in LABELS.items()
+                }
+                chosen = ui.choice("The new task", {MAKE: "Make the task like this", **lines})
+                if chosen == MAKE:
+                    return draft
+                draft = change(chosen)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.errors import NotATaskError, UsageError
 
@@ -31,69 +30,50 @@ class SandboxKind(StrEnum):
 
 
 TaskOption = Annotated[
+    Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
+]
+TaskArgument = Annotated[
     Path | None,
-    typer.Option(
-        "--task", "-t", help="The task folder; by default the one that contains the current folder."
-    ),
+    Argument(metavar="TASK", help="The task, by default the current one; or a folder of tasks."),
 ]
 TasksArgument = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="PATH…", help="Tasks, or folders of tasks; by default the current one."),
+    Argument(metavar="PATH…", help="Tasks, or folders of tasks; by default the current one."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="text for people, json for programs.")]
-NoInputOption = Annotated[
-    bool, typer.Option("--no-input", help="Never ask; fail where an answer is missing.")
+FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
+NoInputOption = Annotated[bool, Option("--no-input", help="Never ask; fail where an answer is missing.")]
+DryRunOption = Annotated[bool, Option("--dry-run", help="Only show the result; write nothing.")]
+ForceOption = Annotated[
+    bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
 ]
+ReasonOption = Annotated[str, Option(help="The reason for a decision, kept with the task.")]
+ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, as it is stored.")]
+ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 SandboxOption = Annotated[
-    SandboxKind,
-    typer.Option("--sandbox", help="local (bubblewrap if installed) or docker (the task's image)."),
+    SandboxKind, Option(help="local (bubblewrap if installed) or docker (the task's image).")
 ]
 PythonOption = Annotated[
     Path | None,
-    typer.Option(help="Interpreter of the local sandbox, with the repository's dependencies installed."),
+    Option(help="Interpreter of the local sandbox, with the repository's dependencies installed."),
 ]
 BaseImageOption = Annotated[
     str | None,
-    typer.Option(metavar="IMAGE", help="Build the task's image on this base instead of its Dockerfile's."),
+    Option(metavar="IMAGE", help="Build the task's image on this base instead of its Dockerfile's."),
 ]
-GpusOption = Annotated[
-    str, typer.Option(metavar="N|all", help="GPUs for the container; with --sandbox docker.")
-]
+GpusOption = Annotated[str, Option(metavar="N|all", help="GPUs for the container; with --sandbox docker.")]
 
 RepoOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="A cloned repository instead of a task; nothing is written."),
+    Path | None, Option(metavar="FOLDER", help="A cloned repository instead of a task; nothing is written.")
 ]
 ImageOption = Annotated[
     str | None,
-    typer.Option("--base-image", metavar="IMAGE", help="Use this base image, not the one that fits best."),
+    Option("--base-image", metavar="IMAGE", help="Use this base image, not the one that fits best."),
 ]
 VersionOption = Annotated[
     str | None,
-    typer.Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
+    Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
 ]
-
-
-@dataclass(frozen=True)
-class Where:
-    """The place in which a task's code runs, as the options name it."""
-
-    kind: SandboxKind = SandboxKind.local
-    python: Path | None = None
-    base_image: str | None = None
-    gpus: str = ""
-
-    @property
-    def words(self) -> list[str]:
-        """The options that select this place again; none for defaults."""
-        given = {
-            "--sandbox": self.kind.value if self.kind is not SandboxKind.local else "",
-            "--python": str(self.python or ""),
-            "--base-image": self.base_image or "",
-            "--gpus": self.gpus,
-        }
-        return [word for option, value in given.items() if value for word in (option, value)]
 
 
 def current_task(task: Path | None) -> Task:
@@ -101,6 +81,11 @@ def current_task(task: Path | None) -> Task:
     from lmr_author.task import Task
 
     return Task.find(task or Path.cwd())
+
+
+def task_words(task: Path | None) -> list[str]:
+    """Return the words that name the task again in the next command."""
+    return ["--task", str(task)] if task else []
 
 
 def task_or_repo(task: Path | None) -> Task:
@@ -131,12 +116,14 @@ def default_tasks() -> Path:
 
 def text_or_file(value: str | None, option: str) -> str | None:
     """Return ``TEXT``, or the content of FILE for ``@FILE``."""
-    if value is None or not value.startswith("@"):
-        return value
-    path = Path(value[1:])
+    return read_text(Path(value[1:]), option).strip() if value and value.startswith("@") else value
+
+
+def read_text(path: Path, option: str, hint: str = "name an existing file") -> str:
+    """Return the content of a file that an option names. Raises UsageError with a hint where there is none."""
     if not path.is_file():
-        raise UsageError(f"{option} {value}: there is no file {path}", "name an existing file after the @")
+        raise UsageError(f"{option} {path}: there is no such file", hint)
     try:
-        return path.read_text("utf-8").strip()
+        return path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{option} {value}: not a UTF-8 text file", "save it as UTF-8") from error
+        raise UsageError(f"{option} {path}: not a UTF-8 text file", "save it as UTF-8") from error

@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
     BaseImageOption,
+    ForceOption,
     PythonOption,
     SandboxKind,
     SandboxOption,
     TaskOption,
-    Where,
     current_task,
+    task_words,
 )
 from lmr_author.errors import UsageError
 from lmr_author.texts import counted, listed, shortened
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Notes of one kind that are shown."""
+WIDE = 200
+"""Columns of a case's line without a terminal."""
 SURVIVORS = 5
 """Surviving mutants that are shown."""
 _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
@@ -41,63 +45,37 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 
 def record(
     context: typer.Context,
-    target: Annotated[
-        str | None,
-        typer.Argument(metavar="TARGET", help="The masked function; may be left out if there is only one."),
-    ] = None,
+    target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
     from_tests: Annotated[
-        bool,
-        typer.Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest."),
+        bool, Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest.")
     ] = False,
-    from_example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CALL", help="A call to record, as f(torch.randn(4)); repeatable."),
-    ] = None,
-    draft_driver: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a script that calls the function, to be edited; record nothing."
-        ),
-    ] = None,
+    from_example: Annotated[list[str] | None, Option(help="A call to record, as f(torch.randn(4)).")] = None,
+    draft_driver: Annotated[Path | None, Option(help="Only write a script with calls, to be edited.")] = None,
     check: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH=KIND", help="How to compare a part of the result, as value[0]=set; repeatable."
-        ),
+        list[str] | None, Option(metavar="PATH=KIND", help="How a part is compared, as value[0]=set.")
     ] = None,
-    gradients: Annotated[
-        bool,
-        typer.Option("--gradients", help="Also compare PyTorch's gradients with respect to the inputs."),
-    ] = False,
+    gradients: Annotated[bool, Option("--gradients", help="Also compare PyTorch's gradients.")] = False,
     cuda_as_cpu: Annotated[
-        bool,
-        typer.Option("--cuda-as-cpu", help="Run code that insists on a GPU on the CPU, in the test as well."),
+        bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
     ] = False,
     in_place: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--in-place/--no-in-place",
-            help="Arguments that the golden changes have to be changed; asked where it returns something, too.",
+            help="Arguments have to be changed as by the golden; asked where it returns something, too.",
         ),
     ] = None,
-    cases: Annotated[
-        int, typer.Option(min=1, max=50, help="Cases to keep; up to four times as many where each helps.")
-    ] = 3,
+    cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
-    max_mb: Annotated[float, typer.Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
-    max_total_mb: Annotated[
-        float, typer.Option(min=0.001, help="Largest size of all cases of the task, in MB.")
-    ] = 32.0,
+    timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
+    max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
+    max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
     yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", "--no-input", "-y", help="Never ask; accept tolerances that had to be widened."
-        ),
+        bool, Option("--yes", "--no-input", "-y", help="Never ask; accept wide tolerances.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a recording; the old one is kept.")] = False,
+    force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
@@ -132,7 +110,7 @@ def record(
         options = _complete(folder, options)
     options = replace(options, words=_words(context, folder, options))
     result = _record(folder, options, asking=asking)
-    show(result, where=Where(sandbox, python, base_image), task=task)
+    show(result, options, task)
     return 0
 
 
@@ -145,7 +123,7 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
         raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
     if path.exists() and not options.force:
         raise UsageError(f"--draft-driver {path}: the file exists", "name another, or add --force")
-    named = ["--task", str(task)] if task else []
+    named = task_words(task)
     drafted = draft(folder, options.target, Path.cwd(), path, named)
     files.write_text(path, drafted.text)
     ui.say(f"{path}, {counted(drafted.calls, 'call')} of {drafted.target}", "drafted", "green")
@@ -157,19 +135,16 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
 
 def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     """Ask for the target where there are several, and for the command."""
-    from lmr_author.errors import LmrError
     from lmr_author.recording.drivers import read_command
 
     info = folder.load()
 
     def problem(answer: str) -> str:
         try:
-            read_command(tuple(shlex.split(answer)), folder.repository(info), Path.cwd())
-        except LmrError as error:
-            return error.message
+            words = tuple(shlex.split(answer))
         except ValueError as error:
             return str(error)
-        return ""
+        return ui.problem(lambda: read_command(words, folder.repository(info), Path.cwd()))
 
     targets = [str(item.target) for item in info.implementations]
     if options.target is None and len(targets) > 1:
@@ -203,13 +178,15 @@ def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tupl
 
 def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
     """Record, and ask about wide tolerances; name the command that resumes what Ctrl-C leaves behind."""
+    from lmr_author.recording import interrupted
     from lmr_author.recording.record import record as record_calls
 
     with ui.progress("recording") as progress:
 
         def agree(wide: Sequence[Widened]) -> bool:
             with progress.paused():
-                _show_tolerances(wide)
+                for text in _tolerances(wide):
+                    ui.note(text, indent=2)
                 return ui.confirm("Are these tolerances right?")
 
         def ask_in_place(names: Sequence[str]) -> bool:
@@ -222,83 +199,80 @@ def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResu
                 return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
             return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
         except KeyboardInterrupt:
-            if folder.run_folder(0).parent.is_dir():
+            masked = folder.load().implementations
+            if any(interrupted.words_of(folder.run_folder(item.index)) for item in masked):
                 ui.say("")
                 ui.note("the calls so far are kept")
                 ui.then("record", *options.words)
             raise
 
 
-def show(result: RecordResult, *, where: Where | None = None, task: Path | None = None) -> None:
-    """Print what was recorded, what it covers, and the next command."""
-    recording, proof = result.recording, result.proof
+def show(result: RecordResult, options: RecordOptions | None = None, task: Path | None = None) -> None:
+    """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
+    recording = result.recording
     calls = f"{len(recording.cases)} of {recording.calls} calls"
     ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
-    for line in case_lines(recording.cases):
-        ui.say(line, indent=2, hang=8)
-    for text in not_stored(recording.cases):
+    screen = ui.console()
+    room = screen.width - 2 if screen.is_terminal else WIDE
+    for line in _case_lines(recording.cases):
+        ui.say(shortened(line, room), indent=2)
+    for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
-    for text in lost_calls(result):
-        ui.note(text, indent=2)
-    if result.by_the_way:
-        ui.note(
-            f"the golden changes {listed(result.by_the_way, 3)} and returns something: the change is not compared, "
-            "unless --in-place says so",
-            indent=2,
-        )
-    for text in proof.fragile[:MOST]:
-        ui.note(text, indent=2)
-    if result.not_kept:
-        ui.note(
-            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of "
-            f"{recording.target.goal_file}; make these calls storable and reproducible, or raise --cases",
-            indent=2,
-        )
-    if result.missed:
-        before = " before the command was stopped" if result.cut_off else ""
-        ui.note(
-            f"never executed{before}: {lines(result.missed)} of {recording.target.goal_file}; "
-            "use inputs that reach them",
-            indent=2,
-        )
-    if never := ", ".join(map(str, result.never_false)):
-        ui.note(f"never false: the condition on line {never}; use inputs for which it is false", indent=2)
-    _show_tolerances(item for proven in proof.chosen for item in proven.wide)
-    if all(case.outcome == "raised" for case in recording.cases):
-        ui.note(
-            "the golden raises in every case, which proves little: call it with valid arguments"
-            " (a JSON file has no tensors)",
-            indent=2,
-        )
     _show_mutants(result)
-    if result.exit_code != 0:
-        reason = f": {result.error}" if result.error else ""
-        ui.note(f"the command itself ended with exit code {result.exit_code}{reason}", indent=2)
     for name in result.kept:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
-    named = [str(task)] if task else []
-    evaluate = shlex.join(["lmr-author", "evaluate", *(where.words if where else []), *named])
+    named, place = [str(task)] if task else [], []
+    if options is not None:
+        sandbox = "" if options.sandbox == "local" else options.sandbox
+        given = {"--sandbox": sandbox, "--python": options.python, "--base-image": options.base_image}
+        place = [str(word) for name, value in given.items() if value for word in (name, value)]
+    evaluate = shlex.join(["lmr-author", "evaluate", *place, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
-def case_lines(cases: Sequence[Case]) -> list[str]:
-    """Return what all cases have in common, and for each its call, its size and what it adds to the others."""
+def _case_lines(cases: Sequence[Case]) -> Iterator[str]:
+    """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
     from lmr_author.recording.calls import megabytes
     from lmr_author.recording.choose import in_words
 
-    pairs = [set(case.summary.items()) for case in cases]
-    common = set.intersection(*pairs) if len(cases) > 1 else set()
-    shared = [
-        in_words(name, text)
-        for name, text in cases[0].summary.items()
-        if (name, text) in common and not _CONTAINER.match(text)
-    ]
-    lines = [shortened(f"all     {', '.join(shared)}", 150)] if shared else []
+    if len(cases) > 1:
+        common = set.intersection(*(set(case.summary.items()) for case in cases))
+        parts = [(name, text) for name, text in cases[0].summary.items() if not _CONTAINER.match(text)]
+        if shared := [in_words(name, text) for name, text in parts if (name, text) in common]:
+            yield f"all     {', '.join(shared)}"
     for case in cases:
         adds = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-        lines.append(f"{case.name}  call {case.call}, {megabytes(case.bytes)}: {shortened(adds, 200)}")
-    return lines
+        yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}: {adds}"
+
+
+def _remarks(result: RecordResult) -> Iterator[str]:
+    """Yield what the cases leave open."""
+    recording, proof = result.recording, result.proof
+    goal = recording.target.goal_file
+    if result.by_the_way:
+        names = listed(result.by_the_way, 3)
+        yield f"the golden changes {names} and returns something: the change is only compared with --in-place"
+    yield from proof.fragile[:MOST]
+    if result.not_kept:
+        yield (
+            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {goal}; "
+            "make these calls storable and reproducible, or raise --cases"
+        )
+    if result.missed:
+        before = " before the command was stopped" if result.cut_off else ""
+        yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
+    if never := ", ".join(map(str, result.never_false)):
+        yield f"never false: the condition on line {never}; use inputs for which it is false"
+    yield from _tolerances(item for proven in proof.chosen for item in proven.wide)
+    if all(case.outcome == "raised" for case in recording.cases):
+        yield (
+            "the golden raises in every case, which proves little: call it with valid arguments"
+            " (a JSON file has no tensors)"
+        )
+    if result.exit_code != 0:
+        reason = f": {result.error}" if result.error else ""
+        yield f"the command itself ended with exit code {result.exit_code}{reason}"
 
 
 def lost_calls(result: RecordResult) -> list[str]:
@@ -308,11 +282,12 @@ def lost_calls(result: RecordResult) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for rejected in result.proof.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
-    found = [
-        f"{'calls' if len(numbers) > 1 else 'call'} {listed([str(item) for item in numbers], MOST)} "
-        f"{'were' if len(numbers) > 1 else 'was'} rejected: {shortened(reason, 200)}"
-        for reason, numbers in reasons.items()
-    ]
+    found = []
+    for reason, numbers in reasons.items():
+        calls, were = ("calls", "were") if len(numbers) > 1 else ("call", "was")
+        found.append(
+            f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
+        )
     kinds = {"too_large": "too large to store", "misfit": "against the signature"}
     for item in result.not_stored:
         why = kinds.get(item.kind, "impossible to store")
@@ -354,14 +329,14 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
     return notes
 
 
-def _show_tolerances(wide: Iterable[Widened]) -> None:
-    """Print the parts that are compared more loosely than their element type requires."""
+def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
+    """Yield the parts that are compared more loosely than their element type requires."""
     shown = {item.path: item for item in wide}
     for item in list(shown.values())[:MOST]:
         tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
-        ui.note(f"{item.path} ({item.dtype}) is compared with {tolerance}: {item.reason}", indent=2)
+        yield f"{item.path} ({item.dtype}) is compared with {tolerance}: {item.reason}"
     if len(shown) > MOST:
-        ui.note(f"and {len(shown) - MOST} more parts; CHECKERS in the unit test lists all", indent=2)
+        yield f"and {len(shown) - MOST} more parts; CHECKERS in the unit test lists all"
 
 
 def _show_mutants(result: RecordResult) -> None:

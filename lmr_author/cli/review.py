@@ -7,10 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, NoInputOption, default_tasks
+from lmr_author.cli.options import (
+    Format,
+    FormatOption,
+    NoInputOption,
+    ReasonOption,
+    ReviewerOption,
+    TaskArgument,
+    default_tasks,
+)
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 from lmr_author.texts import counted
 
@@ -18,47 +26,30 @@ if TYPE_CHECKING:
     from lmr_author.review.agreement import Agreement
     from lmr_author.review.checklist import Checklist, ChecklistQuestion
     from lmr_author.review.review import ReviewResult
+    from lmr_author.review.standing import Dispute
     from lmr_author.task import Task
     from lmr_author.task.reviews import ReviewItem
 
 Answers = dict[str, dict[str, str]]
-DONE = "done"
 _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
 _ANSWERS = {"pass": "green", "fail": "bold red"}
 
 
 def review(
-    task: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="TASK",
-            help="The task (with --queue and --results also a folder of tasks); by default the current one.",
-        ),
-    ] = None,
-    reviewer: Annotated[str | None, typer.Option(help="Your name, as the sign-off is stored.")] = None,
-    answers: Annotated[
-        Path | None, typer.Option(help="YAML or JSON file with the answers, instead of questions.")
-    ] = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Only print an answers file to fill in.")
-    ] = False,
+    task: TaskArgument = None,
+    reviewer: ReviewerOption = None,
+    answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
+    template: Annotated[bool, Option("--template", help="Only print an answers file to fill in.")] = False,
     checklist: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Your lab's own list, YAML or JSON; by default checklist.yaml beside the tasks, else ours.",
-        ),
+        Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours."),
     ] = None,
-    queue: Annotated[
-        bool, typer.Option("--queue", help="Review every task that waits for you, one after the other.")
-    ] = False,
-    results: Annotated[
-        bool, typer.Option("--results", help="Show agreement and disagreements of finished reviews.")
-    ] = False,
+    queue: Annotated[bool, Option("--queue", help="Review every task that waits for you.")] = False,
+    results: Annotated[bool, Option("--results", help="Show how finished reviews agree.")] = False,
     adjudicate: Annotated[
-        str | None, typer.Option(metavar="ITEM=pass|fail", help="Decide an item that is disputed.")
+        str | None, Option(metavar="ITEM=pass|fail", help="Decide a disputed item.")
     ] = None,
-    reason: Annotated[str, typer.Option(help="The reason; with --adjudicate.")] = "",
+    reason: ReasonOption = "",
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
@@ -79,15 +70,10 @@ def review(
     name = ask_reviewer(reviewer, asking)
     if adjudicate is not None:
         item, _, answer = adjudicate.partition("=")
-        for dispute in reviewing.standing_of(folder).disputes if asking else ():
-            if dispute.item == item:
-                ui.say(dispute.question, tone="bold")
-                for person, said in dispute.answers.items():
-                    ui.say(f"{said} {dispute.comments[person]}".rstrip(), f"{person}:", indent=2)
-        if asking and not answer:
-            answer = ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
-        if asking and not reason:
-            reason = ui.needed("Reason for the decision:")
+        if asking:
+            _show_disputes([one for one in reviewing.standing_of(folder).disputes if one.item == item])
+            answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
+            reason = reason or ui.needed("Reason for the decision:")
         reviewing.adjudicate(folder, item, answer, reason, name, checklist)
         return _results([folder], checklist, output)
     asked = reviewing.checklist_for(folder, checklist)
@@ -98,21 +84,13 @@ def review(
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     """Return the reviewer's name; ask for it at a terminal."""
-    from lmr_author.errors import LmrError
     from lmr_author.task.reviews import path_of_reviewer
 
-    def problem(name: str) -> str:
-        try:
-            path_of_reviewer(Path(), name)
-        except LmrError as error:
-            return error.message
-        return ""
-
-    if not reviewer and asking:
-        return ui.needed("Reviewer name:", check=problem)
-    if not reviewer:
+    if not reviewer and not asking:
         raise UsageError("no reviewer named", "add --reviewer NAME")
-    return reviewer
+    return reviewer or ui.needed(
+        "Reviewer name:", check=lambda name: ui.problem(lambda: path_of_reviewer(Path(), name))
+    )
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
@@ -124,12 +102,11 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     if checklist is not None:
         return template(reviewing.read_checklist(checklist).questions)
     try:
-        folder = Task.find(task or Path.cwd())
+        return template(reviewing.checklist_for(Task.find(task or Path.cwd())).questions)
     except NotATaskError:
         if task is not None:
             raise
         return template()
-    return template(reviewing.checklist_for(folder).questions)
 
 
 def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
@@ -150,14 +127,9 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
         given = ask_answers(asked.questions, draft.answers, draft.keep, reviewing.evidence_of(task, findings))
     result = reviewing.save_review(task, reviewer, given, asked)
     if output is Format.json:
-        ui.print_json(
-            {
-                "task": task.name,
-                "reviewer": reviewer,
-                "signed_off": result.signed_off,
-                "items": [item.to_json() for item in result.items],
-            }
-        )
+        items = [item.to_json() for item in result.items]
+        about = {"task": task.name, "reviewer": reviewer, "signed_off": result.signed_off}
+        ui.print_json({**about, "items": items})
     else:
         _show_items(result.items)
         path = path_of_reviewer(task.reviews_folder, reviewer)
@@ -189,37 +161,28 @@ def ask_answers(
     if given:
         ui.say(f"{len(given)} of {len(items)} questions already answered; you can change them at the end")
 
-    def ask(name: str) -> bool:
-        """Ask one item and store its answer; return false to go back."""
-        answer = _ask(items[name], f"{names.index(name) + 1} of {len(names)}", (evidence or {}).get(name, ()))
-        if answer is not None:
-            given[name] = answer
-            keep({**before, **given})
-        return answer is not None
+    def ask(name: str) -> None:
+        """Ask one item, beside its evidence, and store its answer; one that is no pass needs a reason."""
+        ui.say("")
+        ui.say(f"{names.index(name) + 1} of {len(names)}", tone="bold")
+        for line in (evidence or {}).get(name, ()):
+            ui.say(line, indent=2)
+        if items[name].look_at:
+            ui.say(f"see {items[name].look_at}", tone="cyan")
+        answer = ui.letter(items[name].question, {"p": "pass", "f": "fail", "u": "unsure"})
+        given[name] = {"answer": answer, "comment": "" if answer == "pass" else ui.needed("Why?")}
+        keep({**before, **given})
 
-    place, asked = 0, [name for name in names if name not in given]
-    while place < len(asked):
-        place = place + 1 if ask(asked[place]) else max(0, place - 1)
-    while True:
-        lines = {name: f"{name}: {given[name]['answer']} {given[name]['comment']}".rstrip() for name in items}
-        chosen = ui.choice("Change an answer?", {DONE: "No, store them", **lines})
-        if chosen == DONE:
-            return {name: given[name] for name in names}
-        ask(chosen)
-
-
-def _ask(item: ChecklistQuestion, number: str, evidence: Sequence[str]) -> dict[str, str] | None:
-    """Ask one item, beside its evidence; an answer that is no pass needs a reason. Return None to go back."""
-    ui.say("")
-    ui.say(number, tone="bold")
-    for line in evidence:
-        ui.say(line, indent=2)
-    if item.look_at:
-        ui.say(f"see {item.look_at}", tone="cyan")
-    answer = ui.letter(item.question, {"p": "pass", "f": "fail", "u": "unsure", "b": "back"})
-    if answer == "back":
-        return None
-    return {"answer": answer, "comment": "" if answer == "pass" else ui.needed("Why?")}
+    for name in names:
+        if name not in given:
+            ask(name)
+    ui.revise(
+        lambda: {
+            name: f"{name}: {given[name]['answer']} {given[name]['comment']}".rstrip() for name in names
+        },
+        ask,
+    )
+    return {name: given[name] for name in names}
 
 
 def _show_items(items: Iterable[ReviewItem]) -> None:
@@ -255,14 +218,10 @@ def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> i
     found = [reviewing.result_of(task, checklist) for task in tasks]
     total = reviewing.overall_agreement(tasks, checklist)
     if output is Format.json:
-        documents = [
-            {
-                "task": one.task,
-                **asdict(one.standing),
-                "agreement": one.agreement.to_json() if one.agreement else None,
-            }
-            for one in found
-        ]
+        documents = []
+        for one in found:
+            measured = one.agreement.to_json() if one.agreement else None
+            documents.append({"task": one.task, **asdict(one.standing), "agreement": measured})
         ui.print_json({"tasks": documents, "overall": total.to_json()})
     else:
         for one in found:
@@ -275,8 +234,7 @@ def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> i
 def _show_result(one: ReviewResult) -> None:
     """Print the state of a task's review, and what is disputed."""
     now = one.standing
-    who = ", ".join(now.reviewers) or "nobody yet"
-    ui.say(f"{one.task}: {who}", now.state, _STATES[now.state])
+    ui.say(f"{one.task}: {', '.join(now.reviewers) or 'nobody yet'}", now.state, _STATES[now.state])
     if now.missing:
         needed = "1 more review is needed" if now.missing == 1 else f"{now.missing} more reviews are needed"
         ui.say(f"{needed}; answers stay hidden until then", indent=2)
@@ -284,13 +242,17 @@ def _show_result(one: ReviewResult) -> None:
         ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
     for item in now.failed:
         ui.say(item, "fails", "bold red", indent=2)
-    for dispute in now.disputes:
+    _show_disputes(now.disputes)
+    for decision in now.decisions:
+        ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
+
+
+def _show_disputes(disputes: Iterable[Dispute]) -> None:
+    for dispute in disputes:
         ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
         for name, answer in dispute.answers.items():
             why = f": {dispute.comments[name]}" if dispute.comments.get(name) else ""
             ui.say(f"{name} {answer}{why}", indent=4)
-    for decision in now.decisions:
-        ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
 
 
 def agreement_line(total: Agreement) -> str:

@@ -7,57 +7,46 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, NoInputOption, default_tasks
+from lmr_author.cli.options import (
+    Format,
+    FormatOption,
+    ImplementationOption,
+    NoInputOption,
+    ReasonOption,
+    ReviewerOption,
+    TaskArgument,
+    default_tasks,
+)
+from lmr_author.cli.review import agreement_line, ask_reviewer
 from lmr_author.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.review.score import Candidate
     from lmr_author.task import Task
 
-STOP = "stop"
-
 
 def score(
-    task: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="TASK", help="The task; with --predictions or --results also a folder of tasks."
-        ),
-    ] = None,
-    candidate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The candidate's Python file.")
-    ] = None,
-    predictions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Models' answers, as for `evaluate`.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Answers of this model only.")] = None,
-    reviewer: Annotated[str | None, typer.Option(help="Your name, as the score is stored.")] = None,
+    task: TaskArgument = None,
+    candidate: Annotated[Path | None, Option(help="The candidate's Python file.")] = None,
+    predictions: Annotated[Path | None, Option(help="Models' answers, as for `evaluate`.")] = None,
+    model: Annotated[str | None, Option(help="Answers of this model only.")] = None,
+    reviewer: ReviewerOption = None,
     grade: Annotated[
-        str | None,
-        typer.Option("--score", help="completely-correct, logically-correct or logically-incorrect."),
+        str | None, Option("--score", help="completely-correct, logically-correct or logically-incorrect.")
     ] = None,
-    reason: Annotated[str, typer.Option(help="The reason; with --score.")] = "",
-    grades: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="YAML or JSON with grades of answers, by their names.")
-    ] = None,
-    show: Annotated[
-        bool, typer.Option("--list", help="List the answers that wait for your grade, and ask nothing.")
-    ] = False,
-    implementation: Annotated[
-        int | None, typer.Option(metavar="N", help="The implementation, if the task has several.")
-    ] = None,
-    results: Annotated[
-        bool,
-        typer.Option("--results", help="Show the agreement of the graders; with --predictions by model."),
-    ] = False,
+    reason: ReasonOption = "",
+    grades: Annotated[Path | None, Option(help="YAML or JSON file with grades, by answers' names.")] = None,
+    show: Annotated[bool, Option("--list", help="Only list the answers that wait for your grade.")] = False,
+    implementation: ImplementationOption = None,
+    results: Annotated[bool, Option("--results", help="Show how the graders agree.")] = False,
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
     """Grade candidate implementations by hand, as the benchmark's paper does; hidden until two people have graded."""
-    from lmr_author.cli.review import ask_reviewer
+    from lmr_author.review import score as scoring
     from lmr_author.task import Task
 
     if results:
@@ -65,7 +54,7 @@ def score(
         return EXIT_CLEAN
     asking = ui.can_ask(no_input) and output is Format.text
     if candidate is None and predictions is None and asking:
-        candidate = Path(ui.path("Candidate's Python file:", check=ui.existing_file))
+        candidate = Path(ui.path("Candidate's Python file:", check=_no_file))
     if (candidate is None) == (predictions is None) or not (reviewer or asking):
         raise UsageError(
             "no candidate or no reviewer named",
@@ -73,59 +62,39 @@ def score(
         )
     name = ask_reviewer(reviewer, asking)
     if candidate is not None:
-        from lmr_author.review.score import candidate as read_candidate
-
-        given = read_candidate(Task.find(task or Path.cwd()), candidate, implementation)
-        _grade_one(given, name, grade, reason, asking, output)
+        given = scoring.candidate(Task.find(task or Path.cwd()), candidate, implementation)
+        if grade is None and not asking:
+            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
+        if grade is None:
+            grade, reason = _ask(given)
+        stored = scoring.score(given, name, grade, reason)
+        if output is Format.json:
+            ui.print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": name})
+        else:
+            ui.say(f"{given.name}: {grade} (stored in {stored})")
         return EXIT_CLEAN
     assert predictions is not None
     tasks = Task.find_all(task or default_tasks())
-    _grade_all(tasks, predictions, name, model, grades, asking=asking and not show, show=show, output=output)
-    return EXIT_CLEAN
-
-
-def _grade_one(
-    given: Candidate, reviewer: str, grade: str | None, reason: str, asking: bool, output: Format
-) -> None:
-    """Grade the candidate of a file."""
-    from lmr_author.review.score import score as store_grade
-
-    if grade is None:
-        answer = _ask(given) if asking else None
-        if answer is None:
-            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
-        grade, reason = answer
-    stored = store_grade(given, reviewer, grade, reason)
-    if output is Format.json:
-        ui.print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": reviewer})
-    else:
-        ui.say(f"{given.name}: {grade} (stored in {stored})")
-
-
-def _grade_all(
-    tasks: Sequence[Task],
-    predictions: Path,
-    reviewer: str,
-    model: str | None,
-    grades: Path | None,
-    *,
-    asking: bool,
-    show: bool,
-    output: Format,
-) -> None:
-    """Grade models' answers, from a file of grades or by asking; then print what is left."""
-    from lmr_author.review.score import score_all, waiting
-
-    left = waiting(tasks, predictions, reviewer, model)
+    left = scoring.waiting(tasks, predictions, name, model)
     if grades is not None:
         from lmr_author.files import read_answers
 
-        score_all(left, reviewer, read_answers(grades, "--grades"))
-        left = waiting(tasks, predictions, reviewer, model)
-    elif asking:
-        left = left[ask_each(left, reviewer) :]
+        scoring.score_all(left, name, read_answers(grades, "--grades"))
+        left = scoring.waiting(tasks, predictions, name, model)
+    elif asking and not show:
+        left = left[ask_each(left, name) :]
     elif not show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
+    _show_waiting(left, output, show=show)
+    return EXIT_CLEAN
+
+
+def _no_file(answer: str) -> str:
+    return "" if Path(answer).expanduser().is_file() else f"{answer}: no such file"
+
+
+def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
+    """Print how many answers are left to grade; with ``show`` each of them."""
     if output is Format.json:
         entries = [
             {
@@ -151,16 +120,20 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     for number, given in enumerate(left, 1):
         ui.say("")
         ui.say(f"{number} of {len(left)}: {given.name}, {given.task.name}", tone="bold")
-        answer = _ask(given, can_stop=True)
-        if answer is None:
+        grade, reason = _ask(given, {"s": "stop"})
+        if grade == "stop":
             return number - 1
-        stored = store_grade(given, reviewer, *answer)
-        ui.say(f"{given.name}: {answer[0]} (stored in {stored})")
+        stored = store_grade(given, reviewer, grade, reason)
+        ui.say(f"{given.name}: {grade} (stored in {stored})")
     return len(left)
 
 
-def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
-    """Ask for a grade and its reason, below the candidate's difference from the golden; None for a stop."""
+def _ask(given: Candidate, more: dict[str, str] | None = None) -> tuple[str, str]:
+    """Ask for a grade and its reason, below the candidate's difference from the golden.
+
+    Args:
+        more: letters of other answers, which need no reason.
+    """
     from lmr_author.task.reviews import GRADES
 
     ui.say(str(given.implementation.target), tone="bold")
@@ -171,13 +144,12 @@ def _ask(given: Candidate, *, can_stop: bool = False) -> tuple[str, str] | None:
     for name, meaning in GRADES.items():
         ui.say(f"{name}: {meaning}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
-    chosen = ui.letter("How good is it?", {**letters, **({"s": STOP} if can_stop else {})})
-    return None if chosen == STOP else (chosen, ui.needed("Why?"))
+    chosen = ui.letter("How good is it?", {**letters, **(more or {})})
+    return chosen, ui.needed("Why?") if chosen in GRADES else ""
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
     """Print the agreement, and who differs on what."""
-    from lmr_author.cli.review import agreement_line
     from lmr_author.review.score import scored
 
     found = scored(tasks, predictions)

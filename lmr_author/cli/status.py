@@ -34,31 +34,27 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
     return 0
 
 
-def show(found: Sequence[Status], *, stderr: bool = False) -> None:
-    """Print a block for each of a few tasks, a table of many."""
+def show(found: Sequence[Status]) -> None:
+    """Print a block for each of a few tasks; of many a row each, and the number of tasks at each step."""
     from lmr_author.reporting.status import STEPS
 
     if len(found) > FEW:
-        _show_table(found)
+        rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
+        ui.columns_of([("task", "reached", "open"), *rows])
+        counts = Counter(reached for _, reached, _ in rows)
+        numbers = ", ".join(f"{number} {step}" for step, number in counts.items())
+        ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
+        if any(item.next for item in found):
+            ui.then("next", stderr=False)
         return
     for item in found:
-        ui.say(item.task, tone="bold", stderr=stderr)
+        ui.say(item.task, tone="bold", stderr=False)
         marks = "  ".join(f"{'✓' if step in item.done else '○'} {step}".replace(" ", GLUE) for step in STEPS)
-        ui.say(marks, indent=2, hang=2, stderr=stderr, styles={f"✓{GLUE}[^ ]+": "green", "○[^ ]+": "dim"})
+        styles = {f"✓{GLUE}[^ ]+": "green", "○[^ ]+": "dim"}
+        ui.say(marks, indent=2, hang=2, stderr=False, styles=styles)
         if item.note:
-            ui.say(item.note, indent=2, hang=2, stderr=stderr)
+            ui.say(item.note, indent=2, hang=2, stderr=False)
         if item.signed_off_by:
-            ui.say(f"signed off by {', '.join(item.signed_off_by)}", indent=2, stderr=stderr)
+            ui.say(f"signed off by {', '.join(item.signed_off_by)}", indent=2, stderr=False)
         if item.next:
-            ui.say(f"next: {item.next}", indent=2, stderr=stderr, whole=True)
-
-
-def _show_table(found: Sequence[Status]) -> None:
-    """Print a row for each task, and the number of tasks at each step."""
-    rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
-    ui.columns_of([("task", "reached", "open"), *rows], stderr=False)
-    counts = Counter(reached for _, reached, _ in rows)
-    numbers = ", ".join(f"{number} {step}" for step, number in counts.items())
-    ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
-    if any(item.next for item in found):
-        ui.then("next", stderr=False)
+            ui.say(f"next: {item.next}", indent=2, stderr=False, whole=True)

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, TaskOption, task_or_repo
+from lmr_author.cli.options import Format, FormatOption, RepoOption, TaskOption, task_or_repo, task_words
 from lmr_author.errors import UsageError
-from lmr_author.texts import counted
+from lmr_author.texts import counted, shortened
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from lmr_author.suggesting import Suggestion, Suggestions
 
 
 def suggest(
-    top: Annotated[int, typer.Option("--top", "-n", min=1, help="Number of functions.")] = 15,
-    globs: Annotated[
-        list[str] | None,
-        typer.Option("--file", metavar="GLOB", help="Only functions of these files; repeatable."),
-    ] = None,
-    repo: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A repository without a task, in place of a task.")
-    ] = None,
-    paper: Annotated[Path | None, typer.Option(help="With --repo: the paper, a PDF or a paper.json.")] = None,
+    top: Annotated[int, Option("--top", "-n", min=1, help="Number of functions.")] = 15,
+    globs: Annotated[list[str] | None, Option("--file", help="Only functions of files that match.")] = None,
+    repo: RepoOption = None,
+    paper: Annotated[Path | None, Option(help="With --repo: the paper, a PDF or a paper.json.")] = None,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
@@ -57,25 +51,23 @@ def suggest(
             "new-task", *([paper] if paper and paper.suffix == ".pdf" else []), "--repo", repo, stderr=False
         )
     elif free is not None:
-        ui.then("mask", free.target, *(["--task", task] if task else []), stderr=False)
+        ui.then("mask", free.target, *task_words(task), stderr=False)
     return 0
 
 
 def _print_table(found: Suggestions) -> None:
     """Print two lines for each function: its target, to be copied; then size, warnings, terms of the paper."""
-    from rich.text import Text
-
     screen = ui.console(stderr=False)
     for item in found.suggestions:
         style = "dim" if item.masked is not None else "bold"
-        head = Text.assemble(
-            (f"{item.rank:>3} ", "dim"), (f"{item.score:>4.0f}  ", "cyan"), (item.target, style)
+        ui.say(
+            item.target, f"{item.rank:>3} {item.score:>4.0f} ", "cyan", tone=style, stderr=False, whole=True
         )
-        screen.print(head, soft_wrap=True)
-        reason = Text.assemble("          ", _reason(item))
+        text = remark(item)
         if screen.is_terminal:
-            reason.truncate(screen.width, overflow="ellipsis")
-        screen.print(reason, soft_wrap=True)
+            text = shortened(text, screen.width - 10)
+        styles = {re.escape(warning): "yellow" for warning in item.warnings}
+        ui.say(text, indent=10, stderr=False, whole=True, styles={**styles, r"masked as \S+ \d+": "green"})
     pages = f"{counted(found.pages, 'page')} of the paper" if found.pages else "no text of the paper"
     parts = [
         f"{counted(found.functions, 'function')} in {counted(found.files, 'file')} of {found.repository}/",
@@ -88,29 +80,15 @@ def _print_table(found: Suggestions) -> None:
     ui.say("; ".join(parts), tone="dim", stderr=False)
 
 
-def _reason(item: Suggestion) -> Text:
-    from rich.text import Text
-
-    line = Text(size(item), "dim")
-    if item.masked is not None:
-        line.append(" · ").append(f"masked as implementation {item.masked}", "green")
-    for warning in item.warnings:
-        line.append(" · ").append(warning, "yellow")
-    terms = shared_terms(item)
-    return line.append(" · ").append(terms) if terms else line
-
-
-def size(item: Suggestion) -> str:
-    """Return statements and branches: ``11 stmt, 2 br``."""
-    entry = item.entry
-    return f"{entry.statements} stmt" + (f", {entry.branches} br" if entry.branches else "")
-
-
-def shared_terms(item: Suggestion) -> str:
-    """Return the terms that a function shares with the paper, with their pages."""
+def remark(item: Suggestion) -> str:
+    """Return size, state, warnings, and the terms that a function shares with the paper, with their pages."""
     from lmr_author.suggesting.criteria import pages
 
-    return ", ".join(
+    entry = item.entry
+    size = f"{entry.statements} stmt" + (f", {entry.branches} br" if entry.branches else "")
+    state = f"masked as implementation {item.masked}" if item.masked is not None else ""
+    terms = ", ".join(
         f"{', '.join(match.term for match in matches)} ({pages(numbers)})"
         for numbers, matches in groupby(item.description.matches, key=lambda match: match.pages)
     )
+    return " · ".join(filter(None, (size, state, *item.warnings, terms)))

@@ -11,37 +11,20 @@ import shlex
 import shutil
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.texts import shortened
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.status import Status
-    from rich.text import Text
+    from rich import progress as rich_progress
+    from rich.console import Console
 
-WIDE = 120
-"""Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
-SOON = 5
-"""Seconds after which a progress line shows the elapsed time."""
-
-_COLOURS = {
-    "error": "1;31",
-    "warning": "33",
-    "note": "36",
-    "task": "1",
-    "path": "4",
-    "dim": "2",
-    "good": "32",
-    "bad": "31",
-}
 _DIFF_STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "+": "green", "-": "red", "moved ": "yellow"}
 
 
@@ -65,21 +48,6 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [""]
-
-
-def columns() -> int:
-    """Return the width of a report on stdout."""
-    return max(40, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns)) if sys.stdout.isatty() else WIDE
-
-
-def coloured(stream: TextIO) -> bool:
-    """Return true for a terminal that shows colours."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def paint(kind: str, text: str, colour: bool) -> str:
-    """Return text in the colour of a kind of thing, or unchanged."""
-    return f"\033[{_COLOURS[kind]}m{text}\033[0m" if colour and text else text
 
 
 def print_json(data: Any) -> None:
@@ -152,8 +120,9 @@ def note(text: str, *, indent: int = 0) -> None:
 
 
 def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:
-    """Print what helps."""
-    say(text, "hint:", "cyan", indent=indent, stderr=stderr)
+    """Print what helps; nothing where nothing does."""
+    if text:
+        say(text, "hint:", "cyan", indent=indent, stderr=stderr)
 
 
 def then(*words: object, indent: int = 0, stderr: bool = True) -> None:
@@ -182,71 +151,42 @@ def source(code: str, language: str = "python") -> None:
     console().print(Padding(shown, (0, 0, 0, 2)))
 
 
-def columns_of(rows: Collection[tuple[str, ...]], *, right: int | None = None, stderr: bool = True) -> None:
-    """Print rows in aligned columns, the first one bold.
-
-    Args:
-        right: the first column that is aligned to the right; by default none.
-    """
+def columns_of(rows: Collection[tuple[str, ...]]) -> None:
+    """Print rows in aligned columns on stdout, the first one bold; the last column is wrapped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    hang = sum(width + 2 for width in widths[:-1])
     for number, row in enumerate(rows):
-        cells = [
-            cell.rjust(width) if right is not None and place >= right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        hang = sum(width + 2 for width in widths[:-1])
-        wrap = right is None
-        say(
-            "  ".join(cells).rstrip(), tone="" if number else "bold", hang=hang, stderr=stderr, whole=not wrap
-        )
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        say("  ".join(cells).rstrip(), tone="" if number else "bold", hang=hang, stderr=False)
 
 
 # Progress
 
 
-class Doing:
-    """The current step in one line; after a while with the elapsed time."""
-
-    def __init__(self, message: str, since: float) -> None:
-        self._message = " ".join(message.split())
-        self._since = since
-
-    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Text]:
-        from rich.text import Text
-
-        minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
-        waited = f" {minutes}:{seconds:02}" if minutes or seconds >= SOON else ""
-        text = Text(self._message, no_wrap=True)
-        text.truncate(max(options.max_width - len(waited), 1), overflow="ellipsis")
-        yield text.append(waited, style="dim")
-
-
 class Progress:
-    """One changing line on stderr; silent without a terminal."""
+    """One changing line on stderr with the elapsed time; silent without a terminal."""
 
-    def __init__(self, status: Status | None) -> None:
-        self._status = status
-        self._since = time.monotonic()
+    def __init__(self, line: rich_progress.Progress | None) -> None:
+        self._line = line
 
     @property
     def live(self) -> bool:
         """True on a terminal."""
-        return self._status is not None
+        return self._line is not None
 
     def __call__(self, message: str) -> None:
         """Show the current step."""
-        if self._status is not None:
-            self._status.update(Doing(message, self._since))
+        if self._line is not None:
+            self._line.update(self._line.task_ids[0], description=" ".join(message.split()))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stop the spinner while a question is asked: each would write over the other."""
-        if self._status is None:
-            yield
-            return
-        self._status.stop()
+        if self._line is not None:
+            self._line.stop()
         yield
-        self._status.start()
+        if self._line is not None:
+            self._line.start()
 
 
 @contextmanager
@@ -256,8 +196,14 @@ def progress(message: str) -> Iterator[Progress]:
     if not screen.is_terminal:
         yield Progress(None)
         return
-    with screen.status(Doing(message, time.monotonic())) as status:
-        yield Progress(status)
+    from rich.progress import Progress as Line
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    step = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True))
+    with Line(SpinnerColumn(), step, TimeElapsedColumn(), console=screen, transient=True) as line:
+        line.add_task(" ".join(message.split()))
+        yield Progress(line)
 
 
 # Questions. Every one has a flag; Ctrl-C is an interruption.
@@ -275,39 +221,39 @@ def text(question: str, default: str = "", check: Check | None = None) -> str:
     """Ask for one line of text, which may be empty unless ``check`` objects."""
     import questionary
 
-    answer: str = questionary.text(question, default=default, validate=_validator(check)).unsafe_ask()
+    answer: str = questionary.text(
+        question, default=default, validate=lambda answer: (check and check(answer.strip())) or True
+    ).unsafe_ask()
     return answer.strip()
 
 
 def needed(question: str, default: str = "", check: Check | None = None) -> str:
     """Ask for one line of text until there is one."""
-    return text(
-        question, default, lambda answer: "an answer is needed" if not answer else (check or _ok)(answer)
-    )
+    return text(question, default, _required(check))
 
 
 def path(question: str, default: str = "", check: Check | None = None) -> str:
     """Ask for a path, with completion by Tab."""
     import questionary
 
-    def wrong(answer: str) -> str:
-        return "an answer is needed" if not answer else (check or _ok)(answer)
-
-    answer: str = questionary.path(question, default=default, validate=_validator(wrong)).unsafe_ask()
+    wrong = _required(check)
+    answer: str = questionary.path(
+        question, default=default, validate=lambda answer: wrong(answer.strip()) or True
+    ).unsafe_ask()
     return str(Path(answer.strip()).expanduser()) if answer.strip().startswith("~") else answer.strip()
 
 
-def existing_file(answer: str) -> str:
-    """Check that an answer names a file."""
-    return "" if Path(answer).expanduser().is_file() else f"{answer}: no such file"
+def _required(check: Check | None) -> Check:
+    return lambda answer: (check(answer) if check else "") if answer else "an answer is needed"
 
 
-def _ok(answer: str) -> str:
+def problem(action: Callable[[], object]) -> str:
+    """Return the message of the error that an action raises; "" for none. For the ``check`` of a question."""
+    try:
+        action()
+    except LmrError as error:
+        return error.message
     return ""
-
-
-def _validator(check: Check | None) -> Callable[[str], bool | str]:
-    return lambda answer: (check(answer.strip()) if check else "") or True
 
 
 def letter(question: str, answers: Mapping[str, str]) -> str:
@@ -344,6 +290,17 @@ def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: s
     return answer
 
 
+def revise(answers: Callable[[], Mapping[str, str]], ask: Callable[[str], object]) -> None:
+    """Let a person change answers until all are right.
+
+    Args:
+        answers: returns name → answer, as they are now.
+        ask: asks for the answer of that name again.
+    """
+    while (chosen := choice("Change an answer?", {"done": "No, store them", **answers()})) != "done":
+        ask(chosen)
+
+
 def confirm(question: str, *, default: bool = True) -> bool:
     """Ask for yes or no."""
     import questionary
@@ -352,35 +309,15 @@ def confirm(question: str, *, default: bool = True) -> bool:
     return answer
 
 
-def several(question: str, reasons: Mapping[str, str], unchecked: Collection[str] = ()) -> list[str]:
+def several(
+    question: str, remarks: Mapping[str, str], unchecked: Collection[str] = (), *, search: bool = False
+) -> list[str]:
     """Ask for some of several answers.
 
     Args:
-        reasons: answer → why it is offered; cut where the terminal ends.
+        remarks: answer → why it is offered; cut where the terminal ends.
         unchecked: answers that are not preselected.
-    """
-    import questionary
-
-    room = max(20, shutil.get_terminal_size().columns - 8 - max(map(len, reasons), default=0))
-    choices = [
-        questionary.Choice(
-            [("", name), ("fg:ansibrightblack", f"  {shortened(why, room)}")],
-            value=name,
-            checked=name not in unchecked,
-        )
-        for name, why in reasons.items()
-    ]
-    answer: list[str] = questionary.checkbox(
-        question, choices=choices, instruction="(space, then enter)"
-    ).unsafe_ask()
-    return answer
-
-
-def search(question: str, choices: Mapping[str, str]) -> list[str]:
-    """Ask for some of many answers, which a typed text filters; at least one.
-
-    Args:
-        choices: answer → remark beside it.
+        search: for many answers: a typed text filters them, none is preselected, at least one is needed.
     """
     import questionary
 
@@ -388,13 +325,17 @@ def search(question: str, choices: Mapping[str, str]) -> list[str]:
     answer: list[str] = questionary.checkbox(
         question,
         choices=[
-            questionary.Choice(shortened(f"{name}  {remark}", width), name)
-            for name, remark in choices.items()
+            questionary.Choice(
+                shortened(f"{name}  {remark}".rstrip(), width),
+                name,
+                checked=name not in unchecked and not search,
+            )
+            for name, remark in remarks.items()
         ],
-        use_search_filter=True,
-        use_jk_keys=False,
-        instruction="(type to filter, space marks, enter)",
-        validate=lambda marked: bool(marked) or "mark at least one with the space bar",
+        use_search_filter=search,
+        use_jk_keys=not search,
+        instruction="(type to filter, space marks, enter)" if search else "(space, then enter)",
+        validate=lambda marked: bool(marked) or not search or "mark at least one with the space bar",
     ).unsafe_ask()
     return answer
 
@@ -402,15 +343,14 @@ def search(question: str, choices: Mapping[str, str]) -> list[str]:
 def edit(text: str, *, suffix: str = ".txt") -> str:
     """Return a text of several lines, edited in the person's editor or, without any, at the prompt."""
     # Debian's `editor` is the one that the administrator chose.
-    found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), None)
+    found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), "")
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or found
     if not command:
         import questionary
 
         say("Edit the text; press Escape, then Enter when done. Set EDITOR to use an editor of your own.")
-        answer: str = questionary.text(
-            "", qmark="", default=text, multiline=True, instruction="\n"
-        ).unsafe_ask()
+        prompt = questionary.text("", qmark="", default=text, multiline=True, instruction="\n")
+        answer: str = prompt.unsafe_ask()
         return answer
     import subprocess
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import TaskOption, current_task
 
 
 def unmask(
-    target: Annotated[str | None, typer.Argument(help="The function to restore; by default all.")] = None,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Restore a file that was edited outside of the mask; keeps a copy."),
-    ] = False,
+    target: Annotated[str | None, Argument(help="The function to restore; by default all.")] = None,
+    force: Annotated[bool, Option("--force", help="Restore an edited file, too; keeps a copy.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Restore masked functions byte for byte."""

@@ -8,10 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import TasksArgument, default_tasks
+from lmr_author.cli.options import ReasonOption, TasksArgument, default_tasks
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.task import Severity
 from lmr_author.texts import counted
@@ -37,41 +37,22 @@ class ReportFormat(StrEnum):
 def validate(
     paths: TasksArgument = None,
     select: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CODES", help="Only these checks: LMR401, or LMR4 for a group; repeatable."),
+        list[str] | None, Option(help="Only these checks: LMR401, or LMR4 for a group.")
     ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="CODES", help="Without these checks; repeatable.")
-    ] = None,
-    severity: Annotated[
-        Severity, typer.Option(help="Only findings of at least this severity; the others do not count.")
-    ] = Severity.NOTE,
+    ignore: Annotated[list[str] | None, Option(help="Without these checks.")] = None,
+    severity: Annotated[Severity, Option(help="The least severity that counts.")] = Severity.NOTE,
     accept: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CODE[:PATH]", help="Accept a finding of one task, with --reason; repeatable."),
+        list[str] | None, Option(metavar="CODE[:PATH]", help="Accept a finding, with --reason.")
     ] = None,
-    reason: Annotated[
-        str, typer.Option(help="Why the accepted finding is no problem; kept in authoring/.")
-    ] = "",
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Apply fixes that have only one correct form; a copy goes to authoring/removed/."
-        ),
-    ] = False,
-    diff: Annotated[
-        bool,
-        typer.Option("--diff", help="Only show the changes of --fix; with --fix, show them too."),
-    ] = False,
+    reason: ReasonOption = "",
+    fix: Annotated[bool, Option("--fix", help="Apply fixes that have only one correct form.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Show the changes of --fix.")] = False,
     output: Annotated[
         ReportFormat,
-        typer.Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
+        Option("--format", "-f", help="text for people; json, sarif, github, junit for programs."),
     ] = ReportFormat.text,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Largest number of processes; by default one per processor."
-        ),
+        int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per processor.")
     ] = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
@@ -101,54 +82,40 @@ def validate(
         accept_findings(tasks, report, accept or (), reason)
         report = run()
     report = report.at_least(severity)
+    plans: Sequence[RepairPlan] = plan(report) if diff and not fix else ()
     if fix:
-        report, done = repair(report, lambda: run().at_least(severity))
-        if diff:
-            _print_diff(done)
-        for one in () if diff else done:
-            for change in one.changes:
-                verb = "changed" if change.after is not None else "moved to authoring/removed/:"
-                ui.say(f"{verb} {one.name}/{change.shown}")
-    elif diff:
-        plans = plan(report)
-        _print_diff(plans)
-        _print_next(plans, paths or [])
-        return EXIT_CLEAN if report.clean else EXIT_FINDINGS
-    _print(report, output, checks)
-    return EXIT_CLEAN if report.clean else EXIT_FINDINGS
-
-
-def _print_diff(plans: Sequence[RepairPlan]) -> None:
+        report, plans = repair(report, lambda: run().at_least(severity))
     for one in plans:
-        ui.diff(one.diff(), stderr=False)
-
-
-def _print_next(plans: Sequence[RepairPlan], paths: Sequence[Path]) -> None:
-    count = sum(len(one.changes) for one in plans)
-    if count:
-        ui.say(
-            f"{counted(count, 'change')} to {counted(len(plans), 'task')}; --fix keeps a copy of each file"
-        )
-        ui.then("validate", "--fix", *paths)
+        if diff:
+            ui.diff(one.diff(), stderr=False)
+        for change in () if diff else one.changes:
+            verb = "changed" if change.after is not None else "moved to authoring/removed/:"
+            ui.say(f"{verb} {one.name}/{change.shown}")
+    if not diff or fix:
+        _print(report, output, checks)
+    elif count := sum(len(one.changes) for one in plans):
+        tasks_of = counted(len(plans), "task")
+        ui.say(f"{counted(count, 'change')} to {tasks_of}; --fix keeps a copy of each file")
+        ui.then("validate", "--fix", *(paths or []))
     else:
         ui.say("nothing can be fixed automatically")
-        ui.then("validate", *paths)
+        ui.then("validate", *(paths or []))
+    return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
     """Print the report on stdout, even where the terminal lacks its characters."""
     from lmr_author.cli.findings import print_findings
-    from lmr_author.cli.ui import print_json
     from lmr_author.validation import formats
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     if output is ReportFormat.json:
-        print_json(report.to_json())
+        ui.print_json(report.to_json())
     elif output is ReportFormat.text:
         print_findings(report)
     elif output is ReportFormat.sarif:
-        print_json(formats.sarif(report, Path.cwd()))
+        ui.print_json(formats.sarif(report, Path.cwd()))
     elif output is ReportFormat.junit:
         print(formats.junit(report, checks), end="")
     else:

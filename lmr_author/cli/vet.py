@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOption, current_task
@@ -17,63 +17,35 @@ if TYPE_CHECKING:
     from lmr_author.vetting.questions import VettingAnswer
     from lmr_author.vetting.vet import VetOptions, Vetting
 
-DONE = "done"
 BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
 
 
 def vet(
-    paper: Annotated[
-        str | None,
-        typer.Argument(metavar="PAPER", help="A PDF file, URL or arXiv id; by default the task's own."),
-    ] = None,
-    repo: Annotated[
-        str | None, typer.Option(metavar="URL", help="The repository: an address, or a local clone.")
-    ] = None,
-    repo_url: Annotated[
-        str | None, typer.Option(help="Its public address, when --repo is a local clone.")
-    ] = None,
+    paper: Annotated[str | None, Argument(help="A PDF file, URL or arXiv id; by default the task's.")] = None,
+    repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
+    repo_url: Annotated[str | None, Option(help="Its public address, when --repo is a local clone.")] = None,
     task: TaskOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="File to write; by default vetting.json here, or the task's authoring/vetting.json.",
-        ),
+        Option("--out", "-o", help="File to write; by default vetting.json, here or of the task."),
     ] = None,
-    answer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=yes|no|unsure[: WHY]", help="One answer; repeatable."),
-    ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="YAML or JSON file with the answers.")
-    ] = None,
-    override_licence: Annotated[
-        str, typer.Option(metavar="REASON", help="Why a forbidding licence is no obstacle.")
-    ] = "",
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Use no network service, only what is on this machine.")
-    ] = False,
-    arxiv_api: Annotated[str | None, typer.Option(help="Address of arXiv's API.")] = None,
-    anthology: Annotated[str | None, typer.Option(help="Address of the ACL Anthology.")] = None,
-    github_api: Annotated[str | None, typer.Option(help="Address of GitHub's API.")] = None,
+    answer: Annotated[list[str] | None, Option(help="One answer, as venue=no: WHY.")] = None,
+    answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
+    override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
+    offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
     from lmr_author.vetting import vet as vetting_room
     from lmr_author.vetting.questions import ACCEPTED
-    from lmr_author.vetting.sources import Services
 
-    usual = Services()
-    services = Services(arxiv_api or usual.arxiv, anthology or usual.anthology, github_api or usual.github)
     given = {**(vetting_room.read_answers(answers) if answers else {}), **_given(answer or [])}
     asking = ui.can_ask(no_input) and output is Format.text
     vetting_room.require_local(paper, repo)
     options, place, of_task = _options(paper, repo, repo_url, task, asking=asking)
-    options, place = replace(options, offline=offline, services=services), out or place
+    options, place = replace(options, offline=offline), out or place
     known, override = vetting_room.stored_answers(place)
     with ui.progress("gathering evidence") as progress:
         vetting = vetting_room.gather(options, progress)
@@ -100,25 +72,26 @@ def _options(
     """Return what to vet, the file of the answers, and whether it is a task's."""
     from lmr_author.vetting import vet as vetting_room
 
-    options, place = None, Path("vetting.json")
+    base, place, of_task = vetting_room.VetOptions(paper or ""), Path("vetting.json"), False
     if task is not None or paper is None:
         try:
             folder = current_task(task)
-            options, place = vetting_room.options_of_task(folder), folder.vetting_path
+            base, place, of_task = vetting_room.options_of_task(folder), folder.vetting_path, True
         except NotATaskError as error:
             if task is not None:
                 raise
             if not asking:
                 hint = "lmr-author vet PAPER --repo URL"
                 raise UsageError("no PAPER given, and no task here", hint) from error
-            from lmr_author.cli import new_task_wizard
+            from lmr_author.cli import new_task
 
-            paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task_wizard.paper_problem)
-            repo = repo or new_task_wizard.ask_repository()
-    base = options or vetting_room.VetOptions(paper or "")
-    changes = {"paper": paper, "repo": repo, "repo_url": repo_url or ("" if repo else None)}
-    kept = {name: value for name, value in changes.items() if value is not None}
-    return replace(base, **kept), place, options is not None  # type: ignore[arg-type]
+            paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task.paper_problem)
+            repo = repo or new_task.ask_repository()
+    if repo is not None:
+        base = replace(base, repo=repo, repo_url="")
+    if repo_url:
+        base = replace(base, repo_url=repo_url)
+    return replace(base, paper=paper or base.paper), place, of_task
 
 
 def _given(texts: list[str]) -> dict[str, VettingAnswer]:
@@ -150,13 +123,14 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     for name in settled:
         _show_evidence(vetting, name)
     vetting = with_answers(vetting, settled)
-    while True:
-        lines = {name: _line(name, vetting.answers[name]) for name in QUESTIONS}
-        chosen = ui.choice("Change an answer?", {DONE: "No, store them", **lines})
+
+    def change(name: str) -> None:
+        nonlocal vetting
+        vetting = with_answers(vetting, {name: _ask(vetting, name)})
         save(vetting)
-        if chosen == DONE:
-            break
-        vetting = with_answers(vetting, {chosen: _ask(vetting, chosen)})
+
+    save(vetting)
+    ui.revise(lambda: {name: _line(name, vetting.answers[name]) for name in QUESTIONS}, change)
     if (vetting.stop or vetting.answers["license"].answer == "no") and not vetting.override:
         reason = ui.text("The licence forbids it. Reason to continue all the same (empty for none):")
         vetting = with_answers(vetting, {}, reason)
@@ -216,12 +190,9 @@ def _show_verdict(vetting: Vetting, options: VetOptions, place: Path, *, of_task
     ui.say(f"(stored in {place})", result.status, _STATES[result.status])
     for reason in result.reasons:
         ui.say(reason, indent=2)
-    if result.status == "accepted" and of_task:
-        ui.then("next")
-    elif result.status == "accepted":
-        repo = ["--repo", options.repo] if options.repo else []
-        ui.then("new-task", options.paper, *repo, "--vetting", place)
+    named = [] if of_task else [options.paper, *(["--repo", options.repo] if options.repo else [])]
+    if result.status == "accepted":
+        ui.then(*(["next"] if of_task else ["new-task", *named, "--vetting", place]))
     elif result.status == "open":
-        again = [] if of_task else [options.paper, *(["--repo", options.repo] if options.repo else [])]
         ui.say("a terminal asks the open questions; --answer NAME=yes|no|unsure answers one")
-        ui.then("vet", *again)
+        ui.then("vet", *named)

@@ -7,16 +7,25 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from lmr_author.task import Task
 from tests.cli.program import Ended, lmr, succeed
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
+CATEGORY = "Evaluation Metrics"
+GATES = (
+    "build", "untampered", "golden-passes", "masked-fails", "target-entered", "trivial-fails", "mutants-die",
+    "isolated",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,5 +103,12 @@ def fresh(tmp_path: Path) -> Task:
 @pytest.fixture
 def masked(fresh: Task) -> Task:
     """A small task with one function masked by the command."""
-    succeed("mask", HINGE, "--category", "Evaluation Metrics", "--no-input", cwd=fresh.root)
+    succeed("mask", HINGE, "--category", CATEGORY, "--no-input", cwd=fresh.root)
     return fresh
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe

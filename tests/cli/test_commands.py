@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.task import Task
-from tests.cli.conftest import HINGE
+from tests.cli.conftest import CATEGORY, GATES, HINGE
 from tests.cli.program import lmr, snapshot, succeed, validate_with
-from tests.cli.shown import CATEGORY, GATES
 from tests.gitrepos import git, make_repository
 from tests.papers import make_paper
 from tests.support import LOSSES
@@ -32,6 +31,7 @@ def test_new_task(tmp_path: Path) -> None:
     assert json.loads(task.paper_json(info).read_bytes())["2"].startswith("Page 2")
     assert not (task.repository(info) / ".git").exists()
     assert task.dockerfile.read_text().startswith(("FROM", "ARG", "#"))
+    validate_with("info", json.loads(task.info_path.read_bytes()))
     validate_with("provenance", json.loads(task.provenance_path.read_bytes()))
     validate_with("vetting", json.loads(task.vetting_path.read_bytes()))
     assert done.out == "" and "next: cd tasks/1-Wins" in done.err

@@ -8,23 +8,16 @@ from pathlib import Path
 import pytest
 
 from lmr_author.task import Task
-from tests.cli.conftest import HINGE
+from tests.cli.conftest import CATEGORY, HINGE
 from tests.cli.program import lmr, succeed, validate_with
-from tests.cli.shown import CATEGORY
 from tests.support import make_task
-
-
-def answers(folder: Path, **changed: object) -> Path:
-    template = succeed("review", "--template", cwd=folder).json()
-    filled = {key: {**value, "answer": "pass"} for key, value in template.items()}
-    path = folder / "answers.json"
-    path.write_text(json.dumps({**filled, **changed}))
-    return path
 
 
 @pytest.mark.bwrap
 def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path) -> None:
-    filled = answers(tmp_path)
+    template = succeed("review", "--template", cwd=tmp_path).json()
+    filled = tmp_path / "answers.json"
+    filled.write_text(json.dumps({key: {**value, "answer": "pass"} for key, value in template.items()}))
     command = ("review", finished.root, "--reviewer", "alice", "--answers", filled)
     done = succeed(*command, "--format", "json", cwd=tmp_path)
     assert done.err == "" and done.json()["signed_off"] is True
@@ -51,17 +44,6 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
     assert again.code == 1
     assert "evaluated before the task changed" in again.err and "not signed off" in again.err
     assert (finished.reviews_folder / "alice.json.1").is_file()
-
-
-@pytest.mark.bwrap
-def test_one_answer_that_is_no_pass_withholds_the_sign_off(finished: Task, tmp_path: Path) -> None:
-    unsure = {"answer": "unsure", "comment": "the appendix has it"}
-    filled = answers(tmp_path, **{"no-leak": unsure})
-    done = lmr("review", finished.root, "--reviewer", "bob", "--answers", filled, cwd=tmp_path)
-    assert done.code == 1
-    document = json.loads((finished.reviews_folder / "bob.json").read_bytes())
-    validate_with("review", document)
-    assert document["signed_off"] is False
 
 
 @pytest.mark.bwrap

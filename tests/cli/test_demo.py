@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Demo, Typed
-from tests.cli.program import lmr, snapshot, validate_with
-from tests.cli.shown import GATES
+from tests.cli.conftest import GATES, Demo, Typed
+from tests.cli.program import lmr, snapshot
 
 
 @pytest.mark.bwrap
 def test_demo_shows_every_gate(demo: Demo) -> None:
     assert demo.ended.code == 0, demo.ended.err
-    assert demo.ended.out == ""
-    evaluated = demo.ended.err.partition("$ lmr-author evaluate")[2].partition("$ lmr-author ")[0]
-    shown = re.findall(r"^  (\S) (\S+) ", evaluated, re.MULTILINE)
+    gates = demo.ended.out.partition("\ngates\n")[2]
+    shown = re.findall(r"^  (\S) (\S+) ", gates, re.MULTILINE)
     assert shown == [("✓", gate) for gate in GATES]
-    assert "sound: every gate holds (8 of 8 gates, local sandbox" in demo.ended.err
+    assert "sound: every gate holds (8 of 8 gates, local sandbox" in gates
     verbs = [words[1] for words in demo.commands if words[0] == "lmr-author"]
     assert verbs == ["new-task", "mask", "record", "validate", "evaluate", "status"]
 
@@ -35,19 +32,6 @@ def test_the_demos_commands_author_the_same_task(demo: Demo, typed: Typed) -> No
     assert {name for name in ours if ours[name] != theirs[name]} <= dated
     assert ours["info.json"] == theirs["info.json"]
     assert "\nNo problems found in 1 task\n" in typed.ended["validate"].out
-
-
-@pytest.mark.bwrap
-def test_documents_of_an_authored_task_follow_their_schemas(typed: Typed) -> None:
-    task = typed.task
-    for schema, path in (
-        ("info", task.info_path),
-        ("provenance", task.provenance_path),
-        ("vetting", task.vetting_path),
-        ("evaluation", task.evaluation_path),
-        ("recording", task.recording(task.load(), 1) / "recording.json"),
-    ):
-        validate_with(schema, json.loads(path.read_bytes()))
 
 
 @pytest.mark.bwrap

@@ -85,8 +85,7 @@ def test_another_base_image_has_to_be_given_again(task: Task) -> None:
 def test_a_base_image_that_cannot_be_had_is_no_fault_of_the_task(task: Task) -> None:
     write(task, base="lmr-author/no-such-base:none")
     ended = build(task)
-    assert ended.code == 3
-    assert "lmr-author/no-such-base:none" in ended.err
+    assert ended.code == 3 and "lmr-author/no-such-base:none" in ended.err
     assert "--base-image" in ended.err and "make-base-image" in ended.err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -29,10 +30,11 @@ def task(tmp_path: Path) -> Task:
     return foreign_task(tmp_path / "tasks", STYLES["asserts"])
 
 
-def write(folder: Path, *lines: dict[str, Any]) -> Path:
-    path = folder / "predictions.jsonl"
-    path.write_text("".join(json.dumps({"task": "7-Softplus", "index": 1} | line) + "\n" for line in lines))
-    return path
+def write(folder: Path, *lines: dict[str, Any]) -> None:
+    """Write predictions, by default for the task of these tests; ``...`` leaves a name out."""
+    made = [{"task": "7-Softplus", "index": 1, "model": "m"} | line for line in lines]
+    texts = [json.dumps({key: value for key, value in one.items() if value is not ...}) for one in made]
+    (folder / "predictions.jsonl").write_text("".join(f"{text}\n" for text in texts))
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -60,21 +62,15 @@ def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) ->
     first, second = proved.json()["tasks"]
     assert (first["task"], first["gates"]) == ("3-Broken", []) and "invalid JSON" in first["error"]
     assert second["task"] == "7-Softplus" and any(gate["status"] == "passed" for gate in second["gates"])
-    assert (
-        proved.code == 1
-        and "not evaluated" in (shown.out + shown.err)
-        and "golden-passes" in (shown.out + shown.err)
-    )
+    assert proved.code == 1 and "not evaluated" in shown.out and "golden-passes" in shown.out
     assert alone.code == 3 and "invalid JSON" in alone.err
 
-    write(tmp_path, {"model": "m", "code": GOOD}, {"model": "m", "code": GOOD, "task": "3-Broken"})
-    with (tmp_path / "predictions.jsonl").open("a") as file:
-        file.write('{"task": "12-Elsewhere", "model": "m", "code": ""}\n')
+    write(tmp_path, {"code": GOOD}, {"code": GOOD, "task": "3-Broken"}, {"code": "", "task": "12-Elsewhere"})
     judged = judge(tmp_path)
 
     assert judged.code == 1 and [line["outcome"] for line in results(tmp_path)] == ["passed"]
-    assert "not judged: all for 3-Broken" in (judged.out + judged.err)
-    assert "left out, as these tasks are not here: 12-Elsewhere (1)" in (judged.out + judged.err)
+    assert "not judged: all for 3-Broken" in judged.out
+    assert "left out, as these tasks are not here: 12-Elsewhere (1)" in judged.out
 
 
 def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
@@ -89,15 +85,8 @@ def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
         {"model": "right", "code": GOOD + "\n\nprint(softplus(1.0))\n"},
         {"model": "wrong", "code": BAD},
         {"model": "mute", "code": None},
-        {"task": None, "instance_id": 7, "model_name_or_path": "patch", "model": None, "model_patch": patch},
+        {"task": ..., "instance_id": 7, "model": ..., "model_name_or_path": "patch", "model_patch": patch},
     )
-    text = (
-        (tmp_path / "predictions.jsonl")
-        .read_text()
-        .replace('"task": null, ', "")
-        .replace('"model": null, ', "")
-    )
-    (tmp_path / "predictions.jsonl").write_text(text)
 
     done = judge(tmp_path, "--jobs", "2", "--format", "json")
 
@@ -116,6 +105,11 @@ def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
     assert document["results"][1]["dropped"] == ["code at module level, line 5: print(softplus(1.0))"]
     row = next(row for row in document["summary"] if row["model"] == "right" and row["category"] == "all")
     assert (row["judged"], row["passed"], row["low"]) == (2, 2, 0.3424)
+    shown = judge(tmp_path)
+    assert re.search(r"^wrong +0 of 1 +0.0% +0.0% to 79.3% +1 failed$", shown.out, re.MULTILINE)
+    assert (
+        "failed wrong, 7-Softplus 1: " in shown.out and "5 candidates, 5 of them by an earlier" in shown.out
+    )
 
 
 def test_a_rerun_judges_only_what_is_new_or_changed(task: Task, tmp_path: Path) -> None:
@@ -127,12 +121,9 @@ def test_a_rerun_judges_only_what_is_new_or_changed(task: Task, tmp_path: Path) 
     done = judge(tmp_path)
 
     assert "3 candidates, 1 of them by an earlier run" in done.out
+    assert "3 of 3 candidates (1 judged by an earlier run): 1 passed, 1 failed" in done.err
     second = results(tmp_path)
-    assert [(line["model"], line["outcome"]) for line in second] == [
-        ("a", "passed"),
-        ("b", "passed"),
-        ("c", "failed"),
-    ]
+    assert [line["model"] + " " + line["outcome"] for line in second] == ["a passed", "b passed", "c failed"]
     assert second[0] == first[0] and second[1]["digest"] != first[1]["digest"]
 
     (task.root / "scores-repo/unit_test/cases.json").write_text("[]")
@@ -169,23 +160,17 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         ('{"task": "7-Softplus", "code": ""}', "names no model"),
         ('{"task": "7-Softplus", "model": "m"}', "neither code nor a patch"),
         ('{"task": "7-Softplus", "index": 3, "model": "m", "code": ""}', "has no implementation 3"),
-        (
-            '{"task": "9-Other", "model": "m", "code": ""}',
-            "predictions for 9-Other, none of them a task here",
-        ),
+        ('{"task": "9-Other", "model": "m", "code": ""}', "for 9-Other, none of them a task here"),
         ("", "holds no predictions"),
     ],
 )
 def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task, tmp_path: Path) -> None:
     (tmp_path / "predictions.jsonl").write_text(content)
-
-    error, _ = refuse(3, "evaluate", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)
-
-    assert said in error
+    assert said in refuse(3, "evaluate", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)[0]
 
 
 def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
-    write(tmp_path, {"model": "a", "code": GOOD})
+    write(tmp_path, {"code": GOOD})
 
     assert "for candidates" in refuse(2, "evaluate", "tasks", "--out", "x", cwd=tmp_path)[0]
     given = ("evaluate", "tasks", "--predictions", "predictions.jsonl")
@@ -193,17 +178,8 @@ def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 
-def running() -> list[Path]:
-    """Private folders of runs under way."""
-    return [path for path in TEMPORARY.iterdir() if path.name.startswith("lmr-author-bench-")]
-
-
-def many(folder: Path) -> None:
-    write(folder, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
-
-
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:
-    many(tmp_path)
+    write(tmp_path, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
     command = ("evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)
     process = start(*command, cwd=tmp_path)
     stored = tmp_path / "lmr-results" / "results.jsonl"
@@ -215,7 +191,7 @@ def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp
     assert ended.code == 130
     judged = len(results(tmp_path))
     assert 2 <= judged < 12
-    assert running() == []
+    assert not [path for path in TEMPORARY.iterdir() if path.name.startswith("lmr-author-bench-")]
     done = succeed(*command, cwd=tmp_path)
     assert f"12 candidates, {judged} of them by an earlier run" in done.out
 
@@ -223,7 +199,7 @@ def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp
 def test_two_evaluations_do_not_write_to_one_folder(task: Task, tmp_path: Path) -> None:
     import fcntl
 
-    write(tmp_path, {"model": "a", "code": GOOD})
+    write(tmp_path, {"code": GOOD})
     (tmp_path / "lmr-results").mkdir()
     with (tmp_path / "lmr-results" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -233,7 +209,7 @@ def test_two_evaluations_do_not_write_to_one_folder(task: Task, tmp_path: Path) 
 
 def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: Path) -> None:
     foreign_task(tmp_path / "tasks", "import no_such_library\n" + STYLES["asserts"])
-    write(tmp_path, {"model": "a", "code": GOOD})
+    write(tmp_path, {"code": GOOD})
 
     done = judge(tmp_path)
 
@@ -245,8 +221,9 @@ def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: 
 
 def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
     log = "import os\nos.makedirs('unit_test/logs', exist_ok=True)\nopen('unit_test/logs/a.log', 'w').write('Passed')\n"
-    test = MEAN + log
-    foreign_task(tmp_path / "tasks", test, goal_function="add", class_name="Mean", masked=masked_mean())
+    head, _, _ = GOLDEN.partition("        self.total += value")
+    masked = head + "        raise NotImplementedError\n"
+    foreign_task(tmp_path / "tasks", MEAN + log, goal_function="add", class_name="Mean", masked=masked)
     cheat = (
         "def add(self, value):\n    import os\n    os.makedirs('unit_test/logs', exist_ok=True)\n"
         "    with open('unit_test/logs/unit_test_1.log', 'w') as log:\n        log.write('Passed')\n    os._exit(1)\n"
@@ -257,8 +234,3 @@ def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
     assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
     assert judge(tmp_path).code == 0
     assert [line["outcome"] for line in results(tmp_path)] == ["failed"]
-
-
-def masked_mean() -> str:
-    head, _, _ = GOLDEN.partition("        self.total += value")
-    return head + "        raise NotImplementedError\n"

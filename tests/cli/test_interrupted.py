@@ -81,10 +81,7 @@ def test_record_interrupted_while_the_driver_runs(number: int, masked: Task, tmp
     wait_for(lambda: not processes_with(marker), 10)
     assert temporaries() <= temporary
     # The driver would sleep for 100 s more.
-    assert (
-        "using the calls of this command's interrupted run"
-        in succeed("next", "--no-input", cwd=masked.root).err
-    )
+    assert "using the calls of this command's interrupted run" in succeed("next", cwd=masked.root).err
     assert not masked.run_folder(1).parent.exists()
 
 

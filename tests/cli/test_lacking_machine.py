@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
-from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
+from tests.cli.program import ENVIRONMENT, PROGRAM, refuse
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 
@@ -40,20 +39,6 @@ def test_git_that_is_not_installed(tmp_path: Path) -> None:
 def test_a_place_where_nothing_can_be_written_is_named_as_it_was_given(masked: Task) -> None:
     error, _ = refuse(EXPECTED, "report", "--html", "/proc/page.html", cwd=masked.root)
     assert "/proc/page.html: " in error and ".tmp" not in error
-
-
-def test_files_that_may_not_grow(fresh: Task) -> None:
-    """As a full disk, but for any user: no file may be larger than 600 bytes."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
-
-    command = ("mask", HINGE, "--category", "Evaluation Metrics", "--no-input")
-    error, hint = refuse(
-        EXPECTED, *command, cwd=fresh.root, preexec_fn=limit, env={"PYTHONDONTWRITEBYTECODE": "1"}
-    )
-    assert "too large" in error.lower() and "ulimit" in hint
-    succeed(*command, cwd=fresh.root)
 
 
 FILL = """

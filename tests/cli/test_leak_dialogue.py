@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import PipeInput
 
-from lmr_author.cli import leak_dialogue
+from lmr_author.cli.mask import settle
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.masking.leftovers import OpenLeak
 from lmr_author.task import Task, accepted, also_masked
@@ -26,13 +23,6 @@ def copy(counter: bytes) -> bytes:
     """The target's file with a line more in the target, and another class."""
     more = b"        self." + counter + b" += 1\n" + RETURN
     return LOSSES.replace(b"class Meter", b"class OldMeter").replace(RETURN, more)
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
 
 
 @pytest.fixture
@@ -57,7 +47,7 @@ def test_shown_masked_and_accepted(task: Task, keys: PipeInput, capsys: pytest.C
     keys.send_text(DOWN * 2 + ENTER)  # the other: accept it,
     keys.send_text(ENTER + "a test's own copy" + ENTER)  # for no reason; for one
 
-    leak_dialogue.settle(task, leaks, task.root)
+    settle(task, leaks, task.root)
 
     assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
     assert [(item.code, item.path, item.reason) for item in accepted.load(task)] == [
@@ -66,13 +56,6 @@ def test_shown_masked_and_accepted(task: Task, keys: PipeInput, capsys: pytest.C
     shown = capsys.readouterr().err
     assert "+    self.count += 1" in shown and "self.seen" not in shown
     assert "% the same" in shown
-
-
-def test_left_as_they_are(task: Task, keys: PipeInput) -> None:
-    leaks = masked(task)
-    keys.send_text((DOWN * 3 + ENTER) * 2)
-    leak_dialogue.settle(task, leaks, task.root)
-    assert (also_masked.load(task), accepted.load(task)) == ((), ())
 
 
 @pytest.mark.parametrize("reason", ["", "a test's own"], ids=["at a question", "in a reason"])
@@ -84,7 +67,7 @@ def test_an_interruption_loses_no_answer(
     keys.send_text(DOWN * 2 + ENTER + reason + CTRL_C if reason else CTRL_C)  # and that is all
 
     with pytest.raises(KeyboardInterrupt):
-        leak_dialogue.settle(task, leaks, task.root)
+        settle(task, leaks, task.root)
 
     assert "`lmr-author mask --leaks` asks about the other places" in capsys.readouterr().err
     assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
@@ -104,11 +87,13 @@ def test_leaks_can_be_looked_for_again(task: Task) -> None:
     assert "no solution was found" in succeed("mask", "--leaks", "--no-input", cwd=task.root).err
 
 
-def test_many_are_asked_about_at_once(task: Task, keys: PipeInput) -> None:
+def test_many_are_asked_about_at_once_and_a_few_can_be_left(task: Task, keys: PipeInput) -> None:
     leaks = masked(task)
-    keys.send_text(DOWN + ENTER)
-    leak_dialogue.settle(task, leaks * 2, task.root)
-    assert also_masked.load(task) == ()
+    keys.send_text((DOWN * 3 + ENTER) * 2)  # leave each
+    settle(task, leaks, task.root)
+    keys.send_text(DOWN + ENTER)  # leave all
+    settle(task, leaks * 2, task.root)
+    assert (also_masked.load(task), accepted.load(task)) == ((), ())
 
 
 def test_the_hint_is_a_command_that_works(task: Task) -> None:
@@ -124,9 +109,3 @@ def test_the_hint_is_a_command_that_works(task: Task) -> None:
     assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
     assert "restored one.py::OldMeter.add" in succeed("unmask", cwd=task.root).err
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")
-
-
-def test_an_unknown_look_alike_is_refused_with_a_suggestion(task: Task) -> None:
-    error, hint = refuse(3, "mask", ADD, "--also", "one.py::OldMeter.ad", "--no-input", cwd=task.root)
-    assert "no function 'OldMeter.ad'" in error
-    assert "did you mean one.py::OldMeter.add" in hint

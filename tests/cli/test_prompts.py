@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import PipeInput
 
 from lmr_author.cli import ui
-from lmr_author.cli.export import _taken
-from lmr_author.cli.extract import _no_name
 from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.masking import MaskOptions, mask
@@ -22,13 +17,6 @@ from lmr_author.task import CATEGORIES
 from tests.support import make_task
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
 
 
 def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> None:
@@ -68,7 +56,7 @@ def test_a_review_asks_why_until_there_is_a_reason(keys: PipeInput) -> None:
     keys.send_text(ENTER)  # no reason given,
     keys.send_text("   " + ENTER)  # none that says anything,
     keys.send_text("names a wrong section" + ENTER)
-    keys.send_text("p" + ENTER + "b" + ENTER + "u" + ENTER + "no time" + ENTER)  # back, then unsure
+    keys.send_text("u" + ENTER + "no time" + ENTER)
     keys.send_text(("p" + ENTER) * (len(HUMAN) - 2) + ENTER)
     items = human_items(ask_answers(HUMAN, {}, lambda _: None))
     assert [(item.answer, item.comment) for item in items[:2]] == [
@@ -92,11 +80,4 @@ def test_record_asks_until_the_command_can_be_recorded(keys: PipeInput, tmp_path
 def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:
     keys.send_text(ENTER)  # nothing is marked yet
     keys.send_text("second" + " " + ENTER)
-    assert ui.search("Which?", {"a.py::first": "x", "a.py::second": "y"}) == ["a.py::second"]
-
-
-def test_a_folder_to_export_to_and_a_name_are_checked_when_they_are_given(tmp_path: Path) -> None:
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "file").touch()
-    assert _taken(str(tmp_path / "full")).endswith("is not empty") and _taken(str(tmp_path / "new")) == ""
-    assert [bool(_no_name(name)) for name in ("mean_loss", "2x", "class", "a b")] == [False, True, True, True]
+    assert ui.several("Which?", {"a.py::first": "x", "a.py::second": "y"}, search=True) == ["a.py::second"]

@@ -6,14 +6,15 @@ import platform
 
 import pytest
 
+from lmr_author.cli.record import lines, not_stored
 from lmr_author.task import Task
+from lmr_author.task.recording import Case
 from tests.cli.conftest import HINGE
 from tests.cli.program import lmr, succeed
 from tests.evaluation.foreign import PLAIN_PYTHON
 
-pytestmark = pytest.mark.bwrap
 
-
+@pytest.mark.bwrap
 def test_a_large_call_says_how_much_to_cut(masked: Task) -> None:
     (masked.root / "small-repo/large.py").write_text(
         "from pkg.losses import hinge\ntry:\n    hinge(list(range(100_000)))\nexcept TypeError:\n    pass\n"
@@ -25,6 +26,7 @@ def test_a_large_call_says_how_much_to_cut(masked: Task) -> None:
     assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
 
 
+@pytest.mark.bwrap
 def test_a_golden_that_raises_in_every_case_is_told(masked: Task) -> None:
     driver = "from pkg.losses import hinge\ntry:\n    hinge('no number')\nexcept TypeError:\n    pass\n"
     (masked.root / "small-repo/wrong.py").write_text(driver)
@@ -36,6 +38,7 @@ def test_a_golden_that_raises_in_every_case_is_told(masked: Task) -> None:
 FATAL = "from pkg.losses import hinge\n"
 
 
+@pytest.mark.bwrap
 @pytest.mark.parametrize(
     ("driver", "code"),
     [
@@ -55,7 +58,8 @@ def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str
     assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
 
 
-def test_what_the_command_and_its_python_were_is_said(masked: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.bwrap
+def test_the_command_and_its_python_are_named(masked: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LMR_AUTHOR_CACHE", str(masked.root.parent / "cache"))
     (masked.root / "small-repo/fail.py").write_text(
         "from pkg.losses import hinge\nfor x in (0.5, 2.0, -1.0): hinge(x, margin=1.5)\nrange(3).missing\n"
@@ -65,5 +69,41 @@ def test_what_the_command_and_its_python_were_is_said(masked: Task, monkeypatch:
     assert first.startswith(f"recording with lmr-author's own Python {platform.python_version()} (")
     assert "`lmr-author env local` makes one" in first
     assert "exit code 1: AttributeError: 'range' object has no attribute 'missing'" in done.err
-    named = succeed("record", "--force", "--python", PLAIN_PYTHON, "--", "python", "fail.py", cwd=masked.root)
+    where = ("--task", masked.root, "--python", PLAIN_PYTHON)
+    named = succeed("record", "--force", *where, "--", "python", "fail.py", cwd=masked.root)
     assert "own Python" not in named.err
+    evaluate = f"lmr-author evaluate --python {PLAIN_PYTHON} {masked.root}"
+    assert f"next: lmr-author validate {masked.root} && {evaluate}\n" in named.err
+
+
+ENCODER = {"path": "self._modules['encoder']", "type": "Encoder"}
+LOCK = {"path": "pool._lock", "type": "_thread.lock"}
+
+
+def case(number: int, *omitted: dict[str, str]) -> Case:
+    """A case without these parts."""
+    return Case(f"case_{number}", number, 10, {}, {}, "returned", omitted=omitted)
+
+
+def test_parts_that_are_not_stored_are_named_with_what_builds_them() -> None:
+    assert not_stored([case(1)]) == []
+    assert not_stored([case(1, {"path": "self._lock", "type": "Lock"})]) == ["not stored: self._lock (Lock)"]
+    first, second, last = not_stored([case(1, ENCODER, LOCK), case(2, ENCODER)])
+    assert (first, second) == (
+        "not stored: self.encoder (Encoder)",
+        "not stored in case_1: pool._lock (_thread.lock)",
+    )
+    assert last.startswith(
+        "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
+    )
+    assert "def encoder(): …, def pool(): …" in last
+    many = not_stored([case(1, *({"path": f"self.part{number}", "type": "Part"} for number in range(5)))])
+    assert "and 2 more parts; recording.json lists them" in many and "self.part4" not in "".join(many)
+
+
+def test_lines_are_written_as_ranges() -> None:
+    assert [lines([(7, 7)]), lines([(7, 9)]), lines([(7, 7), (12, 15)])] == [
+        "line 7",
+        "lines 7-9",
+        "lines 7, 12-15",
+    ]

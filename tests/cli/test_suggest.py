@@ -16,15 +16,10 @@ def test_a_table_and_the_next_command(tmp_path: Path) -> None:
     assert "next: lmr-author mask pkg/losses.py::hinge" in done.out + done.err
 
 
-def test_a_masked_function_is_judged_by_its_golden_and_not_offered_again(tmp_path: Path) -> None:
+def test_a_masked_function_is_not_offered_again(tmp_path: Path) -> None:
     task = make_task(tmp_path)
-    before = succeed("suggest", "--format", "json", cwd=task.root).json()
     succeed("mask", "pkg/losses.py::hinge", "--no-input", cwd=task.root)
-    after = succeed("suggest", "--format", "json", cwd=task.root).json()
-    assert [item["score"] for item in after["suggestions"]] == [
-        item["score"] for item in before["suggestions"]
-    ]
-    assert after["suggestions"][0]["masked"] == 1
+    assert succeed("suggest", "--format", "json", cwd=task.root).json()["suggestions"][0]["masked"] == 1
     shown = succeed("suggest", cwd=task.root)
     assert "next: lmr-author mask pkg/losses.py::hinge" not in shown.out + shown.err
 

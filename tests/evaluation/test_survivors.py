@@ -75,7 +75,7 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     assert "no mutant '0000aaaa'" in capsys.readouterr().err
     assert equivalents.load(task).accepted == (), "all of them or none"
     assert app.main([*words, "--accept-mutant", "6-9"]) == 0
-    shown = " ".join(capsys.readouterr().err.split())
+    shown = " ".join("".join(capsys.readouterr()).split())
 
     accepted = equivalents.load(task).of(OUTER)
     assert {item.id for item in accepted} == alive and len(alive) > 5

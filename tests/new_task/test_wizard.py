@@ -15,8 +15,8 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from lmr_author import files
-from lmr_author.cli import new_task_wizard
-from lmr_author.cli.new_task_wizard import AtTerminal
+from lmr_author.cli import new_task as new_task_wizard
+from lmr_author.cli.new_task import AtTerminal
 from lmr_author.cli.ui import Progress
 from lmr_author.errors import LmrError
 from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, InterruptedDraft, keep, kept_in, problems

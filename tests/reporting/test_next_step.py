@@ -53,41 +53,17 @@ def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> N
     assert "--python" not in found.note
 
 
-def test_it_masks_then_asks_for_a_driver_and_shows_the_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_runs_what_status_names_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     task = make_task(tmp_path)
-    base = ["next", "--task", str(task.root), "--no-input"]
+    base = ["next", "--task", str(task.root)]
     assert main(base) == 2
     told = capsys.readouterr().err
-    assert "--target FILE::FUNCTION" in told and "lmr-author suggest" in told
-    assert main([*base, "--target", HINGE]) == 0
-    assert task.load().implementations[0].goal_function == "hinge"
-    capsys.readouterr()
-
-    assert main(base) == 2
-    assert "-- COMMAND" in capsys.readouterr().err
+    assert f"$ lmr-author mask --task {task.root}" in told and "name one: lmr-author mask" in told
+    mask(task, MaskOptions((HINGE,)), task.root)
     assert main([*base, "--show"]) == 0
     assert capsys.readouterr().out.strip() == f"lmr-author record {HINGE} --task {task.root}"
-    assert main([*base, "--show", "--", "python", "run.py", "--name", "a b"]) == 0
-    shown = capsys.readouterr().out.strip()
-    assert shown == f"lmr-author record {HINGE} --task {task.root} -- python run.py --name 'a b'"
-    assert main([*base, "--show", "--python", "/env/bin/python", "--", "python", "run.py"]) == 0
-    shown = capsys.readouterr().out.strip()
-    assert shown == f"lmr-author record --python /env/bin/python {HINGE} --task {task.root} -- python run.py"
-
-
-def test_where_code_runs_is_said_only_to_what_runs_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    task = make_task(tmp_path)
-    base = ["next", "--task", str(task.root), "--no-input", "--sandbox", "docker", "--show"]
-    assert main(base) == 0
-    assert "--sandbox" not in capsys.readouterr().out
-    assert main(["next", "--task", str(task.root), "--no-input", "--target", HINGE]) == 0
-    capsys.readouterr()
-    assert main(base) == 0
-    assert capsys.readouterr().out.startswith("lmr-author record --sandbox docker ")
+    assert main(base) == 2
+    assert "-- python driver.py" in capsys.readouterr().err
 
 
 def test_a_damaged_task_is_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_status_goes_on_to_accepted(task: Task, capsys: pytest.CaptureFixture[st
     said(task, "bo", core="fail")
     said(task, "cy")
     assert now()[1] == "disputed: core"
-    decide = ["next", "--task", str(task.root), "--no-input"]
-    assert main(decide) == 2 and "--verdict pass|fail" in capsys.readouterr().err
-    assert main([*decide, "--verdict", "pass", "--reason", "read again", "--reviewer", "dee"]) == 0
+    assert main(["next", "--task", str(task.root)]) == 2 and "--reviewer NAME" in capsys.readouterr().err
+    decide = ["review", str(task.root), "--adjudicate", "core=pass", "--reviewer", "dee"]
+    assert main([*decide, "--reason", "read again"]) == 0
     assert now()[0] == "accepted"
