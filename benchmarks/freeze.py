@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
 import difflib
 import hashlib
-import io
 import json
 import os
 import random
@@ -26,10 +24,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,45 +65,21 @@ PASSING = ((r"uid 16\d+|\"(uid|peak_rss)\": \d+|\d+ MB at most", "<number>"),
 
 
 class Program:
-    """The installed ``lmr-author``, run in forks of this process: it is imported once."""
+    """The installed ``lmr-author``."""
 
     def __init__(self, work: Path) -> None:
-        (found,) = entry_points(group="console_scripts", name="lmr-author")
-        self.main: Callable[[], int] = found.load()
         self.work = work
 
     def run(self, folder: Path, *words: str) -> tuple[int, str, str]:
         """Exit code, standard output and standard error of one command."""
-        out, err = self.work / "stdout", self.work / "stderr"
-        child = os.fork()
-        if not child:
-            code = 70
-            try:
-                for number, path in ((1, out), (2, err)):
-                    os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-                code = self.here(folder, *words)
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status), self.plain(out), self.plain(err)
+        # -P: a repository may have modules named like those that the program imports.
+        command = [sys.executable, "-P", "-m", "lmr_author", *words]
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+        return done.returncode, self.plain(done.stdout), self.plain(done.stderr)
 
-    def here(self, folder: Path, *words: str) -> int:
-        """Run one command in this process."""
-        os.chdir(folder)
-        sys.argv = ["lmr-author", *words]
-        try:
-            return self.main() or 0
-        except SystemExit as ended:
-            return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-
-    def plain(self, path: Path) -> str:
-        """A file's text without what changes from run to run."""
-        text = path.read_text("utf-8", "replace")
+    def plain(self, output: bytes) -> str:
+        """A program's output without what changes from run to run."""
+        text = output.decode("utf-8", "replace")
         for place, name in ((self.work, "<work>"), (ROOT, "<checkout>"), (Path(sys.prefix), "<python>")):
             text = text.replace(str(place), name)
         for pattern, name in PASSING:
@@ -127,9 +99,6 @@ def findings(program: Program, corpus: Path) -> tuple[Subject, Subject]:
     groups: dict[Path, list[str]] = {}
     for task in [*sorted(corpus.glob("*/*/*/")), EXAMPLE]:
         groups.setdefault(task.parent, []).append(task.name)
-    first, names = next(iter(groups.items()))
-    with contextlib.redirect_stdout(io.StringIO()):  # in this process: the forks find the modules imported
-        program.here(first, "validate", *names, "--jobs", "1")
     for group, names in groups.items():
         name = str(group.relative_to(corpus)) if corpus in group.parents else group.name
         _, out, err = program.run(group, "validate", *names, "--format", "json", "--jobs", "1")
@@ -150,7 +119,7 @@ def helps(program: Program, *verbs: str) -> Iterator[tuple[str, Any]]:
     """``--help`` of a verb and of all verbs below it."""
     lines = program.answer(program.work, *verbs, "--help")
     yield " ".join(("lmr-author", *verbs)), lines
-    names = re.findall(r"^  ([a-z][\w-]+)", "\n".join(lines).partition("\nCommands:\n")[2], re.M)
+    names = re.findall(r"^  ([a-z][\w-]+) {2,}[A-Z]", "\n".join(lines), re.M)
     for name in names:
         yield from helps(program, *verbs, name)
 
@@ -238,11 +207,11 @@ def kinds(work: Path) -> Iterator[tuple[str, Any]]:
     """The gates of the 17 kinds of targets, with the mutants made and killed, and those that survive."""
     command = [sys.executable, str(ROOT / "benchmarks" / "targets.py"), str(work / "kinds")]
     done = subprocess.run(command, capture_output=True, text=True)
-    yield "table", done.stdout.splitlines() or done.stderr.splitlines()
+    yield "exit", [done.returncode, *done.stderr.splitlines()]
     if done.returncode:
         return
     for item in json.loads((work / "kinds" / "local.json").read_text("utf-8")):
-        survivors = [mutant["diff"] for mutant in item.get("detail", item).get("survivors", ())]
+        survivors = [mutant["diff"] for mutant in item["detail"].get("survivors", ())]
         yield f"{item['implementation']} {item['gate']}", [item["status"], item["message"], *survivors]
 
 

@@ -1,8 +1,7 @@
-"""Every kind of target, authored and proven: `python benchmarks/targets.py WORK [--docker BASE] [--only WORD …]`.
+"""Author and prove every kind of target: `python benchmarks/targets.py WORK [--docker BASE] [--only WORD …]`.
 
-For each target of ``benchmarks/kinds``: its calls are recorded, the golden is replayed ten times in the local sandbox
-and, with ``--docker``, in a container, the masked version has to fail, and the share of the golden's mutants that fail
-is counted. The table goes to standard output; the task stays in WORK, a new folder.
+For each target of ``benchmarks/kinds``, calls are recorded, then ``evaluate`` runs every gate in the local sandbox
+and, with ``--docker``, all but the mutants in containers. The task and the results stay in WORK, a new folder.
 """
 
 from __future__ import annotations
@@ -10,27 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAPER = HERE.parent / "templates" / "demo" / "paper.pdf"
 REPEATS = 10
-HEAD = (
-    "kind",
-    "target",
-    "cases of calls",
-    "golden, local",
-    "Docker",
-    "masked, local",
-    "Docker",
-    "mutants that fail",
-)
 
 
 @dataclass(frozen=True)
@@ -98,7 +86,7 @@ def repository(work: Path) -> Path:
     return folder
 
 
-def author(work: Path, kinds: tuple[Kind, ...]) -> Path:
+def author(work: Path, kinds: Sequence[Kind]) -> Path:
     """A task with all targets masked."""
     words = [
         "--name",
@@ -114,87 +102,42 @@ def author(work: Path, kinds: tuple[Kind, ...]) -> Path:
     needed(run(work, "new-task", str(PAPER), "--repo", str(repository(work)), *words))
     (task,) = work.glob("*-kinds")
     for kind in kinds:
-        words = [
-            "--instruction",
-            f"Implement {kind.target}.",
-            "--category",
-            "Training Objectives & Optimization",
-        ]
-        words += [
-            "--retrieval",
-            "none",
-            "--objective",
-            kind.name,
-            "--no-input",
-        ]
+        words = ["--instruction", f"Implement {kind.target}.", "--objective", kind.name]
+        words += ["--category", "Training Objectives & Optimization", "--retrieval", "none", "--no-input"]
         needed(run(task, "mask", kind.target, *words))
     return task
 
 
-def record(task: Path, kind: Kind) -> str:
-    """How many cases of how many calls were kept, or why it failed."""
-    done = run(task, "record", kind.target, "--yes", *kind.words)
-    if done.returncode:
-        return f"failed: {done.stderr.strip()[-300:]}"
-    found = re.search(r"recorded (\d+) of (\d+) calls[^,\n]*(?:, and (\d+))?", done.stdout + done.stderr)
-    return f"{int(found[1]) + int(found[3] or 0)} of {found[2]}" if found else "?"
-
-
-def gates(task: Path, *words: str) -> dict[tuple[int | None, str], dict[str, Any]]:
-    """(number of the implementation, gate) → result."""
+def evaluate(task: Path, kinds: Sequence[Kind], store: Path, *words: str) -> None:
+    """Print and store the result of each gate."""
     done = run(task, "evaluate", "--format", "json", "--repeats", str(REPEATS), *words)
     if not done.stdout.strip():
         raise SystemExit(f"evaluate: {done.stderr.strip()[-2000:]}")
     (report,) = json.loads(done.stdout)["tasks"]
-    return {(item["implementation"], item["gate"]): item for item in report["gates"]}
-
-
-def column(found: dict[tuple[int | None, str], dict[str, Any]], index: int, gate: str) -> str:
-    """What a gate says, in short."""
-    result = found.get((index, gate))
-    if result is None:
-        return "-"
-    shares = re.search(r"(\d+) of (\d+)", result["message"])
-    if gate == "masked-fails" or shares is None:
-        return "fails" if result["status"] == "passed" else f"{result['status']}: {result['message'][:60]}"
-    share = f" ({int(shares[1]) / int(shares[2]):.0%})" if gate == "mutants-die" else ""
-    return f"{shares[1]} of {shares[2]}{share}"
+    store.write_text(json.dumps(report["gates"], indent=1))
+    for gate in report["gates"]:
+        number = gate["implementation"]
+        name = f"{kinds[number - 1].name}: " if number else ""
+        print(f"{store.stem}: {name}{gate['gate']} {gate['status']}: {gate['message']}")
 
 
 def main() -> None:
-    """Author, record, evaluate, print."""
+    """Author, record and evaluate."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("work", type=Path)
     parser.add_argument("--docker", metavar="BASE", help="also in containers, on this base image")
     parser.add_argument("--only", nargs="*", default=[""], help="targets whose name has one of these words")
     options = parser.parse_args()
-    kinds = tuple(
-        kind for kind in KINDS if any(word in f"{kind.name} {kind.target}" for word in options.only)
-    )
+    kinds = [kind for kind in KINDS if any(word in f"{kind.name} {kind.target}" for word in options.only)]
     options.work.mkdir(parents=True)
     task = author(options.work.resolve(), kinds)
-    recorded = []
     for kind in kinds:
-        recorded.append(record(task, kind))
-        print(f"{kind.name}: {recorded[-1]}", file=sys.stderr, flush=True)
-    local = gates(task)
-    (options.work / "local.json").write_text(json.dumps(list(local.values()), indent=1))
-    docker = (
-        gates(task, "--mutants", "0", "--sandbox", "docker", "--base-image", options.docker)
-        if options.docker
-        else {}
-    )
-    (options.work / "docker.json").write_text(json.dumps(list(docker.values()), indent=1))
-    print(f"| {' | '.join(HEAD)} |")
-    print("|---" * len(HEAD) + "|")
-    for index, (kind, cases) in enumerate(zip(kinds, recorded, strict=True), 1):
-        cells = [kind.name, f"`{kind.target}`", cases]
-        cells += [
-            column(found, index, gate)
-            for gate in ("golden-passes", "masked-fails")
-            for found in (local, docker)
-        ]
-        print(f"| {' | '.join([*cells, column(local, index, 'mutants-die')])} |")
+        done = run(task, "record", kind.target, "--yes", *kind.words)
+        print(f"{kind.name}: {(done.stdout + done.stderr).strip().splitlines()[-1]}", flush=True)
+    evaluate(task, kinds, options.work / "local.json")
+    if options.docker:
+        docker = ("--mutants", "0", "--sandbox", "docker", "--base-image", options.docker)
+        evaluate(task, kinds, options.work / "docker.json", *docker)
 
 
 if __name__ == "__main__":

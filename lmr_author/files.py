@@ -306,10 +306,10 @@ def staged_folder(final: Path) -> Iterator[Path]:
     did those of its parents that had to be made.
     """
     made = [folder for folder in final.parents if not folder.exists()]
-    final.parent.mkdir(parents=True, exist_ok=True)
     staging: Path | None = None
     try:
         with HeldInterrupts():
+            final.parent.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
         staging.chmod(0o777 & ~_umask())
         yield staging

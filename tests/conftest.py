@@ -10,12 +10,15 @@ import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 CACHE = tempfile.mkdtemp(prefix="lmr-tests-cache-")
 """In place of the user's cache, for this process and those that it starts."""
@@ -83,3 +86,10 @@ def pytest_runtest_makereport() -> Generator[None, Any, Any]:
         report.outcome = "failed"
         report.longrepr = f"skipped, but LMR_REQUIRE_ALL is set: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    """A keyboard: what is sent to it is typed."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe

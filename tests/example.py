@@ -16,22 +16,19 @@ from lmr_author.task import Task
 
 GOOD = Path(__file__).parent / "checks" / "good-task"
 FOLDER, REPOSITORY = "1-MarginRanking", "margin-ranking"
-GOAL, TEST = f"{REPOSITORY}/ranking/losses.py", f"{REPOSITORY}/unit_test/unit_test_1.py"
+GOAL = f"{REPOSITORY}/ranking/losses.py"
 
 FILES: dict[str, str] = {
     path.relative_to(GOOD).as_posix(): path.read_text("utf-8") for path in GOOD.rglob("*") if path.is_file()
 }
 INFO: dict[str, Any] = json.loads(FILES.pop("info.json"))
 PROVENANCE: dict[str, Any] = json.loads(FILES.pop("authoring/provenance.json"))
-PAPER_JSON: dict[str, str] = json.loads(FILES.pop(f"{REPOSITORY}/paper.json"))
-DOCKERFILE, UNIT_TEST = FILES["Dockerfile"], FILES[TEST]
+FILES.pop(f"{REPOSITORY}/paper.json")
+DOCKERFILE = FILES["Dockerfile"]
 MASKED, GOLDEN = FILES[GOAL], FILES["golden_files/losses_golden.py"]
 INSTRUCTION: str = INFO["implementations"][0]["instruction"]
 HEAD, _, _REST = GOLDEN.partition("    penalties = []\n")
 BODY = "    penalties = []\n" + _REST.partition("\n\nclass")[0]
-TAIL = GOLDEN.removeprefix(HEAD + BODY)
-MASKED_BODY = MASKED.removeprefix(HEAD).removesuffix(TAIL)
-PLAIN_HEAD = HEAD.partition('    """Mean smooth')[0]
 
 Content = str | bytes | None | Callable[[], bytes]
 
@@ -123,17 +120,3 @@ def second_implementation(**changes: Any) -> list[dict[str, Any]]:
         **changes,
     }
     return [dict(INFO["implementations"][0]), second]
-
-
-def second_files() -> dict[str, str]:
-    """Return the files of a task with both implementations."""
-    forward = "        wanted = " + TAIL.partition("        wanted = ")[2]
-    test = UNIT_TEST.replace("import pairwise_loss", "import ListLoss").replace(
-        "unit_test_1.log", "unit_test_2.log"
-    )
-    return {
-        GOAL: HEAD
-        + "    raise NotImplementedError\n"
-        + TAIL.replace(forward, "        raise NotImplementedError\n"),
-        f"{REPOSITORY}/unit_test/unit_test_2.py": test.replace("pairwise_loss(", "ListLoss().forward("),
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from lmr_author.analysis.observations import GRADES, Observations, read
 from lmr_author.analysis.regression import properties, regression
 from lmr_author.analysis.tables import Cell, Table
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.reporting.page import analysis_html
+from lmr_author.reporting.page import render
 from lmr_author.review.score import grades_of_predictions
 from lmr_author.task import Task
 from lmr_author.texts import counted
@@ -40,7 +40,7 @@ def analyze(
             regression needs their repositories.
         predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
 
-    Raises UsageError: nothing to analyze; LmrError: results that contradict each other, or mixed scales.
+    Raises UsageError: nothing to analyze; LmrError: results that contradict each other.
     """
     if out.exists():
         raise LmrError(f"{out} exists already", "name a new folder with --out, or remove this one")
@@ -78,19 +78,20 @@ def analyze(
             ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
         )
         files.write_text(staging / "results.md", text)
-        files.write_text(staging / "results.html", analysis_html(made, remarks))
+        files.write_text(
+            staging / "results.html", render("analysis.html.j2", {"tables": made, "remarks": remarks})
+        )
     return Analysis(out, made, remarks)
 
 
 def _add_grades(found: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
     """Add people's grades of the answers in a file of predictions."""
-    grades = grades_of_predictions(tasks, predictions)
-    items = (replace(one, grades={**one.grades, **_short(grades.get(one.key, {}))}) for one in found.items)
+    stored = grades_of_predictions(tasks, predictions)
+    items = []
+    for one in found.items:
+        grades = {person: GRADES[grade] for person, grade in stored.get(one.key, {}).items()}
+        items.append(replace(one, grades={**one.grades, **grades}))
     return replace(found, items=tuple(items))
-
-
-def _short(grades: Mapping[str, str]) -> dict[str, str]:
-    return {person: GRADES[grade] for person, grade in grades.items()}
 
 
 def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:

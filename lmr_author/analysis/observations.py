@@ -8,11 +8,12 @@ outputs of a judge and people's grades may come in separate files. Logs of Inspe
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import logs
@@ -28,13 +29,8 @@ GRADES = {
 }
 """Spellings of the paper's grades (appendix C): completely correct, logically correct, logically incorrect."""
 
-SCALES = {frozenset({0, 1, 2}): ("LI", "LC", "CC"), frozenset({1, 2, 3}): ("", "LI", "LC", "CC")}
-"""Numeric scales that annotators have used, and the grade of each number."""
-
 INPUTS = ("signature", "paper", "paper+goal", "repository")
 """Values of ``input``: what the model was given (the paper's Table 3)."""
-
-_TEXTS = ("category", "setting", "input", "error_class")
 
 
 @dataclass(frozen=True)
@@ -96,26 +92,20 @@ class Observations:
 def read(paths: Iterable[Path]) -> Observations:
     """Read and merge JSONL files and logs; a folder stands for those below it.
 
-    Raises UsageError: no such file; LmrError: a line that is not as described, two values for one field of the
-    same answer, or grades of mixed scales.
+    Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
+    values for one field of the same answer.
     """
     merged: dict[Key, Observation] = {}
     repeated = 0
-    numbers: dict[str, set[int]] = defaultdict(set)
-    lines = [line for path in _files(paths) for line in _lines(path)]
-    for where, data in lines:
-        for person, grade in _grades(data, where).items():
-            if isinstance(grade, int):
-                numbers[person].add(grade)
-    scale = _find_scale(numbers)
-    for where, data in lines:
-        new = _observation(data, scale, where)
-        old = merged.get(new.key)
-        try:
-            merged[new.key] = _merge(old, new) if old else new
-        except ValueError as error:
-            raise LmrError(f"{where}: {error}", "keep one of the two") from error
-        repeated += old is not None and merged[new.key] == old
+    for path in _files(paths):
+        for where, data in _lines(path):
+            new = _observation(data, where)
+            old = merged.get(new.key)
+            try:
+                merged[new.key] = _merge(old, new) if old else new
+            except ValueError as error:
+                raise LmrError(f"{where}: {error}", "keep one of the two") from error
+            repeated += old is not None and merged[new.key] == old
     return Observations(tuple(merged.values()), repeated)
 
 
@@ -144,62 +134,32 @@ def _parse(where: str, line: str) -> dict[str, Any]:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise LmrError(f"{where}: not JSON", "each line is one JSON object") from error
-    if (
-        not isinstance(data, dict)
-        or not isinstance(data.get("task"), str)
-        or not isinstance(data.get("model"), str)
-    ):
-        raise LmrError(f"{where}: no task or no model", "each line names an answer: task, index, model")
+    if not isinstance(data, dict):
+        raise LmrError(f"{where}: not a JSON object", "each line names an answer: task, index, model")
     return data
 
 
-def _grades(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the grades of a line by person: ``grades: {person: grade}`` or ``grader`` and ``grade``."""
-    given = data.get("grades", {})
+def _observation(data: Mapping[str, Any], where: str) -> Observation:
+    """Convert a line; people's grades are ``grades: {person: grade}`` or ``grader`` and ``grade``."""
+    given = data.get("grades") or {}
     if not isinstance(given, dict):
         raise LmrError(f"{where}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
-    return {**given, str(data["grader"]): data.get("grade")} if "grader" in data else dict(given)
-
-
-def _find_scale(numbers: Mapping[str, set[int]]) -> tuple[str, ...]:
-    """Return the grade of each number. Raises LmrError when people used different scales, or an unclear one."""
-    used = set().union(*numbers.values())
-    fitting = [grades for scale, grades in SCALES.items() if used <= scale]
-    if not used or len(fitting) == 1:
-        return fitting[0] if used else ()
-    people = ", ".join(f"{person}: {sorted(values)}" for person, values in sorted(numbers.items()))
-    problem = "mixed scales" if not fitting else "an unclear scale (0 to 2, or 1 to 3?)"
-    raise LmrError(f"numeric grades of {problem}: {people}", "write the grades as CC, LC, LI")
-
-
-def _observation(data: Mapping[str, Any], scale: tuple[str, ...], where: str) -> Observation:
-    grades = {person: _grade(value, scale, where) for person, value in _grades(data, where).items()}
+    if "grader" in data:
+        given = {**given, str(data["grader"]): data.get("grade")}
     judge = data.get("judge") or ""
-    unreadable = judge == "unparsable"
-    actions = data.get("actions") or {}
-    texts = {name: str(data.get(name) or "") for name in _TEXTS}
-    if texts["input"] and texts["input"] not in INPUTS:
-        raise LmrError(f"{where}: unknown input {texts['input']!r}", f"one of: {', '.join(INPUTS)}")
+    if judge and judge != "unparsable":
+        judge = _grade(judge, where)
+    if (chosen := data.get("input") or "") not in ("", *INPUTS):
+        raise LmrError(f"{where}: unknown input {chosen!r}", f"one of: {', '.join(INPUTS)}")
+    known = {"index": 1, **{key: value for key, value in data.items() if value is not None}}
+    known |= {"judge": judge, "grades": {person: _grade(grade, where) for person, grade in given.items()}}
     try:
-        return Observation(
-            task=data["task"],
-            index=int(data.get("index") or 1),
-            model=data["model"],
-            sample=int(data.get("sample") or 1),
-            outcome=str(data.get("outcome") or ""),
-            judge="unparsable" if unreadable else _grade(judge, scale, where) if judge else "",
-            grades=grades,
-            actions={str(kind): int(count) for kind, count in actions.items()},
-            golden_share=None if data.get("golden_share") is None else float(data["golden_share"]),
-            **texts,
-        )
-    except (TypeError, ValueError, AttributeError) as error:
+        return msgspec.convert(known, Observation, strict=False)
+    except msgspec.ValidationError as error:
         raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
 
 
-def _grade(value: object, scale: tuple[str, ...], where: str) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return scale[value]
+def _grade(value: object, where: str) -> str:
     if found := GRADES.get(str(value).strip().lower()):
         return found
     raise LmrError(f"{where}: unknown grade {value!r}", "grades are CC, LC, LI")
@@ -220,11 +180,3 @@ def _merge(old: Observation, new: Observation) -> Observation:
     changes["actions"] = old.actions or new.actions
     changes["golden_share"] = new.golden_share if old.golden_share is None else old.golden_share
     return replace(old, **changes)
-
-
-def majority(grades: Mapping[str, str]) -> str:
-    """Return the grade that more than half of the people gave; "" for none, "disputed" without a majority."""
-    if not grades:
-        return ""
-    grade, count = Counter(grades.values()).most_common(1)[0]
-    return grade if 2 * count > len(grades) else "disputed"

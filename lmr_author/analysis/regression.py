@@ -11,7 +11,7 @@ import numpy
 
 from lmr_author import code, files
 from lmr_author.analysis.observations import Observation
-from lmr_author.analysis.tables import Table
+from lmr_author.analysis.tables import Cell, Table
 from lmr_author.errors import LmrError
 from lmr_author.task import Implementation, Task, TaskInfo
 
@@ -56,16 +56,8 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
     used = [one for one in observations if one.problem in known and one.outcome not in ("", "infrastructure")]
     models = sorted({one.model for one in used})
     names = ("constant", *FEATURES, *(f"model {model}" for model in models[1:]))
-    columns = ("variable", "coefficient", "standard error", "z", "p")
-    title = "Logistic regression of success (Table 5)"
     if len(used) < len(names) + 2:
-        return Table(
-            "table5-regression",
-            title,
-            columns,
-            (),
-            f"Too few results: {len(used)} for {len(names)} variables",
-        )
+        return _table([], f"Too few results: {len(used)} for {len(names)} variables")
     rows = []
     for one in used:
         found = known[one.problem]
@@ -75,17 +67,18 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
     success = numpy.array([one.outcome == "passed" for one in used], dtype=float)
     fitted = fit(numpy.array(rows), success)
     if fitted is None:
-        return Table(
-            "table5-regression", title, columns, (), "No solution: a variable is constant or decides alone"
-        )
-    lines = []
+        return _table([], "No solution: a variable is constant or decides alone")
+    lines: list[tuple[Cell, ...]] = []
     for name, value, error in zip(names, *fitted, strict=True):
         z = value / error
-        lines.append(
-            (name, round(value, 4), round(error, 4), round(z, 2), round(math.erfc(abs(z) / math.sqrt(2)), 4))
-        )
-    note = f"{len(used)} answers; the baseline is {models[0]}."
-    return Table("table5-regression", title, columns, tuple(lines), note)
+        p = math.erfc(abs(z) / math.sqrt(2))
+        lines.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
+    return _table(lines, f"{len(used)} answers; the baseline is {models[0]}.")
+
+
+def _table(rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
+    columns = ("variable", "coefficient", "standard error", "z", "p")
+    return Table("table5-regression", "Logistic regression of success (Table 5)", columns, tuple(rows), note)
 
 
 def fit(variables: numpy.ndarray, success: numpy.ndarray) -> tuple[list[float], list[float]] | None:

@@ -32,9 +32,10 @@ from lmr_author.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.checks.view import MAX_PYTHON, TaskView, read_json
+from lmr_author.checks.view import MAX_PYTHON, TaskView
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, walk
-from lmr_author.task import INFO, Implementation, Severity, also_masked
+from lmr_author.task import INFO, Implementation, Severity
+from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.texts import shortened
 
 
@@ -279,7 +280,8 @@ def _files(task: TaskView) -> list[_Files]:
 
 def _find_files(task: TaskView) -> Iterator[_Files]:
     seen: set[tuple[Path | None, Path | None]] = set()
-    records = also_masked.read(read_json(task.read_bytes(task.task.also_masked_path)))
+    listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
+    records = listed.also if listed else ()
     for one in pairs(task):
         sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]
         known = any(other.targets for other in sharing)

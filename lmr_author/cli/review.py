@@ -113,6 +113,7 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
     """Review one task, with the answers of a file or of the terminal."""
     from lmr_author.files import read_answers
     from lmr_author.review import review as reviewing
+    from lmr_author.review.checklist import automatic_items
     from lmr_author.task.reviews import path_of_reviewer
     from lmr_author.validation.run import checked
 
@@ -120,7 +121,7 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
         given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
         findings = checked([task]).findings
-        _show_items(reviewing.answer_automatic(task, findings))
+        _show_items(automatic_items(task, findings))
         draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
@@ -216,7 +217,7 @@ def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> i
     from lmr_author.review.standing import DISPUTED, REJECTED
 
     found = [reviewing.result_of(task, checklist) for task in tasks]
-    total = reviewing.overall_agreement(tasks, checklist)
+    total = reviewing.overall_agreement(found)
     if output is Format.json:
         documents = []
         for one in found:
@@ -260,11 +261,6 @@ def agreement_line(total: Agreement) -> str:
     if not total.judged:
         return "agreement: nothing has been judged by two people yet"
     shown = [f"{total.percent:.0%} of pairs"] if total.percent is not None else []
-    for name, value in (
-        ("Cohen's kappa", total.cohen),
-        ("Fleiss' kappa", total.fleiss),
-        ("Krippendorff's alpha", total.krippendorff),
-    ):
-        shown += [f"{name} {value:.2f}"] if value is not None else []
+    shown += [f"{name} {value}" for name, value in total.coefficients]
     same = " (all answers are the same: kappa and alpha are undefined)" if total.krippendorff is None else ""
     return f"agreement of {total.people} people over {total.judged} items: {', '.join(shown)}{same}"

@@ -104,13 +104,14 @@ def _paper(one: Exportable) -> Row:
         agreement = result_of(one.task).agreement
     except LmrError:
         agreement = None
+    share = agreement.percent if agreement else None
     return {
         **_shared(one),
         "venue": provenance.load(one.task).paper.venue,
         "paper_license": "",
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
         "implementations": len(one.info.implementations),
-        "agreement": agreement.percent if agreement else None,
+        "agreement": None if share is None else round(100 * share, 1),
     }
 
 

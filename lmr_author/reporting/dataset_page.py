@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from urllib.parse import quote
@@ -12,20 +13,64 @@ from lmr_author.checks.lookup import pair
 from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
-from lmr_author.reporting.model import DatasetPage, TaskRow
 from lmr_author.reporting.page import percent
 from lmr_author.reporting.status import STEPS, Status, status_with
 from lmr_author.review.review import ReviewResult, result_of
 from lmr_author.review.standing import DISPUTED
-from lmr_author.task import CATEGORIES, Progress, Severity, State, Task, TaskInfo
+from lmr_author.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
 from lmr_author.validation.report import TaskReport
 from lmr_author.validation.run import checked
 
 BROKEN = "broken"
-SHOWN = 5
-"""Findings listed of each task."""
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One task in the report of a folder of tasks.
+
+    Attributes:
+        info: empty for a broken task.
+        reached: the last step that holds, ``created`` … ``accepted``, or ``broken``.
+        errors, warnings: findings that count.
+        strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
+        bytes: size of the task's content.
+        reviewers: number of reviews of the task as it is.
+        agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
+        link: address of the task's page; "" without one.
+        flags: ``stale`` when the task changed since it was evaluated, ``disputed`` when its reviewers disagree.
+        lengths: lines of each golden target.
+    """
+
+    name: str
+    info: TaskInfo
+    categories: tuple[str, ...]
+    reached: str
+    note: str
+    next: str
+    errors: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+    gates: tuple[GateResult, ...]
+    strength: float | None
+    bytes: int
+    reviewers: int
+    agreement: float | None
+    link: str
+    flags: tuple[str, ...]
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """Everything on the page of a folder of tasks; ``facts`` are (name, value) pairs shown at the top."""
+
+    name: str
+    rows: tuple[TaskRow, ...]
+    categories: tuple[tuple[str, int], ...]
+    steps: tuple[tuple[str, int], ...]
+    lengths: tuple[tuple[str, int], ...]
+    facts: tuple[tuple[str, str], ...]
 
 
 def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
@@ -65,36 +110,29 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
     killed, tried = evaluations.mutants_killed(gates)
-    serious = [item for item in found.findings if item.severity is not Severity.NOTE]
-    serious.sort(key=lambda item: item.severity is not Severity.ERROR)
     reviewed = _reviewed(task)
     stale = evaluation is not None and not evaluation.is_of(State.of(task))
     disputed = reviewed is not None and reviewed.standing.state == DISPUTED
+    flags = {"stale": stale, "disputed": disputed}
     return TaskRow(
         name=task.name,
-        title=info.paper_name,
-        year=info.year,
+        info=info,
         categories=tuple(
             canonical_category(one.category) or one.category or "none" for one in info.implementations
         ),
-        targets=tuple(str(one.target) for one in info.implementations),
         reached=where.done[-1] if where.done else BROKEN,
         note=where.note,
         next=where.next.replace(str(task.root), task.name),
-        errors=sum(item.severity is Severity.ERROR for item in serious),
-        warnings=sum(item.severity is Severity.WARNING for item in serious),
-        gates_passed=sum(gate.status == "passed" for gate in gates),
-        gates=len(gates),
+        errors=tuple(item for item in found.findings if item.severity is Severity.ERROR),
+        warnings=tuple(item for item in found.findings if item.severity is Severity.WARNING),
+        gates=gates,
         strength=killed / tried if tried else None,
         bytes=sum(path.stat().st_size for path in task.content_files()),
         reviewers=len(reviewed.standing.reviewers) if reviewed else 0,
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
-        instructions=tuple(one.instruction for one in info.implementations),
-        findings=tuple(f"{item.code} {item.path} {item.message}" for item in serious[:SHOWN]),
         link=link,
-        flags=(*(["stale"] if stale else []), *(["disputed"] if disputed else [])),
+        flags=tuple(name for name, holds in flags.items() if holds),
         lengths=_target_lengths(task),
-        open_gates=tuple(f"{gate.gate}: {gate.message}" for gate in gates if gate.status != "passed")[:SHOWN],
     )
 
 
@@ -126,7 +164,7 @@ def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
     strengths = [row.strength for row in rows if row.strength is not None]
     agreements = [row.agreement for row in rows if row.agreement is not None]
     return (
-        ("masked functions", str(sum(len(row.targets) for row in rows))),
+        ("masked functions", str(sum(len(row.info.implementations) for row in rows))),
         ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
         ("mutants killed, median", percent(median(strengths) if strengths else None)),
         ("agreement, median", percent(median(agreements) if agreements else None)),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,33 +16,13 @@ from markupsafe import Markup
 
 from lmr_author import __version__, resources
 from lmr_author.reporting import code
-from lmr_author.reporting.model import DatasetPage, TaskPage
 from lmr_author.texts import size_text
 
 _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
 
 
-def task_html(page: TaskPage) -> str:
-    """Render the page of one task."""
-    return _render("task.html.j2", page)
-
-
-def dataset_html(page: DatasetPage) -> str:
-    """Render the page of a folder of tasks."""
-    return _render("dataset.html.j2", page)
-
-
-def analysis_html(tables: Sequence[object], remarks: Sequence[str]) -> str:
-    """Render the tables of an analysis, some with bars."""
-    return _render("analysis.html.j2", {"tables": tables, "remarks": remarks})
-
-
-def broken_html(name: str, problem: str) -> str:
-    """Render the page of a task that cannot be read."""
-    return _render("broken.html.j2", {"name": name, "problem": problem})
-
-
-def _render(template: str, page: TaskPage | DatasetPage | Mapping[str, object]) -> str:
+def render(template: str, page: object) -> str:
+    """Fill a template of ``templates/report``, as its variable ``page``."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -60,6 +39,7 @@ def _render(template: str, page: TaskPage | DatasetPage | Mapping[str, object]) 
         "prose": prose,
         "highlight": code.highlight,
         "diff": code.diff_lines,
+        "base64": lambda data: base64.b64encode(data).decode("ascii"),
     }
     environment.globals["difference"] = code.difference
     style, script = resources.template("report/style.css"), resources.template("report/script.js")

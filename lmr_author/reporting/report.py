@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.reporting import page
 from lmr_author.reporting.dataset_page import dataset_page
+from lmr_author.reporting.page import render
 from lmr_author.reporting.task_page import task_page
 from lmr_author.task import AUTHORING, INFO, Progress, Task
 
@@ -40,16 +40,16 @@ def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
     in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
     start = destination / "index.html" if in_folder else destination
     if single:
-        return WrittenReport(start, _write(start, page.task_html(task_page(tasks[0], say))), 1)
+        return WrittenReport(start, _write(start, render("task.html.j2", task_page(tasks[0], say))), 1)
     size = 0
     for task in tasks if in_folder else ():
         try:
-            text = page.task_html(task_page(task, say))
+            text = render("task.html.j2", task_page(task, say))
         except LmrError as error:
-            text = page.broken_html(task.name, error.message)
+            text = render("broken.html.j2", {"name": task.name, "problem": error.message})
         size += _write(destination / f"{task.name}.html", text)
     listed = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
-    size += _write(start, page.dataset_html(listed))
+    size += _write(start, render("dataset.html.j2", listed))
     return WrittenReport(start, size, len(tasks))
 
 

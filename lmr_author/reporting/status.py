@@ -11,7 +11,7 @@ from lmr_author.errors import LmrError
 from lmr_author.recording import interrupted
 from lmr_author.review.review import load_reviews, standing_of
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
-from lmr_author.task import Finding, Severity, Task
+from lmr_author.task import Finding, Implementation, Severity, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task.state import State
 from lmr_author.texts import counted
@@ -66,7 +66,7 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
         note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
         return Status(task.name, tuple(done), _typed("mask", "--task", task.root), note, ())
     done.append("masked")
-    missing = [item for item in info.implementations if not _has_test(task, item.index)]
+    missing = [item for item in info.implementations if not _has_test(task, info, item)]
     if missing:
         target = str(missing[0].target)
         if words := interrupted.words_of(task.run_folder(missing[0].index)):
@@ -137,10 +137,8 @@ def _typed(*words: object) -> str:
     return shlex.join(["lmr-author", *map(str, words)])
 
 
-def _has_test(task: Task, index: int) -> bool:
-    info = task.load()
-    implementation = next(item for item in info.implementations if item.index == index)
+def _has_test(task: Task, info: TaskInfo, item: Implementation) -> bool:
     try:
-        return task.unit_test(info, implementation).is_file()
+        return task.unit_test(info, item).is_file()
     except LmrError:
         return False

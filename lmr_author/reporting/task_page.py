@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import base64
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lmr_author import files, paper
@@ -14,19 +14,13 @@ from lmr_author.checks.lookup import Pair, pair
 from lmr_author.checks.view import TaskView
 from lmr_author.code import Definition, Module, first_line
 from lmr_author.errors import LmrError
-from lmr_author.paper import Paragraph
+from lmr_author.masking.instruction import words_of
+from lmr_author.paper import PageImage, Paragraph
 from lmr_author.reporting import records, values
 from lmr_author.reporting.code import CodeBlock
-from lmr_author.reporting.model import (
-    CaseView,
-    ImplementationView,
-    Mark,
-    PaperPage,
-    TargetView,
-    TaskPage,
-    VerdictLine,
-)
+from lmr_author.reporting.records import History, ReviewView
 from lmr_author.reporting.status import STEPS, Status, status_with
+from lmr_author.reporting.values import Values
 from lmr_author.suggesting.sections import FunctionWords, passages
 from lmr_author.task import (
     Evaluation,
@@ -37,10 +31,15 @@ from lmr_author.task import (
     Severity,
     State,
     Task,
+    TaskInfo,
     equivalents,
 )
 from lmr_author.task import evaluation as evaluations
 from lmr_author.task import recording as recorded
+from lmr_author.task.accepted import Accepted
+from lmr_author.task.equivalents import EquivalentMutant
+from lmr_author.task.recording import Case, Recording
+from lmr_author.task.vetting import VettingRecord
 from lmr_author.texts import counted
 from lmr_author.validation.run import checked
 
@@ -50,6 +49,90 @@ MOST_DIFFERENCES = 30
 
 _EQUATIONS = re.compile(r"\b(?:equations?|eqs?)\.?\s*\(?(\d+)\)?(?:\s*(to|-|–|and|,)\s*\(?(\d+)\)?)?", re.I)
 _ALGORITHM = re.compile(r"\balgorithm\s+(\d+)", re.I)
+
+VerdictLine = tuple[str, str, str]
+"""Subject, result, and ``good``, ``bad`` or ``open``."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A highlighted paragraph of the paper: its number, the reason for it, where it is and its text."""
+
+    number: int
+    reason: str
+    block: Paragraph
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """A page of the paper with its marks; without an image when it could not be drawn."""
+
+    number: int
+    image: PageImage | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class TargetView:
+    """One masked function: golden and masked code; None where it cannot be found."""
+
+    qualname: str
+    golden: CodeBlock | None
+    masked: CodeBlock | None
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """A recorded call with its values."""
+
+    case: Case
+    inputs: Values
+    expected: Values
+
+
+@dataclass(frozen=True)
+class ImplementationView:
+    """One implementation with its code, cases, gates and mutants.
+
+    Attributes:
+        differences: (input, its description in each case) for inputs that differ between the cases.
+        gates: results of ``authoring/evaluation.json`` for it.
+        mutants: the detail of its gate ``mutants-die``; empty when there is none.
+        problems: reasons for missing parts.
+    """
+
+    item: Implementation
+    pages: tuple[PaperPage, ...]
+    targets: tuple[TargetView, ...]
+    recording: Recording | None
+    cases: tuple[CaseView, ...]
+    differences: tuple[tuple[str, tuple[str, ...]], ...]
+    gates: tuple[GateResult, ...]
+    mutants: Mapping[str, Any]
+    accepted_mutants: tuple[EquivalentMutant, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """Everything on the page of one task; ``next`` is the next command, without the path of the task."""
+
+    name: str
+    info: TaskInfo
+    steps: tuple[tuple[str, bool], ...]
+    next: str
+    note: str
+    verdict: tuple[VerdictLine, ...]
+    implementations: tuple[ImplementationView, ...]
+    task_gates: tuple[GateResult, ...]
+    environment: tuple[tuple[str, str], ...]
+    dockerfile: str
+    lock: str
+    findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...]
+    vetting: VettingRecord | None
+    reviews: ReviewView
+    history: History
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -62,16 +145,11 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
     say(f"{task.name}: looking for passages in the paper")
-    blocks, problem = _blocks(task, view)
+    blocks, problem = _blocks(view)
     parts = [_implementation(task, view, one, gates, blocks, problem) for one in info.implementations]
     return TaskPage(
         name=task.name,
-        title=info.paper_name,
-        year=info.year,
-        paper_url=info.paper_url,
-        repo_url=info.repo_url,
-        commit=info.repo_commit,
-        licence=info.license,
+        info=info,
         steps=tuple((step, step in where.done) for step in STEPS),
         next=where.next.replace(str(task.root), task.name),
         note=where.note,
@@ -82,9 +160,9 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         dockerfile=view.text(task.dockerfile) or "",
         lock=view.text(task.lock) or "",
         findings=found.findings,
-        accepted=tuple((finding, entry.reason) for finding, entry in found.accepted),
-        vetting=records.vetting(task),
-        **records.reviews(task),
+        accepted=found.accepted,
+        vetting=VettingRecord.read_if_valid(task.vetting_path),
+        reviews=records.reviews(task),
         history=records.history(task, info, evaluation),
     )
 
@@ -95,27 +173,27 @@ def _verdict(
     """Return the verdict: gates, mutants, findings, reviews."""
     lines = []
     if evaluation is None:
-        lines.append(VerdictLine("Gates", "never evaluated", "open"))
+        lines.append(("Gates", "never evaluated", "open"))
     else:
         held = sum(gate.status == "passed" for gate in evaluation.gates)
         text = f"{held} of {len(evaluation.gates)} hold" if evaluation.passed else evaluation.open_gates
         if not evaluation.is_of(State.of(task)):
-            lines.append(VerdictLine("Gates", f"stale: the task changed since ({text})", "bad"))
+            lines.append(("Gates", f"stale: the task changed since ({text})", "bad"))
         else:
-            lines.append(VerdictLine("Gates", text, "good" if evaluation.passed else "bad"))
+            lines.append(("Gates", text, "good" if evaluation.passed else "bad"))
         killed, tried = evaluations.mutants_killed(evaluation.gates)
         if tried:
-            lines.append(VerdictLine("Wrong versions", f"{killed} of {tried} fail", ""))
+            lines.append(("Wrong versions", f"{killed} of {tried} fail", ""))
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     titles = ", ".join(sorted({item.code for item in serious}))
     result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
-    lines.append(VerdictLine("Checks", result, "bad" if serious else "good"))
+    lines.append(("Checks", result, "bad" if serious else "good"))
     people = f"signed off by {', '.join(where.signed_off_by)}" if where.signed_off_by else "no sign-off"
-    lines.append(VerdictLine("Reviews", people, "good" if "accepted" in where.done else "open"))
+    lines.append(("Reviews", people, "good" if "accepted" in where.done else "open"))
     return tuple(lines)
 
 
-def _blocks(task: Task, view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
+def _blocks(view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
     """Return the paper's paragraphs, or none and the reason."""
     pdf = view.repository / "paper.pdf" if view.repository else None
     if pdf is None or not pdf.is_file() or pdf.is_symlink():
@@ -129,38 +207,44 @@ def _blocks(task: Task, view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
 def _implementation(
     task: Task,
     view: TaskView,
-    implementation: Implementation,
+    item: Implementation,
     gates: Sequence[GateResult],
     blocks: Sequence[Paragraph],
     problem: str,
 ) -> ImplementationView:
-    own = [gate for gate in gates if gate.implementation == implementation.index]
-    one = pair(view, next(item for item in view.implementations if item.index == implementation.index))
-    cases, facts, trouble = _cases(task, view, implementation)
-    accepted, more = _accepted(task, implementation)
+    own = tuple(gate for gate in gates if gate.implementation == item.index)
+    one = pair(view, next(each for each in view.implementations if each.index == item.index))
+    problems, recording = [problem], None
+    accepted: tuple[EquivalentMutant, ...] = ()
+    try:
+        folder = task.recording(view.info, item.index)
+        recording = recorded.load(folder)
+    except LmrError as error:
+        problems.append(error.message)
+    try:
+        accepted = equivalents.load(task).of(item.target)
+    except LmrError as error:
+        problems.append(error.message.replace(f"{task.root}/", ""))
+    cases = tuple(_case(folder, case) for case in recording.cases) if recording else ()
     mutants: Mapping[str, Any] = next((gate.detail for gate in own if gate.gate == MUTANTS), {})
     return ImplementationView(
-        index=implementation.index,
-        target=str(implementation.target),
-        category=implementation.category,
-        instruction=implementation.instruction,
-        retrieval_context=implementation.retrieval_context,
-        pages=_pages(view, blocks, _marked(_words(implementation, one), implementation.instruction, blocks)),
+        item=item,
+        pages=_pages(view, blocks, _marked(_words(item, one), item.instruction, blocks)),
         targets=tuple(
             TargetView(
                 each.qualname,
-                _code(one.golden, each.golden, implementation.golden_file),
-                _code(one.goal, each.goal, implementation.goal_file),
+                _code(one.golden, each.golden, item.golden_file),
+                _code(one.goal, each.goal, item.goal_file),
             )
             for each in one.targets
         ),
+        recording=recording,
         cases=cases,
         differences=_differences(cases),
-        recorded=facts,
-        gates=tuple(own),
+        gates=own,
         mutants=mutants if "killed" in mutants else {},
         accepted_mutants=accepted,
-        problems=tuple(filter(None, (problem, trouble, more))),
+        problems=tuple(filter(None, problems)),
     )
 
 
@@ -170,31 +254,22 @@ def _code(module: Module | None, definition: Definition | None, name: str) -> Co
         return None
     first = first_line(definition.node)
     lines = [module.line_text(number) for number in range(first, definition.end_line + 1)]
-    head = definition.node.body[0]
-    has_docstring = definition.docstring is not None
-    docstring = (
-        (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1) if has_docstring else (0, 0)
-    )
+    docstring = (0, 0)
+    if definition.docstring is not None:
+        head = definition.node.body[0]
+        docstring = (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1)
     return CodeBlock(name, first, "\n".join(lines), docstring)
 
 
-def _words(implementation: Implementation, one: Pair) -> FunctionWords:
-    """Return the words of the golden, or of the masked function without a golden."""
-    found = [item.golden or item.goal for item in one.targets if item.golden or item.goal]
-    names, arguments, texts = [], [], [implementation.instruction]
-    for definition in found:
-        if definition is None:
-            continue
-        texts.append(definition.docstring or "")
-        for node in ast.walk(definition.node):
-            if isinstance(node, ast.arg):
-                arguments.append(node.arg)
-            elif isinstance(node, ast.Name):
-                names.append(node.id)
-            elif isinstance(node, ast.Attribute):
-                names.append(node.attr)
+def _words(item: Implementation, one: Pair) -> FunctionWords:
+    """Return the words of the golden, or of the masked function without a golden, and of the instruction."""
+    found = [words_of(known) for each in one.targets if (known := each.golden or each.goal)]
     return FunctionWords(
-        implementation.goal_function, implementation.class_name, tuple(arguments), tuple(names), tuple(texts)
+        item.goal_function,
+        item.class_name,
+        [name for words in found for name in words.parameters],
+        [name for words in found for name in words.identifiers],
+        [item.instruction, *(text for words in found for text in words.texts)],
     )
 
 
@@ -225,61 +300,23 @@ def _pages(view: TaskView, blocks: Sequence[Paragraph], marked: Mapping[int, str
     """Return the pages with highlighted blocks, the page of the first one first."""
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, (place, reason) in enumerate(marked.items(), 1):
-        block = blocks[place]
-        marks[block.page].append(
-            Mark(block.left, block.top, block.right, block.bottom, number, reason, block.text.strip())
-        )
+        marks[blocks[place].page].append(Mark(number, reason, blocks[place]))
     if not marks or view.repository is None:
         return ()
     try:
         drawn = paper.images(view.repository / "paper.pdf", marks)
     except LmrError:
         drawn = {}
-    order = sorted(marks, key=lambda number: min(mark.number for mark in marks[number]))
-    return tuple(_page(number, drawn.get(number), marks[number]) for number in order)
+    # Marks are numbered in their order of importance, so that the most important page comes first.
+    return tuple(PaperPage(number, drawn.get(number), tuple(found)) for number, found in marks.items())
 
 
-def _page(number: int, image: paper.PageImage | None, marks: Sequence[Mark]) -> PaperPage:
-    if image is None:
-        return PaperPage(number, 0, 0, "", tuple(marks))
-    png = base64.b64encode(image.png).decode("ascii")
-    return PaperPage(number, image.width, image.height, png, tuple(marks))
-
-
-def _cases(
-    task: Task, view: TaskView, implementation: Implementation
-) -> tuple[tuple[CaseView, ...], dict[str, str], str]:
-    """Return the recorded calls with their values, facts of the recording, and its problem if it has one."""
-    try:
-        folder = task.recording(view.info, implementation.index)
-        manifest = recorded.load(folder)
-    except LmrError as error:
-        return (), {}, error.message
-    if manifest is None:
-        return (), {}, ""
-    facts = {
-        "Command": " ".join(manifest.command),
-        "Calls": f"{len(manifest.cases)} kept of {manifest.calls}",
-        "Never executed": ", ".join(f"line {number}" for number in manifest.coverage.missed) or "no line",
-    }
-    if manifest.coverage.never_false:
-        lines = ", ".join(f"line {number}" for number in manifest.coverage.never_false)
-        facts["Conditions that always hold"] = lines
-    return tuple(_case(folder, case) for case in manifest.cases), facts, ""
-
-
-def _case(folder: Any, case: recorded.Case) -> CaseView:
+def _case(folder: Path, case: Case) -> CaseView:
     try:
         place = files.inside(folder, case.name)
-        inputs, expected = values.read(place, "inputs"), values.read(place, "expected")
+        return CaseView(case, values.read(place, "inputs"), values.read(place, "expected"))
     except LmrError as error:
-        inputs = expected = values.Values((), error.message)
-    checkers = [
-        f"{path or 'value'} {checker.get('kind')}"
-        + "".join(f" {key} {value}" for key, value in checker.items() if key != "kind")
-        for path, checker in case.checkers.items()
-    ]
-    return CaseView(case.name, case.call, case.bytes, case.outcome, inputs, expected, tuple(checkers))
+        return CaseView(case, Values((), error.message), Values((), error.message))
 
 
 def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -291,12 +328,3 @@ def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]]
     paths = dict.fromkeys(path for given in described for path in given)
     rows = ((path, tuple(given.get(path, "–") for given in described)) for path in paths)
     return tuple(row for row in rows if len(set(row[1])) > 1)[:MOST_DIFFERENCES]
-
-
-def _accepted(task: Task, one: Implementation) -> tuple[tuple[tuple[str, str, str], ...], str]:
-    """Return the mutants accepted as equivalent, as (id, diff, reason)."""
-    try:
-        mutants = equivalents.load(task).of(one.target)
-    except LmrError as error:
-        return (), error.message.replace(f"{task.root}/", "")
-    return tuple((item.id, item.diff, item.reason) for item in mutants), ""

@@ -28,6 +28,16 @@ class Agreement:
     fleiss: float | None
     krippendorff: float | None
 
+    @property
+    def coefficients(self) -> list[tuple[str, str]]:
+        """The coefficients that are defined, by name, with two digits."""
+        named = (
+            ("Cohen's kappa", self.cohen),
+            ("Fleiss' kappa", self.fleiss),
+            ("Krippendorff's alpha", self.krippendorff),
+        )
+        return [(name, f"{value:.2f}") for name, value in named if value is not None]
+
     def to_json(self) -> dict[str, Any]:
         """The measures as a JSON object, rounded to four digits."""
         return {
@@ -99,3 +109,11 @@ def _krippendorff(
     places = {word: float(place) for place, word in enumerate(words)}
     table = [[places.get(judgements[one].get(thing, ""), float("nan")) for thing in things] for one in people]
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+
+
+def majority(judgements: Mapping[str, str]) -> str:
+    """Return what more than half of the people said; "" for none, "disputed" without a majority."""
+    if not judgements:
+        return ""
+    said, count = Counter(judgements.values()).most_common(1)[0]
+    return said if 2 * count > len(judgements) else "disputed"

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from lmr_author import resources
 from lmr_author.errors import UsageError
-from lmr_author.task import Evaluation, Finding, Severity
+from lmr_author.task import Finding, Severity, Task
+from lmr_author.task import evaluation as evaluations
 from lmr_author.task.reviews import ReviewItem
 from lmr_author.task.state import State
 from lmr_author.texts import counted
@@ -97,15 +98,11 @@ class Checklist:
         return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
 
 
-def automatic_items(
-    findings: Iterable[Finding], evaluation: Evaluation | None, state: State
-) -> tuple[ReviewItem, ReviewItem]:
+def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem, ReviewItem]:
     """Return the items that the program answers: static checks, and gates that were run on this very state.
 
     Args:
         findings: findings of ``validate`` now.
-        evaluation: ``authoring/evaluation.json``; None without one.
-        state: state of the task now.
     """
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     codes = ", ".join(sorted({item.code for item in serious}))
@@ -116,7 +113,18 @@ def automatic_items(
         "fail" if serious else "pass",
         evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
     )
-    answer, evidence = _gates(evaluation, state)
+    evaluation = evaluations.load(task)
+    answer: Literal["pass", "fail"] = "fail"
+    if evaluation is None:
+        evidence = "never evaluated"
+    elif not evaluation.is_of(State.of(task)):
+        evidence = "evaluated before the task changed"
+    elif not evaluation.passed:
+        evidence = evaluation.open_gates.replace(", ", "; ")
+    else:
+        answer, evidence = "pass", f"{len(evaluation.gates)} gates passed in the {evaluation.kind} sandbox"
+    if evaluation and evaluation.doubts:
+        evidence += f"; {evaluation.doubts}"
     return static, ReviewItem("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
 
 
@@ -159,13 +167,3 @@ def _human_item(question: ChecklistQuestion, given: object) -> ReviewItem:
     if answer != "pass" and not comment.strip():
         raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
     return ReviewItem(question.id, question.question, "human", answer, comment)  # type: ignore[arg-type]
-
-
-def _gates(evaluation: Evaluation | None, state: State) -> tuple[Literal["pass", "fail"], str]:
-    if evaluation is None:
-        return "fail", "never evaluated"
-    if not evaluation.is_of(state):
-        return "fail", "evaluated before the task changed"
-    if not evaluation.passed:
-        return "fail", evaluation.open_gates.replace(", ", "; ")
-    return "pass", f"{len(evaluation.gates)} gates passed in the {evaluation.kind} sandbox"

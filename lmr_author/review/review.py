@@ -26,24 +26,28 @@ from lmr_author.task.reviews import (
     DraftAnswer,
     Review,
     ReviewDraft,
-    ReviewItem,
     number_aside,
     path_of_reviewer,
 )
 from lmr_author.texts import shortened
 from lmr_author.validation.run import checked
 
-BESIDE_THE_TASKS = ("checklist.yaml", "checklist.yml", "checklist.json")
+BESIDE_THE_TASKS = "checklist.yaml"
 """A lab's own list, in the folder that holds the tasks."""
 
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """The review of one task: agreement only over answers that were given blind."""
+    """The review of one task; answers by person and item, as far as they were given blind and may be shown."""
 
     task: str
     standing: Standing
-    agreement: Agreement | None
+    answers: Mapping[str, Mapping[str, str]]
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """The agreement of the answers; None while reviews are missing."""
+        return agreement(self.answers) if self.standing.open else None
 
 
 def checklist_for(task: Task, path: Path | None = None) -> Checklist:
@@ -51,24 +55,16 @@ def checklist_for(task: Task, path: Path | None = None) -> Checklist:
 
     Raises UsageError when it is not as its schema says.
     """
-    if path is None:
-        beside = [task.root.parent / name for name in BESIDE_THE_TASKS]
-        path = next((place for place in beside if place.is_file()), None)
-    return read_checklist(path) if path else Checklist()
+    beside = task.root.parent / BESIDE_THE_TASKS
+    if path is None and not beside.is_file():
+        return Checklist()
+    return read_checklist(path or beside)
 
 
 def read_checklist(path: Path) -> Checklist:
     """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
     data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
     return Checklist.from_document(data, str(path))
-
-
-def answer_automatic(task: Task, findings: Sequence[Finding]) -> tuple[ReviewItem, ReviewItem]:
-    """Return the automatic items of a task as it is now, with the findings of its validation."""
-    evaluation = evaluations.load(task)
-    static, gates = checklist.automatic_items(findings, evaluation, State.of(task))
-    doubts = evaluation.doubts if evaluation else ""
-    return static, replace(gates, evidence=f"{gates.evidence}; {doubts}") if doubts else gates
 
 
 def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, list[str]]:
@@ -112,7 +108,7 @@ def save_review(
     asked = asked or checklist_for(task)
     path = path_of_reviewer(task.reviews_folder, reviewer)
     items = (
-        *answer_automatic(task, checked([task]).findings),
+        *checklist.automatic_items(task, checked([task]).findings),
         *checklist.human_items(answers, asked.questions),
     )
     digest = task.content_digest()
@@ -151,21 +147,18 @@ def standing_of(task: Task, asked: Checklist | None = None, digest: str | None =
 
 
 def result_of(task: Task, path: Path | None = None) -> ReviewResult:
-    """Return the standing of a task's review, and the agreement when all reviews are in."""
+    """Return the standing of a task's review, with the answers when all reviews are in."""
     asked, digest = checklist_for(task, path), task.content_digest()
     standing = standing_of(task, asked, digest)
-    measured = agreement(_blind_answers(task, asked, digest)) if standing.open else None
-    return ReviewResult(task.name, standing, measured)
+    return ReviewResult(task.name, standing, _blind_answers(task, asked, digest) if standing.open else {})
 
 
-def overall_agreement(tasks: Sequence[Task], path: Path | None = None) -> Agreement:
+def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
     """Measure the agreement over all tasks whose reviews are in."""
     merged: dict[str, dict[str, str]] = {}
-    for task in tasks:
-        asked, digest = checklist_for(task, path), task.content_digest()
-        if standing_of(task, asked, digest).open:
-            for person, answers in _blind_answers(task, asked, digest).items():
-                merged.setdefault(person, {}).update(answers)
+    for one in results:
+        for person, answers in one.answers.items():
+            merged.setdefault(person, {}).update(answers)
     return agreement(merged)
 
 

@@ -7,27 +7,25 @@ graded from a file of predictions, the models appear with the results, from that
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import files
-from lmr_author.code import Module, find
+from lmr_author.code import Definition, Module, find
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid, parsed
 from lmr_author.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.replay.staging import read_golden
-from lmr_author.review.agreement import Agreement, agreement
+from lmr_author.review.agreement import Agreement, agreement, majority
 from lmr_author.task import Implementation, Task
 from lmr_author.task.reviews import Grade, Grades, path_of_reviewer
 
 NEEDED = 2
 """Number of people who grade a candidate before anybody sees the others' grades."""
 MOST_BYTES = 4 * 1024 * 1024
-DISPUTED = "disputed"
-"""Shown instead of a grade that has no majority."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +112,11 @@ def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | Non
 
 def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
     """Store a grade. Raises UsageError for an unknown grade or a missing justification."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    index = given.implementation.index
-    new = Grade(given.name, given.sha256, index, grade, why.strip(), now, given.golden_sha256)  # type: ignore[arg-type]
+    new = _grade(given, grade, why)
     path = path_of_reviewer(given.task.scores_folder, reviewer)
     stored = Grades.read(path) if path.exists() else Grades(reviewer=reviewer)
-    kept = [one for one in stored.scores if (one.sha256, one.implementation) != (new.sha256, index)]
+    same = (new.sha256, new.implementation)
+    kept = [one for one in stored.scores if (one.sha256, one.implementation) != same]
     replace(stored, scores=(*kept, new)).write(path)
     return path
 
@@ -136,10 +133,22 @@ def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[st
             raise UsageError(f"no candidate {name!r} is waiting for your grade", "see them with --list")
         if not isinstance(said, Mapping):
             raise UsageError(f"{name}: not a grade", "as in {score: logically-correct, justification: …}")
-        one, grade, why = by_name[name], str(said.get("score")), str(said.get("justification") or "")
-        Grade(name, one.sha256, one.implementation.index, grade, why, "", one.golden_sha256)  # type: ignore[arg-type]
-        entries.append((one, grade, why))
+        grade, why = str(said.get("score")), str(said.get("justification") or "")
+        _grade(by_name[name], grade, why)
+        entries.append((by_name[name], grade, why))
     return [score(one, reviewer, grade, why) for one, grade, why in entries]
+
+
+def _grade(given: Candidate, grade: str, why: str) -> Grade:
+    return Grade(
+        candidate=given.name,
+        sha256=given.sha256,
+        implementation=given.implementation.index,
+        score=grade,  # type: ignore[arg-type]  # the class refuses what is no grade
+        justification=why.strip(),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        golden_sha256=given.golden_sha256,
+    )
 
 
 def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
@@ -148,58 +157,28 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
     Args:
         source: predictions, to count grades by model.
     """
-    merged: dict[str, dict[str, str]] = {}
-    hidden = 0
-    for task in tasks:
-        found, more = _judgements(task)
-        hidden += more
-        for person, said in found.items():
-            merged.setdefault(person, {}).update(
-                {f"{task.name}/{name}": grade for name, grade in said.items()}
-            )
-    said_of: dict[str, dict[str, str]] = defaultdict(dict)
-    for person in sorted(merged):
-        for thing, grade in merged[person].items():
-            said_of[thing][person] = grade
-    disputes = [
-        (thing, tuple(said.items())) for thing, said in sorted(said_of.items()) if len(set(said.values())) > 1
-    ]
-    models = _by_model(tasks, source, said_of) if source is not None else {}
-    return GradeSummary(agreement(merged), hidden, tuple(disputes), models)
+    judged, hidden = _judgements(tasks)
+    by_person: dict[str, dict[str, str]] = defaultdict(dict)
+    for thing, said in judged.items():
+        for person, grade in said.items():
+            by_person[person][thing] = grade
+    disputes = [(thing, tuple(said.items())) for thing, said in judged.items() if len(set(said.values())) > 1]
+    models: dict[str, Counter[str]] = defaultdict(Counter)
+    if source is not None:
+        for (_, _, model, *_), said in grades_of_predictions(tasks, source).items():
+            models[model][majority(said)] += 1
+    return GradeSummary(agreement(by_person), hidden, tuple(disputes), models)
 
 
 def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
     """Return people's grades of predictions that enough people graded: person → grade by answer."""
-    said_of: dict[str, dict[str, str]] = defaultdict(dict)
-    for task in tasks:
-        for person, said in _judgements(task)[0].items():
-            for name, grade in said.items():
-                said_of[f"{task.name}/{name}"][person] = grade
+    judged, _ = _judgements(tasks)
     found = {}
     for task, item in _predictions(tasks, source):
         one = answer(task, item)
-        grades = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
-        if grades:
+        if grades := judged.get(_key(task, item.index, one.name, one.sha256)):
             found[item.key] = grades
     return found
-
-
-def _by_model(
-    tasks: Sequence[Task], source: Path, said_of: Mapping[str, Mapping[str, str]]
-) -> dict[str, Counter[str]]:
-    table: dict[str, Counter[str]] = {}
-    for task, item in _predictions(tasks, source):
-        one = answer(task, item)
-        said = said_of.get(f"{task.name}/{_key(item.index, one.name, one.sha256)}")
-        if said:
-            table.setdefault(item.model, Counter())[_decided(said)] += 1
-    return table
-
-
-def _decided(said: Mapping[str, str]) -> str:
-    """Return the grade that more than half of the people gave."""
-    grade, count = Counter(said.values()).most_common(1)[0]
-    return grade if 2 * count > len(said) else DISPUTED
 
 
 def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Prediction]]:
@@ -231,28 +210,23 @@ def _text(item: Prediction, one: Implementation) -> str:
 
 def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str] | None:
     """Return the masked function of an answer and of the golden; None when either is missing."""
-    name = f"{one.class_name}.{one.goal_function}" if one.class_name else one.goal_function
     try:
-        answer = parsed(text, (name,))
+        answer = parsed(text, (one.qualname,))
         own = Module.parse(golden, one.golden_file)
         wanted = find(own, one.target)
     except (Invalid, LmrError):
         return None
-    found = answer.function(name, wanted)
+    found = answer.function(one.qualname, wanted)
     if found is None:
         return None
-    return (
-        "\n".join(_lines(answer.module, found.line, found.end_line)),
-        "\n".join(_lines(own, wanted.line, wanted.end_line)),
-    )
+    return _unindented(answer.module, found), _unindented(own, wanted)
 
 
-def _lines(module: Module, first: int, last: int) -> Iterator[str]:
-    """Yield lines of a module without the indentation of the first."""
-    indent = module.line_text(first)[: -len(module.line_text(first).lstrip()) or None]
-    indent = indent if not indent.strip() else ""
-    for number in range(first, last + 1):
-        yield module.line_text(number).removeprefix(indent)
+def _unindented(module: Module, definition: Definition) -> str:
+    """Return a definition without the indentation of its first line."""
+    lines = [module.line_text(number) for number in range(definition.line, definition.end_line + 1)]
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return "\n".join(line.removeprefix(indent) for line in lines)
 
 
 def _graded(one: Candidate, reviewer: str) -> bool:
@@ -267,28 +241,24 @@ def _grades(task: Task) -> dict[str, tuple[Grade, ...]]:
     return {one.reviewer: one.scores for path in paths if (one := Grades.read_if_valid(path))}
 
 
-def _key(implementation: int, candidate: str, sha256: str) -> str:
-    return f"{implementation}:{candidate}@{sha256[:8]}"
+def _key(task: Task, implementation: int, candidate: str, sha256: str) -> str:
+    return f"{task.name}/{implementation}:{candidate}@{sha256[:8]}"
 
 
-def _judgements(task: Task) -> tuple[dict[str, dict[str, str]], int]:
-    """Return person → candidate → grade for candidates that enough people graded, and the number of others.
+def _judgements(tasks: Sequence[Task]) -> tuple[dict[str, dict[str, str]], int]:
+    """Return candidate → person → grade for candidates that enough people graded, and the number of others.
 
     Grades given beside another golden than today's do not count.
     """
-    golden = _goldens(task)
-    table: dict[str, dict[str, str]] = {}
-    for person, given in _grades(task).items():
-        for one in given:
-            if golden.get(one.implementation) == one.golden_sha256:
-                key = _key(one.implementation, one.candidate, one.sha256)
-                table.setdefault(key, {})[person] = one.score
-    by_person: dict[str, dict[str, str]] = {}
-    ready = {key: said for key, said in table.items() if len(said) >= NEEDED}
-    for key, said in ready.items():
-        for person, grade in said.items():
-            by_person.setdefault(person, {})[key] = grade
-    return by_person, len(table) - len(ready)
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for task in tasks:
+        golden = _goldens(task)
+        for person, given in sorted(_grades(task).items()):
+            for one in given:
+                if golden.get(one.implementation) == one.golden_sha256:
+                    table[_key(task, one.implementation, one.candidate, one.sha256)][person] = one.score
+    ready = {key: said for key, said in sorted(table.items()) if len(said) >= NEEDED}
+    return ready, len(table) - len(ready)
 
 
 def _goldens(task: Task) -> dict[int, str]:

@@ -7,12 +7,10 @@ Format: ``schemas/accepted.schema.json``.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -21,7 +19,7 @@ from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task.findings import Finding
 from lmr_author.task.folder import Task
-from lmr_author.task.record import Code, Record, Text, Time, convert_each
+from lmr_author.task.record import Code, Record, Text, Time
 
 MAX_BYTES = 256 * 1024 * 1024
 """Larger files have no digest: an acceptance of a finding about them holds whatever they hold."""
@@ -99,14 +97,9 @@ class Sorted:
 
 
 def load(task: Task) -> tuple[Accepted, ...]:
-    """Return the acceptances of a task; skip those that are not as the schema says."""
-    if not os.path.lexists(task.accepted_path):
-        return ()
-    try:
-        data = json.loads(_read_file(task, task.accepted_path) or b"null")
-    except (ValueError, RecursionError):
-        return ()
-    return convert_each(data.get("accepted") if isinstance(data, dict) else None, Accepted)
+    """Return the acceptances of a task; none when the file is missing or damaged."""
+    stored = AcceptedFindings.read_if_valid(task.accepted_path)
+    return stored.accepted if stored else ()
 
 
 def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
@@ -168,15 +161,9 @@ def _back(finding: Finding, entry: Accepted) -> Finding:
 
 def _digest(task: Task, path: str) -> str:
     """SHA-256 of a file of the task; "" for a folder, or what is not there."""
-    if not path:
-        return ""
     try:
-        place = files.inside(task.root, path)
+        place = files.inside(task.root, path) if path else task.root
     except (LmrError, OSError, ValueError):
         return ""
-    data = _read_file(task, place)
+    data = files.read_inside(os.path.realpath(task.root), place, MAX_BYTES)
     return "" if data is None else files.sha256_bytes(data)
-
-
-def _read_file(task: Task, path: Path) -> bytes | None:
-    return files.read_inside(os.path.realpath(task.root), path, MAX_BYTES)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lmr_author.task.folder import Task
-from lmr_author.task.record import Index, Record, Text, convert_each
+from lmr_author.task.record import Index, Record, Text
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,6 @@ def load(task: Task) -> tuple[AlsoMasked, ...]:
     """
     path = task.also_masked_path
     return AlsoMaskedList.read(path).also if path.is_file() else ()
-
-
-def read(data: Any) -> tuple[AlsoMasked, ...]:
-    """Return the valid entries of a parsed file."""
-    return convert_each(data.get("also") if isinstance(data, dict) else None, AlsoMasked)
 
 
 def save(task: Task, entries: Sequence[AlsoMasked]) -> None:

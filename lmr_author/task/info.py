@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import msgspec
 
 from lmr_author.errors import TargetError, UsageError
 
@@ -29,6 +31,9 @@ Progress = Callable[[str], None]
 
 TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
 """Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
+
+OPTIONAL = ("repo_commit", "license")
+"""Keys of ``info.json`` that are written only when known."""
 
 _TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
 
@@ -71,21 +76,25 @@ class Target:
         return f"{dash}{self.path}::{self.qualname}{suffix}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Implementation:
-    """One masked function of a task: an entry of ``implementations`` in ``info.json``."""
+    """One masked function of a task: an entry of ``implementations`` in ``info.json``, keys in the published order.
 
-    index: int
+    Attributes:
+        nth: number of the definition among those of its name in the file, from 1; None where the name alone tells
+            it. Its key is ``goal_nth``.
+    """
+
     instruction: str
+    index: int
     category: str
     goal_file: str
     goal_function: str
     class_name: str
+    nth: int | None = None
     golden_file: str
     retrieval_context: tuple[str, ...]
     unit_test_file: str
-    nth: int | None = None
-    """Which definition of that name in the file, from 1; None where the name alone tells it."""
 
     @property
     def qualname(self) -> str:
@@ -98,40 +107,23 @@ class Implementation:
         return Target(self.goal_file, self.qualname, self.nth)
 
     def to_json(self) -> dict[str, Any]:
-        """The entry as it stands in ``info.json``, keys in the published order."""
-        data: dict[str, Any] = {
-            "instruction": self.instruction,
-            "index": self.index,
-            "category": self.category,
-            "goal_file": self.goal_file,
-            "goal_function": self.goal_function,
-            "class_name": self.class_name,
+        """Return the entry as it stands in ``info.json``."""
+        data = {
+            "goal_nth" if key == "nth" else key: value for key, value in msgspec.to_builtins(self).items()
         }
-        if self.nth is not None:
-            data["goal_nth"] = self.nth
-        return {
-            **data,
-            "golden_file": self.golden_file,
-            "retrieval_context": list(self.retrieval_context),
-            "unit_test_file": self.unit_test_file,
-        }
+        data["retrieval_context"] = list(self.retrieval_context)
+        return {key: value for key, value in data.items() if value is not None}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: int = 0) -> Implementation:
         """Read an entry leniently: known aliases are accepted, what is missing becomes empty."""
-        context = data.get("retrieval_context", data.get("retrieval_content")) or []
+        context = data.get("retrieval_context", data.get("retrieval_content"))
         index, nth = data.get("index"), data.get("goal_nth")
         return cls(
             index=index if isinstance(index, int) else position + 1,
-            instruction=_text(data.get("instruction")),
-            category=_text(data.get("category")),
-            goal_file=_text(data.get("goal_file")),
-            goal_function=_text(data.get("goal_function")),
-            class_name=_text(data.get("class_name")),
-            golden_file=_text(data.get("golden_file")),
-            retrieval_context=tuple(_text(item) for item in context) if isinstance(context, list) else (),
-            unit_test_file=_text(data.get("unit_test_file")),
             nth=nth if isinstance(nth, int) and nth > 0 else None,
+            retrieval_context=tuple(map(_text, context)) if isinstance(context, list) else (),
+            **_texts(cls, data),
         )
 
 
@@ -146,27 +138,16 @@ class TaskInfo:
     year: int
     repo_url: str
     repo_folder_name: str
-    implementations: tuple[Implementation, ...] = ()
     repo_commit: str = ""
     license: str = ""
+    implementations: tuple[Implementation, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The document as written: canonical spelling, optional keys only when known."""
-        data: dict[str, Any] = {
-            "instance_id": self.instance_id,
-            "paper_name": self.paper_name,
-            "folder_name": self.folder_name,
-            "paper_url": self.paper_url,
-            "year": self.year,
-            "repo_url": self.repo_url,
-            "repo_folder_name": self.repo_folder_name,
+        """Return the document as written: optional keys only when known."""
+        data = {
+            key: value for key, value in msgspec.to_builtins(self).items() if key not in OPTIONAL or value
         }
-        if self.repo_commit:
-            data["repo_commit"] = self.repo_commit
-        if self.license:
-            data["license"] = self.license
-        data["implementations"] = [item.to_json() for item in self.implementations]
-        return data
+        return {**data, "implementations": [item.to_json() for item in self.implementations]}
 
     def with_implementation(self, new: Implementation) -> TaskInfo:
         """A copy with an implementation, in place of the one of the same index if there is one."""
@@ -188,22 +169,14 @@ class TaskInfo:
         """Read a document leniently; `validate` is where deviations are reported."""
         entries = data.get("implementations")
         entries = entries if isinstance(entries, list) else []
-        return cls(
-            instance_id=_number(data.get("instance_id")),
-            paper_name=_text(data.get("paper_name")),
-            folder_name=_text(data.get("folder_name")),
-            paper_url=_text(data.get("paper_url")),
-            year=_number(data.get("year")),
-            repo_url=_text(data.get("repo_url")),
-            repo_folder_name=_text(data.get("repo_folder_name")),
-            implementations=tuple(
-                Implementation.from_json(entry, position)
-                for position, entry in enumerate(entries)
-                if isinstance(entry, dict)
-            ),
-            repo_commit=_text(data.get("repo_commit")),
-            license=_text(data.get("license")),
-        )
+        read = [Implementation.from_json(one, n) for n, one in enumerate(entries) if isinstance(one, dict)]
+        number, year = _number(data.get("instance_id")), _number(data.get("year"))
+        return cls(instance_id=number, year=year, implementations=tuple(read), **_texts(cls, data))
+
+
+def _texts(cls: type, data: Mapping[str, Any]) -> Any:
+    """Return the values of all fields that are texts; "" for what is missing or no text."""
+    return {field.name: _text(data.get(field.name)) for field in fields(cls) if field.type == "str"}
 
 
 def _text(value: object) -> str:

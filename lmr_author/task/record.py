@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 
 from lmr_author import files
 from lmr_author.errors import LmrError
 
-R = TypeVar("R")
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Code = Annotated[str, msgspec.Meta(pattern="^LMR[0-9]{3}$")]
@@ -18,6 +18,8 @@ Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Index = Annotated[int, msgspec.Meta(ge=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
+MOST_BYTES = 256 * 1024 * 1024
+"""Size above which a record that is only shown is not read."""
 RESTORE = "correct the file, restore it from version control, or move it away"
 
 
@@ -57,23 +59,13 @@ class Record:
 
     @classmethod
     def read_if_valid(cls, path: Path) -> Self | None:
-        """Read a file that is only shown: None when it is missing, damaged, or a symbolic link."""
+        """Read a file that is only shown: None when it is missing, damaged, too large, or no regular file."""
+        data = files.read_regular(str(path), MOST_BYTES)
         try:
-            return cls.read(path) if path.is_file() and not path.is_symlink() else None
-        except (LmrError, OSError):
+            return cls.from_json(json.loads(data or b"null"))
+        except (LmrError, ValueError, RecursionError):
             return None
 
     def write(self, path: Path) -> None:
         """Write the document atomically."""
         files.write_json(path, self.to_json())
-
-
-def convert_each(entries: object, kind: type[R]) -> tuple[R, ...]:
-    """Convert the entries of a list that are valid and skip the others; empty for anything but a list."""
-    found = []
-    for entry in entries if isinstance(entries, list) else []:
-        try:
-            found.append(msgspec.convert(entry, kind))
-        except (msgspec.ValidationError, LmrError):
-            continue
-    return tuple(found)

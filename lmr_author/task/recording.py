@@ -5,7 +5,6 @@ Format: ``schemas/recording.schema.json``.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,6 @@ from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.task.record import Count, Digest, Index, Record, Text, Time
 
-OLD_FORMAT = "lmr-recording/1"
 MANIFEST = "recording.json"
 SUPPORT = "lmr_support.py"
 """File beside the tests with what those need whose values are more than tensors, arrays and plain containers."""
@@ -159,9 +157,7 @@ class Recording(Record):
 
     @classmethod
     def from_json(cls, data: object) -> Recording:
-        """Convert a parsed manifest. Raises LmrError when it is none, or one of an older version."""
-        if isinstance(data, dict) and data.get("format") == OLD_FORMAT:
-            raise LmrError(f"the recording has the format of an older version ({OLD_FORMAT})", _again(data))
+        """Convert a parsed manifest. Raises LmrError when it is none."""
         try:
             return super().from_json(data)
         except LmrError as error:
@@ -189,14 +185,12 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
                 problems.append(f"{case.name}/{name} was changed")
         present = {path.name for path in here.iterdir()} if here.is_dir() else set()
         problems += [f"{case.name}/{name} was not recorded" for name in sorted(present - set(case.files))]
-    for name, digest in recording.support.items():
+    beside = {**recording.support, **recording.helpers}
+    for name, digest in beside.items():
         path = folder.parent.parent / Path(name).name
         if not path.is_file() or files.sha256_file(path) != digest:
-            problems.append(f"../../{name} was changed or is missing")
-    for name, digest in recording.helpers.items():
-        path = folder.parent.parent / Path(name).name
-        if not path.is_file() or files.sha256_file(path) != digest:
-            problems.append(f"../../{name} was changed or is missing; if it is meant to be so, record again")
+            advice = "; if it is meant to be so, record again" if name in recording.helpers else ""
+            problems.append(f"../../{name} was changed or is missing{advice}")
     return problems
 
 
@@ -215,13 +209,3 @@ def helper(folder: Path, recording: Recording, name: str) -> Path | None:
             "put it back as it was when they were recorded, or record again: lmr-author record --force",
         )
     return path
-
-
-def _again(manifest: Mapping[str, Any]) -> str:
-    """Return the hint with the command that records again what an older manifest describes."""
-    target, command = manifest.get("target"), manifest.get("command")
-    name = f"{target.get('goal_file')}::{target.get('qualname')}" if isinstance(target, dict) else "TARGET"
-    words = [str(word) for word in command] if isinstance(command, list) else []
-    if words[:2] == ["lmr-author", "record"]:
-        return f"record it again: {shlex.join(['lmr-author', 'record', name, '--force', *words[2:]])}"
-    return f"record it again: {shlex.join(['lmr-author', 'record', name, '--force', '--', *words])}"

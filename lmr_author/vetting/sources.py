@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from lmr_author.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
+from lmr_author.task.vetting import VettingSource
 from lmr_author.texts import printable
 from lmr_author.vetting.evidence import Evidence
 
@@ -28,14 +29,8 @@ class Services:
     seconds: float = SECONDS
 
 
-@dataclass(frozen=True)
-class Source:
-    """The outcome of one source: ``answered``, ``skipped`` or ``failed``; the reason; its evidence."""
-
-    name: str
-    status: Literal["answered", "skipped", "failed"]
-    note: str
-    evidence: Evidence
+Reply = tuple[VettingSource, Evidence]
+"""The outcome of asking one source, and its evidence."""
 
 
 def anthology_id(*texts: str) -> str:
@@ -47,38 +42,37 @@ def anthology_id(*texts: str) -> str:
     return ""
 
 
-def arxiv(services: Services, identifier: str) -> Source:
+def arxiv(services: Services, identifier: str) -> Reply:
     """Ask arXiv for dates, the authors' comment ("accepted at …") and the journal reference."""
     if not identifier:
-        return Source("arXiv", "skipped", "the paper has no arXiv id", {})
+        return VettingSource("arXiv", "skipped", "the paper has no arXiv id"), {}
     return _asked("arXiv", lambda: _of_arxiv(arxiv_entry(identifier, services.arxiv, services.seconds)))
 
 
-def anthology(services: Services, identifier: str) -> Source:
+def anthology(services: Services, identifier: str) -> Reply:
     """Ask the ACL Anthology for venue and year."""
     if not identifier:
-        return Source(
-            "ACL Anthology", "skipped", "neither address nor DOI of the paper is the Anthology's", {}
-        )
+        why = "neither address nor DOI of the paper is the Anthology's"
+        return VettingSource("ACL Anthology", "skipped", why), {}
     address = f"{services.anthology}/{quote(identifier)}.bib"
     return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
 
 
-def github(services: Services, repository: str, title: str, arxiv_id: str) -> Source:
-    """Ask GitHub for issues, activity, archival, licence, stars, releases and a link to the paper."""
+def github(services: Services, repository: str, title: str, arxiv_id: str) -> Reply:
+    """Ask GitHub for issues, activity, archival, licence, stars and a link to the paper."""
     parts = urlsplit(repository)
     names = [part for part in parts.path.removesuffix(".git").split("/") if part]
     if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
-        return Source("GitHub", "skipped", "the repository is not on GitHub", {})
+        return VettingSource("GitHub", "skipped", "the repository is not on GitHub"), {}
     owner, name = quote(names[0]), quote(names[1])
     return _asked("GitHub", lambda: _read_github(services, owner, name, title, arxiv_id))
 
 
-def _asked(name: str, ask: Callable[[], Evidence]) -> Source:
+def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
     try:
-        return Source(name, "answered", "", ask())
+        return VettingSource(name, "answered"), ask()
     except Unavailable as error:
-        return Source(name, "failed", str(error), {})
+        return VettingSource(name, "failed", str(error)), {}
 
 
 def _of_arxiv(said: ArxivEntry) -> Evidence:
@@ -113,7 +107,6 @@ def _read_github(services: Services, owner: str, name: str, title: str, arxiv_id
     activity += ["GitHub: it is a fork of another repository"] if data.get("fork") is True else []
     more: tuple[Callable[[], str], ...] = (
         lambda: _issues(services, owner, name),
-        lambda: _releases(base, services.seconds),
         lambda: _readme(base, title, arxiv_id, services.seconds),
     )
     for ask in more:
@@ -135,13 +128,6 @@ def _issues(services: Services, owner: str, name: str) -> str:
     closed, opened = counts
     share = f" ({closed / (closed + opened):.0%} resolved)" if closed + opened else ""
     return f"GitHub: {closed} issues closed, {opened} open{share}"
-
-
-def _releases(base: str, seconds: float) -> str:
-    reply = get(f"{base}/releases?per_page=1", seconds=seconds)
-    pages = re.search(r'[?&]page=(\d+)[^>]*>; rel="last"', reply.headers.get("link", ""))
-    some = reply.body.strip() not in (b"[]", b"")
-    return f"GitHub: {int(pages[1]) if pages else int(some)} releases"
 
 
 def _readme(base: str, title: str, arxiv_id: str, seconds: float) -> str:

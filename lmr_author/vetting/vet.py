@@ -29,7 +29,7 @@ from lmr_author.vetting.questions import (
     settled,
     verdict,
 )
-from lmr_author.vetting.sources import Services, Source
+from lmr_author.vetting.sources import Reply, Services
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Vetting:
     repository: str
     gathered: str
     evidence: Mapping[str, list[str]]
-    sources: tuple[Source, ...]
+    sources: tuple[VettingSource, ...]
     answers: Mapping[str, VettingAnswer]
     stop: str
     override: str = ""
@@ -89,7 +89,7 @@ class Vetting:
             paper=self.paper,
             repository=self.repository,
             gathered=self.gathered,
-            sources=tuple(VettingSource(one.name, one.status, one.note) for one in self.sources),
+            sources=self.sources,
             questions=answered_questions(self.evidence, self.answers),
             licence_stop=self.stop,
             licence_override=self.override,
@@ -101,34 +101,25 @@ def answered_questions(
     evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
 ) -> dict[str, VettingQuestion]:
     """Return the questions with their evidence and answers, as stored."""
-    return {
-        name: VettingQuestion(
-            question,
-            tuple(evidence.get(name, [])),
-            answers[name].answer or None if name in answers else None,
-            answers[name].justification if name in answers else "",
-        )
-        for name, question in QUESTIONS.items()
-    }
+    found = {}
+    for name, question in QUESTIONS.items():
+        given = answers.get(name, VettingAnswer())
+        lines = tuple(evidence.get(name, []))
+        found[name] = VettingQuestion(question, lines, given.answer or None, given.justification)
+    return found
 
 
 def read_answers(path: Path) -> dict[str, VettingAnswer]:
     """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
     found = {}
     for name, given in files.read_answers(path, "--answers").items():
-        unknown = (
-            sorted(set(map(str, given)) - {"answer", "justification"}) if isinstance(given, Mapping) else []
-        )
-        if unknown:
+        entry = given if isinstance(given, Mapping) else {"answer": given}
+        if unknown := sorted(set(map(str, entry)) - {"answer", "justification"}):
             raise UsageError(
                 f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
                 "give answer (yes, no or unsure) and justification",
             )
-        answer, why = (
-            (given.get("answer"), given.get("justification", ""))
-            if isinstance(given, Mapping)
-            else (given, "")
-        )
+        answer, why = entry.get("answer"), entry.get("justification", "")
         if isinstance(answer, bool):  # YAML reads a bare yes and no as truth values
             answer = "yes" if answer else "no"
         found[str(name)] = read_answer(str(name), answer, why)
@@ -153,9 +144,8 @@ def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
 def require_same_paper(path: Path, vetting: Vetting) -> None:
     """Raise LmrError when a file's answers are about another paper."""
     record = VettingRecord.read(path)
-    if not any(
-        (record.paper == vetting.paper, record.repository and record.repository == vetting.repository)
-    ):
+    same_repository = record.repository and record.repository == vetting.repository
+    if record.paper != vetting.paper and not same_repository:
         raise LmrError(
             f"{path} has the answers for another paper: {printable(record.paper, 100)}",
             "store these elsewhere with --out FILE, or move that file away",
@@ -210,7 +200,7 @@ def _require_there(text: str, hint: str) -> None:
 
 def gather(options: VetOptions, say: Progress) -> Vetting:
     """Gather all evidence. Raises LmrError only with neither a readable paper nor a repository."""
-    problems: list[Source] = []
+    problems: list[VettingSource] = []
     with files.temporary_folder("lmr-author-vet-") as temporary:
         read, fetched_url, identifier = _paper(options, temporary, say, problems)
         clone = _clone(options, temporary, say, problems)
@@ -227,13 +217,15 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
     asked = _services(options, read, fetched_url, identifier, public, say)
     stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
     if clone is None:
-        found = evidence.merged(found, _unseen(options.known, found))
+        for name, lines in options.known.items():
+            seen = found.setdefault(name, [])
+            seen += [line for line in lines if line not in seen]
     return Vetting(
         paper=(read.title if read else "") or options.paper,
         repository=public,
         gathered=datetime.now(UTC).isoformat(timespec="seconds"),
-        evidence=evidence.merged(found, *(one.evidence for one in asked)),
-        sources=(*problems, *asked),
+        evidence=evidence.merged(found, *(told for _, told in asked)),
+        sources=(*problems, *(one for one, _ in asked)),
         answers={},
         stop=stop,
         settled=settled(
@@ -252,15 +244,8 @@ def _public(text: str, read: Paper | None) -> str:
     return repo.public_address(address, read.repositories if read else ()) or address.shown
 
 
-def _unseen(known: evidence.Evidence, found: evidence.Evidence) -> evidence.Evidence:
-    """Return the lines of an earlier vetting that this one lacks."""
-    return {
-        name: [line for line in lines if line not in found.get(name, [])] for name, lines in known.items()
-    }
-
-
 def _paper(
-    options: VetOptions, folder: Path, say: Progress, problems: list[Source]
+    options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]
 ) -> tuple[Paper | None, str, str]:
     """Return the paper, its address and its arXiv id."""
     say(f"reading the paper {options.paper}")
@@ -270,37 +255,37 @@ def _paper(
         fetched = paper.fetch(options.paper, folder / "paper.pdf", arxiv_api=options.services.arxiv)
         read = paper.extract(fetched.path)
     except LmrError as error:
-        problems.append(Source("paper", "failed", error.message, {}))
+        problems.append(VettingSource("paper", "failed", error.message))
         return None, "", ""
-    problems.append(Source("paper", "answered", "", {}))
+    problems.append(VettingSource("paper", "answered"))
     return read, fetched.url, fetched.arxiv_id or read.arxiv_id
 
 
-def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Source]) -> Clone | None:
+def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]) -> Clone | None:
     if not options.repo:
-        problems.append(Source("repository", "skipped", "no repository given", {}))
+        problems.append(VettingSource("repository", "skipped", "no repository given"))
         return None
     address = Address.parse(options.repo)
     if options.offline and not address.local:
-        problems.append(Source("repository", "skipped", "not cloned: offline", {}))
+        problems.append(VettingSource("repository", "skipped", "not cloned: offline"))
         return None
     say(f"cloning {address.shown}")
     try:
         how = CloneOptions(skip_submodules=True, skip_lfs=True)
         found = repo.clone(options.repo, None, folder / "clone", how, say)
     except LmrError as error:
-        problems.append(Source("repository", "failed", error.message, {}))
+        problems.append(VettingSource("repository", "failed", error.message))
         return None
-    problems.append(Source("repository", "answered", "", {}))
+    problems.append(VettingSource("repository", "answered"))
     return found
 
 
 def _services(
     options: VetOptions, read: Paper | None, url: str, identifier: str, public: str, say: Progress
-) -> list[Source]:
+) -> list[Reply]:
     if options.offline:
         names = ("arXiv", "ACL Anthology", "GitHub")
-        return [Source(name, "skipped", "offline", {}) for name in names]
+        return [(VettingSource(name, "skipped", "offline"), {}) for name in names]
     say("asking arXiv, the ACL Anthology and GitHub")
     first = read.pages[0] if read and read.pages else ""
     title = read.title if read else ""

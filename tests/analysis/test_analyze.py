@@ -36,25 +36,17 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader((folder / f"{name}.csv").read_text().splitlines()))
 
 
+METRIC = {"category": "Evaluation Metrics", "setting": "prompting", "input": "paper"}
+AUGMENTATION = {**METRIC, "category": "Data Augmentation"}
+AGENT = {"setting": "agent", "input": "repository"}
 RESULTS = [
-    answer("1-A", "big", outcome="passed", category="Evaluation Metrics", setting="prompting", input="paper"),
-    answer("2-B", "big", outcome="failed", category="Evaluation Metrics", setting="prompting", input="paper"),
-    answer(
-        "3-C",
-        "big",
-        outcome="infrastructure",
-        category="Data Augmentation",
-        setting="prompting",
-        input="paper",
-    ),
-    answer("4-D", "big", outcome="passed", category="Data Augmentation", setting="prompting", input="paper"),
-    answer(
-        "1-A", "small", outcome="timeout", category="Evaluation Metrics", setting="prompting", input="paper"
-    ),
-    answer(
-        "1-A", "small", outcome="passed", setting="agent", input="repository", actions={"run": 4, "edit": 2}
-    ),
-    answer("2-B", "small", outcome="failed", setting="agent", input="repository", actions={"run": 1}),
+    answer("1-A", "big", outcome="passed", **METRIC),
+    answer("2-B", "big", outcome="failed", **METRIC),
+    answer("3-C", "big", outcome="infrastructure", **AUGMENTATION),
+    answer("4-D", "big", outcome="passed", **AUGMENTATION),
+    answer("1-A", "small", outcome="timeout", **METRIC),
+    answer("1-A", "small", outcome="passed", actions={"run": 4, "edit": 2}, **AGENT),
+    answer("2-B", "small", outcome="failed", actions={"run": 1}, **AGENT),
 ]
 
 
@@ -74,12 +66,8 @@ def test_missing_results_count_as_failed_and_infrastructure_does_not_count(done:
 
 def test_inputs_categories_and_actions_have_their_tables(done: Path) -> None:
     inputs = {(row["model"], row["setting"]): row for row in table(done, "table3-inputs")}
-    assert inputs["small", "agent"] == {
-        "model": "small",
-        "setting": "agent",
-        "paper": "",
-        "repository": "25.0",
-    }
+    small = inputs["small", "agent"]
+    assert (small["paper"], small["repository"]) == ("", "25.0")
     categories = {row["category"]: row for row in table(done, "figure2-categories")}
     assert categories["Evaluation Metrics"]["problems"] == "2"
     actions = {row["action"]: row for row in table(done, "figure5-6-actions")}
@@ -99,9 +87,11 @@ def test_judge_and_people_come_from_files_of_their_own(tmp_path: Path) -> None:
         answer(f"{n}-T", "m", judge=grade) for n, grade in enumerate(("CC", "LC", "LI", "unparsable"), 1)
     ]
     people = [
-        answer(f"{n}-T", "m", grader=person, grade=grade, error_class="wrong formula" if grade == 0 else "")
-        for person, grades in {"ada": (2, 2, 0, 1), "bo": (2, 2, 0, 0), "cy": (2, 1, 2, 0)}.items()
-        for n, grade in enumerate(grades, 1)
+        answer(
+            f"{n}-T", "m", grader=person, grade=grade, error_class="wrong formula" if grade == "LI" else ""
+        )
+        for person, grades in {"ada": "CC CC LI LC", "bo": "CC CC LI LI", "cy": "CC LC CC LI"}.items()
+        for n, grade in enumerate(grades.split(), 1)
     ]
     files = [write(tmp_path / f"{n}.jsonl", lines) for n, lines in enumerate((results, judge, people))]
     out = analyze(files, tmp_path / "out").folder
@@ -144,18 +134,11 @@ def test_a_regression_finds_the_odds_ratio() -> None:
 @pytest.mark.parametrize(
     "lines, problem",
     [
-        (
-            [answer("1-A", "m", outcome="passed"), answer("1-A", "m", outcome="failed")],
-            "'passed' and 'failed'",
-        ),
-        ([answer("1-A", "m", grades={"ada": 0}), answer("2-B", "m", grades={"bo": 3})], "mixed scales"),
-        ([answer("1-A", "m", grades={"ada": 1}), answer("2-B", "m", grades={"bo": 2})], "an unclear scale"),
-        ([answer("1-A", "m", grades={"ada": "fine"})], "unknown grade 'fine'"),
-        (
-            [answer("1-A", "m", grader="ada", grade="CC"), answer("1-A", "m", grader="ada", grade="LI")],
-            "twice",
-        ),
-        ([{"index": 1}], "no task or no model"),
+        ([answer("1-A", "m", outcome=one) for one in ("passed", "failed")], "'passed' and 'failed'"),
+        ([answer("1-A", "m", grades={"ada": 2})], "unknown grade 2"),
+        ([answer("1-A", "m", actions=3)], "Expected `object`, got `int`"),
+        ([answer("1-A", "m", grader="ada", grade=one) for one in ("CC", "LI")], "twice"),
+        ([{"index": 1}], "required field `task`"),
         ([answer("1-A", "m", input="everything")], "unknown input"),
     ],
 )

@@ -16,6 +16,7 @@ from lmr_author.evaluation import evaluate
 from lmr_author.reporting import records as report_records
 from lmr_author.reporting import status
 from lmr_author.review import review
+from lmr_author.review.checklist import automatic_items
 from lmr_author.task import Evaluation, GateResult, GateStatus, Task
 from lmr_author.task.evaluation import find_same_sandbox, load, store
 from lmr_author.task.state import State
@@ -85,11 +86,11 @@ def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
     found = status.status_with(task, ())
     assert found.done[-1] == "evaluated"
     assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
-    _, gates = review.answer_automatic(task, ())
+    _, gates = automatic_items(task, ())
     assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
     shown = dict(report_records.environment(task, loaded(task)))
     assert shown[f"in the {failing} sandbox"] == "build: failed"
-    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
     assert f"evaluated, {sound} sandbox: every gate passed" in told
     assert f"evaluated, {failing} sandbox: build: failed" in told
 
@@ -123,7 +124,7 @@ def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damag
 
     assert load(task) is None
     assert status.status_with(task, ()).note == "never evaluated"
-    review.answer_automatic(task, ())
+    automatic_items(task, ())
     assert report_records.environment(task, None)
     store(task, record(task, "docker", False))
     assert counting(task) == ("docker", False)
@@ -146,7 +147,7 @@ def test_another_base_image_is_another_sandbox(task: Task) -> None:
     assert "other_base_image" not in loaded(task).sandbox, "what is shipped comes first"
     store(task, record(task, "docker", False))
     assert loaded(task).sandbox == on("me/base:1")["sandbox"]
-    told = [event.what for event in report_records.history(task, task.load(), loaded(task))]
+    told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
     assert "evaluated, docker sandbox on me/base:1: every gate passed" in told
 
 
@@ -195,7 +196,7 @@ def stale(task: Task) -> list[str]:
     found = {finding.path for report in validate([task]).tasks for finding in report.findings
              if finding.code == "LMR803"}  # fmt: skip
     of_status = status.status_with(task, ()).note == "changed since it was evaluated"
-    _, gates = review.answer_automatic(task, ())
+    _, gates = automatic_items(task, ())
     told = "authoring/evaluation.json" in found
     assert told == of_status == (gates.evidence == "evaluated before the task changed")
     return sorted(found)

@@ -102,6 +102,8 @@ def test_the_same_tasks_give_the_same_bytes(example: Task, tmp_path: Path, to: s
 def test_the_private_part_is_what_an_evaluation_needs(example: Task, tmp_path: Path) -> None:
     private = tmp_path / "private"
     public = run(example, "huggingface", "--with-private", str(private))
+    text = "".join(path.read_text() for path in [*public.rglob("*.jsonl"), public / "README.md"])
+    assert not [line for line in solution_lines(example) if json.dumps(line)[1:-1] in text]
     with tarfile.open(public / "tasks" / f"{example.name}.tar.gz") as archive:
         assert not [name for name in archive.getnames() if SECRET.search(name)]
     with tarfile.open(private / "tasks" / f"{example.name}.tar.gz") as archive:

@@ -24,14 +24,8 @@ def run_unit_tests(folder: Path) -> dict[str, bool]:
     repository, tag = info["repo_folder_name"], TAG.format(info["folder_name"].lower())
     user, group = os.getuid() or 1000, os.getgid() or 1000
     arguments = [f"UID={user}", f"GID={group}", f"DIR={repository}"]
-    docker(
-        "build",
-        "--quiet",
-        *(word for one in arguments for word in ("--build-arg", one)),
-        "--tag",
-        tag,
-        str(folder),
-    )
+    build = [word for one in arguments for word in ("--build-arg", one)]
+    docker("build", "--quiet", *build, "--tag", tag, str(folder))
     subprocess.run(["chown", "-R", f"{user}:{group}", str(folder)], check=False)
     logs = folder / repository / "unit_test" / "logs"
     shutil.rmtree(logs, ignore_errors=True)

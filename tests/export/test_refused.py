@@ -30,21 +30,15 @@ def test_a_task_with_findings_and_a_stale_evaluation(example: Task, tmp_path: Pa
     assert "LMR" in done.err and "changed since it was evaluated" in done.err and "--force" in done.err
     assert not (tmp_path / "out").exists()
     assert "1 marked as not sound" in succeed(*command, "--force", cwd=tmp_path).err
-    [marked] = {
-        "agent": lambda: json.loads((tmp_path / "out/1-rating-margin/task.json").read_text())["not_sound"][
-            -1:
-        ],
-        "lmr-bench": lambda: json.loads((tmp_path / "out/1-rating-margin/info.json").read_text())[
-            "not_sound"
-        ][-1:],
-        "harbor": lambda: tomllib.loads((tmp_path / "out/1-rating-margin-1/task.toml").read_text())[
-            "metadata"
-        ]["problems"][-1:],
-        "huggingface": lambda: json.loads((tmp_path / "out/data/implementations.jsonl").read_text())[
-            "problems"
-        ][-1:],
-    }[to]()
-    assert marked == "changed since it was evaluated"
+    place, key = {
+        "agent": ("1-rating-margin/task.json", "not_sound"),
+        "lmr-bench": ("1-rating-margin/info.json", "not_sound"),
+        "harbor": ("1-rating-margin-1/task.toml", "problems"),
+        "huggingface": ("data/implementations.jsonl", "problems"),
+    }[to]
+    text = (tmp_path / "out" / place).read_text()
+    document = tomllib.loads(text)["metadata"] if to == "harbor" else json.loads(text)
+    assert document[key][-1] == "changed since it was evaluated"
 
 
 def test_a_task_whose_gates_failed(example: Task, tmp_path: Path) -> None:
@@ -88,11 +82,8 @@ def test_options_that_do_not_fit(example: Task, tmp_path: Path) -> None:
     assert "huggingface" in refuse(USAGE, *_agent(example.root), "--with-private", "p", cwd=tmp_path)[0]
     hub = ("export", example.root, "--to", "huggingface", "--out", "out", "--with-private")
     assert "inside each other" in refuse(USAGE, *hub, "out/private", cwd=tmp_path)[0]
-    image = "debian\nRUN evil"
-    assert (
-        "not the name of an image"
-        in refuse(USAGE, *_agent(example.root), "--base-image", image, cwd=tmp_path)[0]
-    )
+    image = ("--base-image", "debian\nRUN evil")
+    assert "not the name of an image" in refuse(USAGE, *_agent(example.root), *image, cwd=tmp_path)[0]
 
 
 def test_two_tasks_of_one_name(example: Task, tmp_path: Path) -> None:

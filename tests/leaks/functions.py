@@ -75,7 +75,8 @@ def wanted(source: str, *, owner: str = "") -> Solution:
     definition = next(item for item in module.definitions if item.kind == "function")
     node = definition.node
     assert not isinstance(node, ast.ClassDef)
-    index = Implementation(1, "", "", "golden.py", definition.name, owner, "golden.py", (), "")
+    entry = {"goal_file": "golden.py", "goal_function": definition.name, "class_name": owner}
+    index = Implementation.from_json({**entry, "golden_file": "golden.py"})
     found = solution(index, definition.qualname, module, node, None, None)
     assert found is not None
     return found

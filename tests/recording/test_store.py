@@ -93,13 +93,6 @@ def test_a_case_that_is_gone_lacks_every_file(folder: Path, recording: Recording
     assert len(recorded.tampered(folder, recording)) == 3
 
 
-def test_a_recording_of_before_says_how_it_is_made_again(folder: Path, recording: Recording) -> None:
-    files.write_json(folder / recorded.MANIFEST, {**recording.to_json(), "format": "lmr-recording/1"})
-    with pytest.raises(LmrError, match="format of an older version") as caught:
-        recorded.load(folder)
-    assert caught.value.hint == "record it again: lmr-author record a.py::f --force -- python run.py"
-
-
 def test_the_support_file_is_one_that_stands_alone() -> None:
     inputs, expected = encode({"x": [1.0, (1, 2)]}), encode({"value": Path("a")})
     text = support_file([({"value": {"kind": "exact"}}, inputs, expected)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,8 +14,7 @@ from lmr_author.reporting.report import report
 from lmr_author.review.checklist import HUMAN
 from lmr_author.review.review import save_review
 from lmr_author.task import Task
-from tests import example as example_task
-from tests import example as example_texts
+from tests import example
 from tests.papers import make_paper
 
 EVIL = "</script></style><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}\"'`"
@@ -65,49 +62,43 @@ def with_paper(root: Path) -> None:
         "3 Pairwise loss\nThe pairwise loss compares the scores of two documents with different labels and "
         "asks for a margin between them.\n"
     )
-    make_paper(root / example_texts.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+    make_paper(root / example.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
 
 
 @pytest.fixture
 def task(tmp_path: Path) -> Task:
     """The example task with a paper."""
-    made = example_task.write(tmp_path / "tasks")
+    made = example.write(tmp_path / "tasks")
     with_paper(made.root)
     return made
 
 
 def test_a_task_is_shown_with_paper_code_and_instruction(task: Task, tmp_path: Path) -> None:
+    before = task.content_digest(), sorted(task.root.rglob("*"))
     page = page_of(task.root, tmp_path)
 
+    assert (task.content_digest(), sorted(task.root.rglob("*"))) == before
+    assert "loss" in next(words for words in page.words if words.startswith("Passage 1"))
     assert "Pairwise loss" in page.text
     assert "NotImplementedError" in page.text
-    assert " ".join(example_texts.INSTRUCTION.split("`")) in " ".join(page.text.split("\n"))
+    assert " ".join(example.INSTRUCTION.split("`")) in " ".join(page.text.split("\n"))
     assert len([tag for tag, _ in page.tags if tag == "image"]) == 1
     assert len([tag for tag, found in page.tags if tag == "rect"]) >= 1
     assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
-
-
-def test_the_passage_that_describes_the_function_comes_first(task: Task, tmp_path: Path) -> None:
-    page = page_of(task.root, tmp_path)
-
-    summaries = [words for words in page.words if words.startswith("Passage 1")]
-    assert "loss" in summaries[0]
 
 
 def test_equations_that_the_instruction_names_are_highlighted(task: Task, tmp_path: Path) -> None:
     body = (
         "Abstract\nWe rank.\n\nL = max(0, m - s)    (1)\n\nThe end of this short paper.\n\nz = s - t    (2)\n"
     )
-    make_paper(task.root / example_texts.REPOSITORY / "paper.pdf", "Learning to Rank", body=body)
+    make_paper(task.root / example.REPOSITORY / "paper.pdf", "Learning to Rank", body=body)
     raw = task.load_raw()
     raw["implementations"][0]["instruction"] = "Implement equations (1) to (2) of the paper."
     files.write_json(task.info_path, raw)
     page = page_of(task.root, tmp_path)
 
-    reasons = [words for words in page.words if words.startswith("Passage ")]
-    assert any("equation (1)" in words for words in reasons) and any(
-        "equation (2)" in words for words in reasons
-    )
+    reasons = " ".join(words for words in page.words if words.startswith("Passage "))
+    assert "equation (1)" in reasons and "equation (2)" in reasons
 
 
 def test_reviews_are_one_table_with_disputed_items_first(task: Task, tmp_path: Path) -> None:
@@ -164,21 +155,10 @@ def test_hostile_content_is_text_and_nothing_else(task: Task, tmp_path: Path, wh
     assert not [link for link in links if '"' in link or "<" in link]
 
 
-def test_the_policy_allows_our_script_and_style_by_hash_and_nothing_else(task: Task, tmp_path: Path) -> None:
-    page = page_of(task.root, tmp_path)
-
-    policy = next(found["content"] for _, found in page.tags if found.get("http-equiv"))
-    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    assert rules["default-src"] == "'none'"
-    for kind in ("script", "style"):
-        digest = hashlib.sha256("".join(page.raw[kind]).encode()).digest()
-        assert rules[f"{kind}-src"] == f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
 def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> None:
     raw = task.load_raw()
     (task.root / raw["implementations"][0]["golden_file"]).unlink()
-    (task.root / example_texts.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
+    (task.root / example.REPOSITORY / "paper.pdf").write_bytes(b"no PDF")
     recording = task.recording(task.load(), 1)
     files.write_text(recording / "recording.json", "{}")
     files.write_text(task.evaluation_path, "not JSON")
@@ -192,20 +172,10 @@ def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> Non
     assert "Never evaluated" in page.text
 
 
-@pytest.mark.parametrize("kind", ["encrypted", "cut off"])
-def test_a_paper_that_cannot_be_read(task: Task, tmp_path: Path, kind: str) -> None:
-    pdf = task.root / example_texts.REPOSITORY / "paper.pdf"
-    if kind == "encrypted":
-        make_paper(pdf, encryption=4, user_pw="a", owner_pw="b")
-    else:
-        pdf.write_bytes(pdf.read_bytes()[:300])
-    assert "pairwise_loss" in page_of(task.root, tmp_path).text
-
-
 def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
-    example_task.write(tasks)
-    example_task.write(tasks, 2)
+    example.write(tasks)
+    example.write(tasks, 2)
     (tasks / "3-Broken").mkdir()
     page = page_of(tasks, tmp_path)
 
@@ -217,7 +187,7 @@ def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) 
 
 def test_a_folder_of_pages_is_linked(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
-    made = example_task.write(tasks)
+    made = example.write(tasks)
     (tasks / "3-Broken").mkdir()
     written = report(tasks, tmp_path / "site", lambda message: None)
 
@@ -230,14 +200,8 @@ def test_a_folder_of_pages_is_linked(tmp_path: Path) -> None:
     assert str(tmp_path) not in (written.path.parent / links[0]).read_text("utf-8"), "no local path"
 
 
-def test_a_report_changes_nothing_in_the_task(task: Task, tmp_path: Path) -> None:
-    before = task.content_digest(), sorted(task.root.rglob("*"))
-    page_of(task.root, tmp_path)
-    assert (task.content_digest(), sorted(task.root.rglob("*"))) == before
-
-
 def test_the_page_stays_out_of_the_task(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
-    inside = task.root / example_texts.REPOSITORY / "report.html"
+    inside = task.root / example.REPOSITORY / "report.html"
     assert main(["report", str(task.root), "--html", str(inside)]) == 2
     assert not inside.exists()
     assert "shows its solution" in capsys.readouterr().err

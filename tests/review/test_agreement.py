@@ -47,12 +47,9 @@ def test_krippendorff_of_the_usual_example() -> None:
     assert found.judged == 11
 
 
-def test_when_everybody_says_the_same_kappa_says_nothing() -> None:
+def test_measures_that_are_undefined() -> None:
     found = agreement(table(["ppp", "ppp", "ppp"]))
     assert (found.percent, found.fleiss, found.krippendorff) == (1.0, None, None)
-
-
-def test_one_person_agrees_with_nobody() -> None:
     found = agreement(table(["pfp"]))
     assert (found.judged, found.percent, found.cohen, found.krippendorff) == (0, None, None, None)
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import PipeInput
 
 from lmr_author import files
 from lmr_author.cli.review import ask_answers
@@ -17,13 +13,6 @@ from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN, Checklist
 from lmr_author.task import Task
 from tests.review.reviewing import said
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
 
 
 def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None:
@@ -74,29 +63,14 @@ def test_answers_to_another_checklist_are_kept(task: Task, keys: PipeInput) -> N
 def test_answers_about_an_older_state_are_asked_again(task: Task) -> None:
     draft = reviewing.DraftReview(task, "ada")
     draft.keep({"core": {"answer": "pass", "comment": ""}})
-    assert reviewing.DraftReview(task, "ada").answers == {"core": {"answer": "pass", "comment": ""}}
-    info = task.load()
-    goal = task.root / info.repo_folder_name / "notes.txt"
-    files.write_text(goal, "something new\n")
+    files.write_text(task.repository(task.load()) / "notes.txt", "something new\n")
     now = reviewing.DraftReview(task, "ada")
     assert now.answers == {}
     assert now.outdated is not None and "core" in now.outdated.read_text()
     assert reviewing.DraftReview(task, "ada").outdated is None
-    now.keep({"core": {"answer": "fail", "comment": "new"}})
-    assert reviewing.DraftReview(task, "ada").outdated is None
-    assert reviewing.DraftReview(task, "ada").answers["core"]["answer"] == "fail"
 
 
-DAMAGED_DRAFTS = [
-    "{",
-    "[]",
-    '{"answers": {}}',
-    '{"format": "lmr-review-draft/1", "answers": 3}',
-    '{"format": "lmr-review-draft/1", "answers": {"core": "pass"}}',
-]
-
-
-@pytest.mark.parametrize("damaged", DAMAGED_DRAFTS)
+@pytest.mark.parametrize("damaged", ["{", '{"format": "lmr-review-draft/1", "answers": 3}'])
 def test_a_damaged_draft_is_not_written_over(task: Task, damaged: str) -> None:
     files.write_text(task.reviews_folder / "ada.draft", damaged)
     with pytest.raises(LmrError, match=r"ada\.draft") as caught:
@@ -113,12 +87,10 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     files.write_text(task.reviews_folder / "bo.json", "{")
     now = reviewing.standing_of(task)
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
-    files.write_text(task.reviews_folder / "bo.json", "[]")
-    assert reviewing.standing_of(task).damaged == ("bo.json",)
     assert "damaged reviews, not counted: bo.json" in _reviewed(task, [], task.content_digest()).note
 
 
-@pytest.mark.parametrize("damaged", ["{", "[]", '{"decisions": [1, {"item": "core"}]}'])
+@pytest.mark.parametrize("damaged", ["{", '{"decisions": [1, {"item": "core"}]}'])
 def test_a_damaged_file_of_decisions_is_not_written_over(task: Task, damaged: str) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail" if name == "ada" else "pass")

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import PipeInput
 
 from lmr_author.cli.vet import ask_questions
 from lmr_author.vetting import vet
-from lmr_author.vetting.questions import (
-    VettingAnswer,
-    settled,
-)
+from lmr_author.vetting.questions import VettingAnswer, settled
 from tests.vetting.vetted import YES
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
 
 
 def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: PipeInput) -> None:
     enter, down = "\r", "\x1b[B"
     keys.send_text(enter * 3)  # yes, no justification
-    keys.send_text(
-        down + enter + enter + "a workshop" + enter
-    )  # venue: no; a reason is asked until there is one
+    # venue: no; a reason is asked until there is one
+    keys.send_text(down + enter + enter + "a workshop" + enter)
     keys.send_text(enter)
     keys.send_text(down * 3 + enter + "MIT, as GitHub says" + enter)  # yes, and say why
     keys.send_text(down + enter)  # change the first answer

@@ -10,9 +10,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.errors import LmrError
 from lmr_author.vetting import vet
-from lmr_author.vetting.questions import (
-    QUESTIONS,
-)
+from lmr_author.vetting.questions import QUESTIONS
 from tests.gitrepos import make_repository
 from tests.papers import make_paper, make_scan
 from tests.vetting.vetted import stored
@@ -31,14 +29,6 @@ def test_a_paper_that_cannot_be_read_is_a_note(offline: list[str], tmp_path: Pat
     sources = stored(tmp_path)["sources"]
     assert isinstance(sources, list)
     assert sources[0]["name"] == "paper" and sources[0]["status"] == "failed" and sources[0]["note"]
-
-
-def test_a_long_paper(offline: list[str], tmp_path: Path) -> None:
-    make_paper(tmp_path / "paper.pdf", pages=200)
-    assert main(offline) == 1
-    questions = stored(tmp_path)["questions"]
-    assert isinstance(questions, dict)
-    assert "200 pages" in questions["clarity_and_complexity"]["evidence"]
 
 
 def test_nothing_at_all_is_an_error(tmp_path: Path) -> None:
@@ -81,9 +71,6 @@ def test_an_accepted_vetting_is_that_of_the_task(offline: list[str], tmp_path: P
 def test_a_rejected_vetting_makes_no_task(offline: list[str], tmp_path: Path) -> None:
     main([*offline, "--answer", "year=no: from 1999"])
     with pytest.raises(LmrError, match="rejected: year: from 1999"):
-        vet.read_accepted_vetting(tmp_path / "vetting.json")
-    (tmp_path / "vetting.json").write_text('{"status": "accepted"}')
-    with pytest.raises(LmrError, match="questions"):
         vet.read_accepted_vetting(tmp_path / "vetting.json")
 
 

@@ -7,15 +7,10 @@ from pathlib import Path
 
 from lmr_author.paper import Paper
 from lmr_author.vetting import evidence
-from lmr_author.vetting.questions import (
-    QUESTIONS,
-    VettingAnswer,
-)
+from lmr_author.vetting.questions import QUESTIONS, VettingAnswer
 from tests.cli.program import validate_with
 
 YES = {name: VettingAnswer("yes") for name in QUESTIONS}
-
-
 MIT = (
     "Permission is hereby granted, free of charge, to any person obtaining a copy.\n"
     'The software is provided "as is".\n'
