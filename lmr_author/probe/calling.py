@@ -93,7 +93,7 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
     """
     value = function(*args, **kwargs)
     if inspect.iscoroutine(value):
-        value = asyncio.run(_finished(value))
+        value = asyncio.run(value)
     if not inspect.isgenerator(value):
         return {VALUE: value}
     items: List[Any] = []
@@ -103,10 +103,6 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
         except StopIteration as stop:
             return {VALUE: items, EXHAUSTED: True, RETURNED: stop.value}
     return {VALUE: items, EXHAUSTED: False}
-
-
-async def _finished(value: Any) -> Any:
-    return await value
 
 
 def mode() -> Dict[str, Any]:

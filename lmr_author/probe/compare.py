@@ -18,16 +18,20 @@ from .document import (
     TEXT,
     BadDocument,
     Document,
+    by_id,
     join,
     key_text,
     parts,
     tagged,
     walk,
 )
-from .loose import MOST_UNORDERED, unmatched
 
 MOST = 20
 """Most differences that are reported."""
+MOST_UNORDERED = 2000
+"""Longer sequences are compared in order: matching each item with each would take too long."""
+SKIPPED = ("ignore", "custom")
+"""Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 Checkers = Mapping[str, Mapping[str, Any]]
@@ -102,32 +106,22 @@ def dtype_of(node: Any) -> str:
 def numbers(document: Document, node: Any) -> Any:
     """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
     try:
-        return _array(document, node)
+        import numpy
+
+        if isinstance(node, float):
+            return numpy.float64(node)
+        if node["$"] == "complex":
+            return numpy.complex128(complex(*node["v"]))
+        kind = node["dtype"]
+        if "data" in node:
+            return numpy.array(node["data"], "float64" if kind == "bfloat16" else kind).reshape(node["shape"])
+        buffer = document.buffers[node["file"]]
+        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
+        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
     except ImportError as error:
         raise BadDocument("the numbers differ, and without numpy nobody can say how much") from error
     except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
         raise BadDocument("invalid numbers: %s" % error) from error
-
-
-def _array(document: Document, node: Any) -> Any:
-    import numpy
-
-    if isinstance(node, float):
-        return numpy.float64(node)
-    if node["$"] == "complex":
-        return numpy.complex128(complex(*node["v"]))
-    kind = node["dtype"]
-    if "data" in node:
-        return numpy.array(node["data"], "float64" if kind == "bfloat16" else kind).reshape(node["shape"])
-    buffer = document.buffers[node["file"]]
-    if buffer.descr.startswith("["):  # records are compared as a whole
-        return numpy.array([buffer.data])
-    value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
-    return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
-
-
-class _Enough(Exception):
-    """Enough differences were found."""
 
 
 class _Comparison:
@@ -141,7 +135,7 @@ class _Comparison:
         spreads: Optional[Dict[str, Spread]] = None,
     ) -> None:
         self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers, spreads
-        self.ids = [_by_id(document.tree) for document in (expected, actual)]
+        self.ids = [by_id(document.tree) for document in (expected, actual)]
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
         self.found: List[Difference] = []
         self.seen: Set[Tuple[int, int]] = set()
@@ -150,17 +144,13 @@ class _Comparison:
         self.found, self.seen = [], set()
         try:
             self.pair(expected, actual, "")
-        except _Enough:
-            pass
         except RecursionError:
-            self.found.append(Difference("", "nested too deeply to compare"))
-        return self.found
+            self.differ("", "nested too deeply to compare")
+        return self.found[:MOST]
 
     def differ(self, path: str, message: str) -> None:
         if self.spreads is None:
             self.found.append(Difference(path, message))
-            if len(self.found) >= MOST:
-                raise _Enough
 
     def pair(self, e: Any, a: Any, path: str) -> None:
         """Compare two nodes."""
@@ -177,7 +167,7 @@ class _Comparison:
             first = self.first.get(id(e), path)
         checker = self.checker(first) or self.checker(path)
         e, a = tagged(e), tagged(a)
-        if checker.get("kind") == "ignore" or (isinstance(e, dict) and e["$"] == "omitted"):
+        if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e["$"] == "omitted"):
             return
         if _kind(e) != _kind(a):
             e, a = _number(e), _number(a)
@@ -227,11 +217,13 @@ class _Comparison:
         }
         inner = dict({"*": dict(checker, kind="allclose")}, **inner)
 
-        def alike(one: Any, other: Any) -> bool:
-            return not _Comparison(self.expected, self.actual, inner).run(one, other)
-
-        for place in unmatched(wanted, got, alike):
-            self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(wanted[place]))
+        for place, item in enumerate(wanted):
+            matches = (_Comparison(self.expected, self.actual, inner).run(item, other) == [] for other in got)
+            match = next((number for number, same in enumerate(matches) if same), None)
+            if match is None:
+                self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
+            else:
+                del got[match]
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
@@ -272,10 +264,7 @@ class _Comparison:
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
         rtol, atol = (float(checker.get(name, 0.0)) if near else 0.0 for name in ("rtol", "atol"))
-        if isinstance(e, float):
-            found = _scalar_mismatch(e, a, rtol, atol)
-        else:
-            found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
+        found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
         if found is None:
             return
         text, distance = found
@@ -299,11 +288,13 @@ class _Comparison:
         by_key = all(_plain_key(key) for node in (e, a) for key, _ in _pairs(node))
         wanted, got = _parts(e, by_key), _parts(a, by_key)
         for key in [*wanted, *(key for key in got if key not in wanted)]:
+            if len(self.found) >= MOST:
+                return
             step = (wanted if key in wanted else got)[key][0]
             place = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], place)
-            elif self.checker(place).get("kind") == "ignore":
+            elif self.checker(place).get("kind") in SKIPPED:
                 continue
             elif key not in wanted:
                 self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
@@ -338,23 +329,8 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
     return found
 
 
-def _by_id(tree: Any) -> Dict[int, Any]:
-    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$") != "ref")
-    return {node["id"]: node for node in nodes if "$" in node and "id" in node}
-
-
 _BEYOND = Spread(math.inf, math.inf)
 """The distance of what no tolerance would make equal, as of NaN or an infinity."""
-
-
-def _scalar_mismatch(e: float, a: float, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats that are not equal, as :func:`_mismatch` does arrays."""
-    distance = _BEYOND
-    if math.isfinite(e) and math.isfinite(a):
-        if abs(a - e) <= atol + rtol * abs(e):
-            return None
-        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
-    return "expected %r, got %r" % (e, a), distance
 
 
 def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:

@@ -11,7 +11,7 @@ from typing import Any, Dict, Mapping
 
 from .checking import from_bytes, load
 from .decoding import Decoder
-from .document import BadDocument, Document, walk
+from .document import BadDocument, Document, by_id, walk
 from .objects import load_file
 from .replayer import take_stdout
 from .target import send
@@ -26,12 +26,11 @@ class _Plain(Decoder):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self.nodes = dict(walk(document.tree))
-        listed = [node for node in self.nodes.values() if isinstance(node, dict) and "id" in node]
-        self.by_id = {node["id"]: node for node in listed if node.get("$", "ref") != "ref"}
+        self.by_id = by_id(document.tree)
 
     def node(self, node: Any) -> Any:
         if isinstance(node, dict) and "$" in node:
-            if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix", "recarray"):
+            if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix"):
                 raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
             if node["$"] == "ref" and node["id"] not in self.known:
                 return self.node(self.by_id[node["id"]])  # the first place lies outside of this part

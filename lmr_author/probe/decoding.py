@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import collections
 import copy
@@ -76,7 +75,7 @@ class Decoder:
         return self.build(node["v"])
 
     def _class(self, node: Dict[str, Any]) -> Any:
-        found = resolve(node["cls"], load=True)
+        found = resolve(node["cls"])
         if not isinstance(found, type):
             raise TypeError("%s is no class" % node["cls"])
         return found
@@ -109,8 +108,7 @@ class Decoder:
     def _array(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        kind = node["dtype"]
-        dtype = numpy.dtype(ast.literal_eval(kind) if kind.startswith("[") else kind)
+        dtype = numpy.dtype(node["dtype"])
         if dtype.hasobject:
             raise ValueError("an array of objects as raw data")
         shape = tuple(node["shape"])
@@ -120,7 +118,7 @@ class Decoder:
             value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
         else:
             value = numpy.zeros(shape, dtype)
-        return value.view(getattr(numpy, node["cls"])) if node.get("cls") in ("matrix", "recarray") else value
+        return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
 
     def _objects(self, node: Dict[str, Any]) -> Any:
         import numpy
@@ -195,14 +193,17 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "bytearray": lambda decoder, node: bytearray(base64.b64decode(node["v"], validate=True)),
     "complex": lambda decoder, node: complex(*node["v"]),
     "omitted": lambda decoder, node: OmittedPart(),
-    "name": lambda decoder, node: resolve(node["v"], load=True),
+    "name": lambda decoder, node: resolve(node["v"]),
     "scalar": lambda decoder, node: decoder._array(node)[()],
     "make": lambda decoder, node: _MAKERS[node["kind"]](*decoder.node(node["args"])),
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
     "factory": lambda made: lambda: copy.deepcopy(made),
-    **{kind: functools.partial(_pandas, kind) for kind in ("series", "index", "categorical", "column")},
+    "series": functools.partial(_pandas, "series"),
+    "index": functools.partial(_pandas, "index"),
+    "categorical": functools.partial(_pandas, "categorical"),
+    "column": functools.partial(_pandas, "column"),
 }
 
 

@@ -145,6 +145,12 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
             stack.extend(reversed(below))
 
 
+def by_id(tree: Any) -> Dict[int, Any]:
+    """Return the nodes that references name, by their ids."""
+    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
+    return {node["id"]: node for node in nodes if "id" in node}
+
+
 def dump(document: Document, folder: str, stem: str) -> None:
     """Write ``<stem>.json`` and, for each large array, ``<stem>.<n>.npy``."""
     base = os.path.join(str(folder), stem)
@@ -202,8 +208,7 @@ def parse_json(data: bytes) -> Dict[str, Any]:
 
 def write_npy(buffer: Buffer) -> bytes:
     """Return the bytes of a ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
-    descr = buffer.descr if buffer.descr.startswith("[") else repr(buffer.descr)
-    text = "{'descr': %s, 'fortran_order': False, 'shape': %r, }" % (descr, tuple(buffer.shape))
+    text = "{'descr': %r, 'fortran_order': False, 'shape': %r, }" % (buffer.descr, tuple(buffer.shape))
     raw = text.encode("latin1")
     raw += b" " * (-(len(raw) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + buffer.data
@@ -221,4 +226,4 @@ def read_npy(data: bytes) -> Buffer:
         raise BadDocument("not a .npy header") from error
     if fortran is not False or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
         raise BadDocument("a .npy file that is not in C order")
-    return Buffer(descr if isinstance(descr, str) else repr(descr), shape, data[10 + size :])
+    return Buffer(str(descr), shape, data[10 + size :])

@@ -17,8 +17,6 @@ from .cuda_as_cpu import use_cpu_for_cuda
 from .instrument import Hook
 from .recorder import Recorder
 
-_OWN = os.path.dirname(os.path.abspath(__file__))
-
 
 def record(config: Dict[str, Any], command: List[str]) -> int:
     """Run ``driver.py args…``, ``-m module args…`` or ``-c code`` and record the target's calls.
@@ -33,22 +31,20 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
         use_cpu_for_cuda()
     try:
         _run(command, recorder.tree)
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        trace = error.__traceback__
-        while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
+    except Exception as error:
+        trace: Any = error.__traceback__
+        while _is_ours(trace.tb_frame.f_code.co_filename) and trace.tb_next:
             trace = trace.tb_next
-        error.__traceback__ = trace
-        sys.excepthook(type(error), error, trace)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     finally:
-        recorder.save()
+        recorder.save()  # a thread that is left over may keep the interpreter from ending
     return 0
 
 
 def _is_ours(filename: str) -> bool:
-    return os.path.dirname(os.path.abspath(filename)) == _OWN or filename.startswith("<frozen runpy")
+    own = os.path.dirname(os.path.abspath(__file__))
+    return os.path.dirname(os.path.abspath(filename)) == own or filename.startswith("<frozen runpy")
 
 
 def _run(command: List[str], tree: str) -> None:
@@ -59,7 +55,9 @@ def _run(command: List[str], tree: str) -> None:
     if command[0] == "-m":
         sys.argv[:] = command[1:]
         sys.path[0] = os.getcwd()
-        objects.aliases["__main__"] = main_module(command[1])
+        spec = importlib.util.find_spec(command[1])
+        package = spec is not None and spec.submodule_search_locations
+        objects.aliases["__main__"] = command[1] + ".__main__" if package else command[1]
         runpy._run_module_as_main(command[1], alter_argv=True)  # type: ignore[attr-defined]
         return
     if command[0] == "-c":
@@ -76,15 +74,6 @@ def _run(command: List[str], tree: str) -> None:
     _name_main(script, tree)
     code: Any = loader.get_code("__main__")
     exec(code, main.__dict__)
-
-
-def main_module(name: str) -> str:
-    """Return the module that ``python -m name`` runs: a package's ``__main__``."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError, AttributeError):
-        return name
-    return name + ".__main__" if spec is not None and spec.submodule_search_locations else name
 
 
 def _name_main(script: str, tree: str) -> None:

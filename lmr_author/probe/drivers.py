@@ -25,16 +25,7 @@ from .calling import ITEM_LIMIT, call
 from .objects import MAIN, aliases, load_file
 from .outcome import Fixtures
 
-OPTIONS = (
-    "-q",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:xdist",
-    "-o",
-    "addopts=",
-    "--continue-on-collection-errors",
-)
+OPTIONS = "-q -p no:cacheprovider -p no:xdist -o addopts= --continue-on-collection-errors".split()
 """All in this process, and without options that the repository's configuration adds."""
 LIBRARIES = (("torch", "torch"), ("np", "numpy"), ("numpy", "numpy"), ("pd", "pandas"))
 """Name in an example → module, of those that are installed."""
@@ -115,14 +106,10 @@ def try_import(tree: str, file: str, seconds: float) -> NoReturn:
         report["module"] = import_goal(tree, file).__name__
     except BaseException as error:
         shown = traceback.TracebackException(type(error), error, error.__traceback__)
-        ours = (
-            os.path.dirname(os.path.abspath(__file__)) + os.sep,
-            "<frozen importlib",
-            importlib.__path__[0],
-        )
-        shown.stack = traceback.StackSummary.from_list(
-            [frame for frame in shown.stack if not frame.filename.startswith(ours)]
-        )
+        own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+        ours = (own, "<frozen importlib", importlib.__path__[0])
+        frames = [frame for frame in shown.stack if not frame.filename.startswith(ours)]
+        shown.stack = traceback.StackSummary.from_list(frames)
         goal = os.path.join(tree, *file.split("/"))
         report.update(ok=False, error="".join(shown.format())[-MAX_TEXT:], missing=_missing(tree, goal))
     report["seconds"] = time.monotonic() - began

@@ -19,8 +19,7 @@ import struct
 import sys
 import types
 import warnings
-from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .decoding import OmittedPart
 from .document import MAX_DEPTH, NPY_TYPES, Buffer, Document, Omitted, join, key_text
@@ -80,12 +79,6 @@ def encode(
     return _Encoder(limit, skip, stands_in).run(value)
 
 
-class _Known(NamedTuple):
-    node: Dict[str, Any]
-    value: Any
-    """Kept, so that no other object gets its ``id``."""
-
-
 class _Encoder:
     def __init__(
         self, limit: int, skip: Iterable[str], stands_in: Optional[Callable[[Any, str], Optional[str]]]
@@ -94,9 +87,8 @@ class _Encoder:
         self.omitted: List[Omitted] = []
         self.problems: List[Omitted] = []
         self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
-        self.known: Dict[int, _Known] = {}
-        self.sealed: Set[int] = set()
-        """Nodes of what can be built only after its parts, and which are being filled."""
+        self.known: Dict[int, Tuple[Dict[str, Any], Any]] = {}
+        """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
         self.ids = self.depth = self.inside = self.size = 0
         self.sizes: Dict[str, int] = {}
 
@@ -127,9 +119,9 @@ class _Encoder:
         """Note a part that cannot be stored; inside an object it is only left out."""
         kind = type(value)
         prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-        (self.omitted if self.inside else self.problems).append(
-            Omitted(path, prefix + kind.__qualname__, advice)
-        )
+        found = self.omitted if self.inside else self.problems
+        found.append(Omitted(path, prefix + kind.__qualname__, advice))
+        self.known.pop(id(value), None)  # its node is in no tree: nothing may refer to it
         return {"$": "omitted"}
 
     def node(self, value: Any, path: str) -> Any:
@@ -145,12 +137,11 @@ class _Encoder:
             return {"$": "fixture", "v": fixture}
         known = self.known.get(id(value))
         if known is not None:
-            if id(known.node) in self.sealed:
-                return self.problem(path, value, "it contains itself in a way that cannot be rebuilt")
-            if "id" not in known.node:
-                known.node["id"] = self.ids
+            first = known[0]
+            if "id" not in first:
+                first["id"] = self.ids
                 self.ids += 1
-            return {"$": "ref", "id": known.node["id"]}
+            return {"$": "ref", "id": first["id"]}
         if path in self.skip:
             return self.problem(path, value, "it is too large; the function does not name it")
         if self.depth >= MAX_DEPTH // 2 or self.size > 4 * self.limit:
@@ -168,17 +159,8 @@ class _Encoder:
     def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
         """Make the node of an object, so that a second encounter becomes a reference."""
         node = dict({"$": tag}, **fields)
-        self.known[id(value)] = _Known(node, value)
+        self.known[id(value)] = node, value
         return node
-
-    @contextmanager
-    def filling(self, node: Dict[str, Any]) -> Iterator[None]:
-        """Fill the node of what can be built only after its parts: a reference to it from inside is a problem."""
-        self.sealed.add(id(node))
-        try:
-            yield
-        finally:
-            self.sealed.remove(id(node))
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
         nodes = [self.node(item, join(path, "[%d]" % place)) for place, item in enumerate(value)]
@@ -203,14 +185,13 @@ class _Encoder:
 
     def compound(self, value: Any, kind: type, path: str) -> Any:
         """Return the node of anything but a plain number or text."""
-        if kind in (list, dict, set):
+        if kind in (list, tuple, dict, set, frozenset):
             node = self.remember(value, kind.__name__, v=[])
-            node["v"] = self.content(value, kind, path)
-            return node
-        if kind in (tuple, frozenset):
-            node = self.remember(value, kind.__name__, v=[])
-            with self.filling(node):
-                node["v"] = self.content(value, kind, path)
+            if kind is dict:
+                node["v"] = self.pairs(list(value.items()), path)
+            else:  # a set is always written in the same order, whatever the hash seed
+                ordered = sorted(value, key=_order) if kind in (set, frozenset) else value
+                node["v"] = self.items(ordered, path)
             return node
         if kind in (bytes, bytearray):
             self.grow(path, len(value))
@@ -227,9 +208,8 @@ class _Encoder:
                 return found
         if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
             node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
-            with self.filling(node):
-                for name, item in zip(kind._fields, value):
-                    node["v"][name] = self.node(item, join(path, "." + name))
+            for name, item in zip(kind._fields, value):
+                node["v"][name] = self.node(item, join(path, "." + name))
             return node
         if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or callable(value):
             name = name_of(value)
@@ -241,12 +221,6 @@ class _Encoder:
             return self.problem(path, value, ITERATOR)
         plain = is_plain(kind) and kind not in _LIBRARY and not isinstance(value, (enum.Enum, logging.Logger))
         return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
-
-    def content(self, value: Any, kind: type, path: str) -> List[Any]:
-        if kind is dict:
-            return self.pairs(list(value.items()), path)
-        # A set is always written in the same order, whatever the hash seed.
-        return self.items(sorted(value, key=_order) if kind in (set, frozenset) else value, path)
 
     def torch(self, value: Any, path: str) -> Any:
         """Return the node of a tensor or generator; None for anything else. A sparse tensor is reduced."""
@@ -260,14 +234,8 @@ class _Encoder:
         if not isinstance(value, torch.Tensor) or value.layout is torch.sparse_coo:
             return None
         dtype = str(value.dtype).rpartition(".")[2]
-        if getattr(value, "is_meta", False) or type(value).__name__ in (
-            "FakeTensor",
-            "UninitializedParameter",
-        ):
-            return self.problem(
-                path, value, "it has no data; run the driver without fake, meta or lazy tensors"
-            )
-        if value.layout is not torch.strided or getattr(value, "is_nested", False) or dtype not in NPY_TYPES:
+        odd = value.layout is not torch.strided or getattr(value, "is_nested", False)
+        if odd or dtype not in NPY_TYPES or getattr(value, "is_meta", False):
             return self.problem(path, value, "only dense and COO tensors of plain numbers can be stored")
         node = self.remember(value, "tensor", dtype=dtype, shape=list(value.shape))
         if type(value) is not torch.Tensor:
@@ -308,26 +276,21 @@ class _Encoder:
             return None
         scalar, dtype = isinstance(value, numpy.generic), value.dtype
         cls = "" if scalar else type(value).__name__
-        if dtype.kind == "O" and not dtype.names and cls == "ndarray":
+        if dtype.kind == "O" and cls == "ndarray":
             node = self.remember(value, "objects", shape=list(value.shape), v=[])
             node["v"] = self.items(value.ravel().tolist() if value.ndim else [value.item()], path)
             return node
-        if (
-            cls not in ("", "ndarray", "memmap", "matrix", "recarray")
-            or type(value).__module__[:5] != "numpy"
-        ):
+        plain = ("", "ndarray", "memmap", "matrix", "recarray")
+        if cls not in plain or type(value).__module__[:5] != "numpy" or dtype.hasobject:
             return self.problem(
                 path, value, "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
             )
-        if dtype.hasobject or dtype.kind == "T":
-            return self.problem(path, value, "arrays of %s cannot be stored; use plain columns" % dtype)
-        if scalar and dtype.kind in "USVc":
+        if dtype.names or (scalar and dtype.kind in "USVc"):
             return self.reduced(value, type(value), path)
-        name = ascii(dtype.descr) if dtype.names else dtype.name if dtype.name in _INLINE else dtype.str
-        name = name if dtype.isnative or dtype.names else dtype.str
+        name = dtype.name if dtype.name in _INLINE and dtype.isnative else dtype.str
         fields = {"dtype": name, "shape": list(value.shape)}
         node = dict(fields, **{"$": "scalar"}) if scalar else self.remember(value, "array", **fields)
-        if cls in ("matrix", "recarray"):
+        if cls == "matrix":
             node["cls"] = cls
         self.grow(path, value.nbytes)
         if value.size <= MOST_INLINE and (name in _INLINE or dtype.kind == "U"):
@@ -377,14 +340,12 @@ class _Encoder:
         if name is None:
             return self.problem(path, value, "its class %s: %s" % (kind.__qualname__, LOCAL))
         node = self.remember(value, "object", cls=name, state={})
-        if base in (dict, list, set, bytearray):
-            items: Any = dict.items(value) if base is dict else base.__iter__(value)  # past any override
-            content: Any = base(items)
-            node["base"] = self.compound(content, base, path)
-        elif base is not None:
-            content = base(value)
-            with self.filling(node):
-                node["base"] = content if base in (str, int, float) else self.compound(content, base, path)
+        if base is not None:
+            content: Any = value
+            if base in (dict, list, set, bytearray):  # past any override
+                content = dict.items(value) if base is dict else base.__iter__(value)
+            content = base(content)
+            node["base"] = content if base in (str, int, float) else self.compound(content, base, path)
         if isinstance(value, collections.defaultdict):
             node["state"]["default_factory"] = self.node(value.default_factory, path)
         node["state"].update(self.state(state_of(value), path))
@@ -407,9 +368,8 @@ class _Encoder:
         node = self.remember(value, "call", call=None, args=[])
         before, self.inside = len(self.omitted), self.inside + 1
         try:
-            with self.filling(node):
-                node["call"] = self.node(call, path)
-                node["args"] = self.arguments(kind, arguments, path)
+            node["call"] = self.node(call, path)
+            node["args"] = self.arguments(kind, arguments, path)
             # An exception has an empty __dict__ as soon as somebody asked for it.
             if state is not None and state != {}:
                 node["state"] = self.node(state, path)

@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 LIBRARIES = ("numpy", "torch", "pandas", "scipy", "transformers", "tensorflow", "jax", "sklearn")
 
@@ -50,7 +50,6 @@ def isolation(tree: str) -> Dict[str, Any]:
         "uid": os.getuid(),
         "root_writable": _can_write("/"),
         "tree_writable": _can_write(tree),
-        "interfaces": _interfaces(),
         "network": _connects(),
     }
 
@@ -73,13 +72,6 @@ def _can_write(folder: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _interfaces() -> List[str]:
-    try:
-        return sorted(name for _, name in socket.if_nameindex())
-    except OSError:
-        return []
 
 
 def _connects() -> bool:

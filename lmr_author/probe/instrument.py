@@ -88,45 +88,29 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
         return found[nth - 1]
     if line:
         exact = [path for path in found if def_line(path[-1]) == line]
-        within = [path for path in found if path[-1].lineno <= line <= _last_line(path[-1])]
-        if exact or within:
-            return (exact or within)[0]
-        if len(found) > 1:
+        if not exact and len(found) > 1:
             raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+        found = exact or found
     return found[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree.body, qualname.split("."), ())
+    found = _definitions(tree, qualname.split("."), ())
     return [path for path in found if isinstance(path[-1], _FUNCTIONS)]
 
 
 def _definitions(
-    body: Sequence[ast.stmt], names: List[str], above: Tuple[ast.stmt, ...]
+    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
 ) -> Iterator[Tuple[ast.stmt, ...]]:
-    for statement in body:
-        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-            if statement.name == names[0]:
-                path = (*above, statement)
-                if len(names) == 1:
-                    yield path
-                else:
-                    yield from _definitions(statement.body, names[1:], path)
-            continue
-        for block in _blocks(statement):
-            yield from _definitions(block, names, above)
-
-
-def _blocks(statement: ast.stmt) -> Iterator[List[ast.stmt]]:
-    """Yield the statement lists inside a compound statement."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(statement, field, None)
-        if isinstance(block, list):
-            yield block
-    for field in ("handlers", "cases"):
-        for item in getattr(statement, field, ()):
-            yield item.body
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            if node.name == names[0] and len(names) == 1:
+                yield (*above, node)
+            elif node.name == names[0]:
+                yield from _definitions(node, names[1:], (*above, node))
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
+            yield from _definitions(node, names, above)
 
 
 def def_line(node: Any) -> int:
@@ -240,7 +224,6 @@ class Hook:
         qualname, line: the target, see :func:`instrument`.
         register: called with the raw function when it is defined; its result takes its place.
         source: served instead of the file's content; None for the content itself.
-        filename: what code objects say their file is; None for the path it is imported by.
 
     Attributes:
         hits: numbers of the blocks executed.
@@ -257,11 +240,10 @@ class Hook:
         line: int,
         register: Callable[[Any], Any],
         source: Optional[bytes] = None,
-        filename: Optional[str] = None,
     ) -> None:
         self.goal_file = os.path.realpath(goal_file)
         self.qualname, self.line = qualname, line
-        self.source, self.filename = source, filename
+        self.source = source
         self.hits: Set[int] = set()
         self.found: Optional[Instrumented] = None
         self.register = register
@@ -301,9 +283,8 @@ class Hook:
         if source is None:
             with open(path, "rb") as file:
                 source = file.read()
-        filename = self.filename or path
-        if self.source is not None:
+        else:
             text = source.decode("utf-8", "replace")
-            linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        self.found = instrument(source, filename, self.qualname, self.line)
+            linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+        self.found = instrument(source, path, self.qualname, self.line)
         return self.found.code

@@ -15,14 +15,14 @@ MAIN_STAND_IN = "__lmr_main__"
 
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
-aliases: Dict[str, str] = {}
-"""Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
 _TRANSPARENT = (object, *CONTENT, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
 _HOMES = (
     "builtins", "torch", "torch.nn.functional", "torch.special", "torch.linalg", "numpy", "math", "typing",
 )  # fmt: skip
 """Modules that have functions and singletons which do not know where they are from."""
 
+aliases: Dict[str, str] = {}
+"""Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
 hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
 
@@ -41,29 +41,21 @@ def load_file(name: str, path: str, register: bool = False) -> Any:
     return module
 
 
-def resolve(name: str, load: bool) -> Any:
-    """Return the object named ``module:qualname``. Raises LookupError.
+def resolve(name: str) -> Any:
+    """Return the object named ``module:qualname``; imports the module: only ever inside the environment.
 
-    Args:
-        load: import the module when it is not loaded yet (only ever inside the environment).
+    Raises LookupError.
     """
     module_name, _, qualname = name.partition(":")
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
-    for running, recorded in aliases.items():
-        if recorded == module_name and running in sys.modules:
-            module_name = running
-    found: Any = sys.modules.get(module_name)
-    if found is None and load:
-        try:
-            found = importlib.import_module(module_name)
-        except Exception as error:
-            problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
-            raise LookupError(problem) from error
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:
+        problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
+        raise LookupError(problem) from error
     for part in qualname.split(".") if qualname else ():
-        # getattr would make a lazy module import things that the recorded command never needed.
-        lazy = isinstance(found, types.ModuleType) and not load
-        found = vars(found).get(part) if lazy else getattr(found, part, None)
+        found = getattr(found, part, None)
     if found is None:
         raise LookupError("there is no %s" % name)
     return found
@@ -86,13 +78,13 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
         homes += _HOMES
     for home in homes:
         for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
-            name = "%s:%s" % (recorded_module(home), last)
-            try:
-                found = resolve(name, load=False) if home not in hidden else None
-            except LookupError:
-                continue
+            found: Any = sys.modules.get(home) if home not in hidden else None
+            for part in last.split("."):
+                # getattr would make a lazy module import things that the recorded command never needed.
+                module = isinstance(found, types.ModuleType)
+                found = vars(found).get(part) if module else getattr(found, part, None)
             if found is value or (isinstance(found, types.BuiltinMethodType) and found == value):
-                return name
+                return "%s:%s" % (recorded_module(home), last)
     return None
 
 

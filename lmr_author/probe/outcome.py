@@ -22,7 +22,6 @@ from .calling import (
     RETURNED,
     VALUE,
     closure,
-    globals_of,
     gradients,
     type_name,
 )
@@ -144,16 +143,12 @@ class Inputs:
         names = [name for name in names if not name.startswith(GLOBAL)]
         return {(VALUE_ARGUMENT if name == VALUE else name): now[name] for name in names}
 
-    def returned(self, function: Any, value: Any) -> Document:
-        """Return the outcome of a call that returned. Raises Unstorable, TooLarge."""
-        root = {VALUE: value}
-        if self.gradients:
+    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
+        """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
+        root: Dict[str, Any] = {VALUE: value} if error is None else {RAISED: type_name(error)}
+        if self.gradients and error is None:
             root[GRADIENTS] = gradients(self.parts, value)
         return self.encode(dict(root, **self._after(function)))
-
-    def raised(self, function: Any, error: BaseException) -> Document:
-        """Return the outcome of a call that raised: the exception's class. Raises Unstorable, TooLarge."""
-        return self.encode(dict({RAISED: type_name(error)}, **self._after(function)))
 
     def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
         """Return the outcome of a generator.
@@ -195,19 +190,3 @@ def _combine(items: List[Document]) -> Document:
         omitted.extend(document.omitted)
         trees.append(tree)
     return Document(trees, buffers, tuple(omitted))
-
-
-def take(
-    function: Any,
-    arguments: Dict[str, Any],
-    limit: int = DEFAULT_LIMIT,
-    skip: Iterable[str] = (),
-    fixtures: Optional[Fixtures] = None,
-    gradients: bool = False,
-    global_names: Iterable[str] = (),
-) -> Inputs:
-    """Take the inputs of a call that is about to be made. Raises Unstorable, TooLarge."""
-    parts = dict(arguments, **closure(function), **globals_of(function, global_names))
-    find = None if fixtures is None else fixtures.find
-    known = None if fixtures is None else fixtures.known
-    return Inputs(parts, encode(parts, limit, skip, find), limit, skip, known, gradients)

@@ -9,20 +9,36 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 import threading
 import time
-from collections import Counter
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+import types
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from . import facts, objects
-from .calling import random_states, restore_random
-from .document import Document, dump
-from .encoding import TooLarge
-from .instrument import Hook, TargetNotFound, instrument
-from .outcome import Fixtures, Inputs, take
-from .watching import Call, names_used, wrap
+from .calling import (
+    EXHAUSTED,
+    GLOBAL,
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    RAISED,
+    RANDOM,
+    VALUE,
+    bind,
+    closure,
+    globals_of,
+    mode,
+    random_states,
+    restore_random,
+)
+from .document import Document
+from .encoding import TooLarge, Unstorable, encode
+from .instrument import Hook
+from .outcome import Fixtures, Inputs, changed_parts
+from .pool import Kept, Pool, summarize
+from .watching import wrap
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -36,94 +52,9 @@ RUSH = 20
 """Calls that are looked at after one that reached a new block unseen."""
 MOST_RUSHES = 100
 """A block whose calls cannot be stored must not cost more and more."""
-
 ELSEWHERE = "elsewhere"
 """A file that says: the target was called in a process that was forked off."""
-MOST_OPTIONS = 8
-"""A part with more values than these is data and no option."""
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
-_SPREAD = 2654435761
-"""Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
-
-
-class Kept(NamedTuple):
-    """A call in the pool. ``traits``: its options, shapes and outcome, as (path, text)."""
-
-    number: int
-    hits: FrozenSet[int]
-    traits: FrozenSet[Tuple[str, str]]
-    size: int
-
-
-class Pool:
-    """Keeps calls that cover much and differ, and no large ones where others do as well.
-
-    Args:
-        folder: gets a folder ``calls/000012`` for each call, complete from the moment it exists.
-        most: number of calls at most.
-        max_bytes: size of all of them together at most.
-    """
-
-    def __init__(self, folder: str, most: int, max_bytes: int) -> None:
-        self.folder = os.path.join(folder, "calls")
-        self.most, self.max_bytes = max(1, most), max_bytes
-        self.kept: List[Kept] = []
-
-    @property
-    def covered(self) -> Set[int]:
-        """Return the blocks that the kept calls execute together."""
-        return set().union(*(item.hits for item in self.kept))
-
-    def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
-        """Store a call if it is worth its place, and drop others for it. Returns whether it was stored."""
-        staying, dropped = [*self.kept, call], []
-        while len(staying) > 1 and (
-            len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
-        ):
-            worst = self._most_superfluous(staying)
-            staying.remove(worst)
-            dropped.append(worst)
-        if call in dropped:
-            return False
-        partial = os.path.join(self.folder, ".partial-%06d" % call.number)
-        os.makedirs(partial)
-        dump(inputs, partial, "inputs")
-        dump(expected, partial, "expected")
-        write_json(os.path.join(partial, "meta.json"), meta)
-        os.rename(partial, os.path.join(self.folder, "%06d" % call.number))
-        self.kept = staying
-        for other in dropped:
-            shutil.rmtree(os.path.join(self.folder, "%06d" % other.number), ignore_errors=True)
-        return True
-
-    @staticmethod
-    def _most_superfluous(staying: List[Kept]) -> Kept:
-        """Return the call without coverage or options of its own, then of many like it, then much larger, then by lot.
-
-        The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
-        two, and among equals the number is as good as drawn, though the same each time.
-        """
-        executed = Counter(block for item in staying for block in item.hits)
-        shared = Counter(trait for item in staying for trait in item.traits)
-        values = Counter(path for path, _ in shared)
-        alike = Counter((item.traits, item.hits) for item in staying)
-
-        def burden(item: Kept) -> Any:
-            covered = all(executed[block] > 1 for block in item.hits)
-            own = sum(shared[trait] == 1 and values[trait[0]] <= MOST_OPTIONS for trait in item.traits)
-            lot = item.number * _SPREAD % 2**32
-            return covered, -own, alike[item.traits, item.hits], item.size.bit_length(), lot
-
-        return max(staying, key=burden)
-
-
-def write_json(path: str, data: Any) -> None:
-    """Write JSON so that the file is there completely or not at all."""
-    temporary = path + ".tmp"
-    with open(temporary, "w", encoding="ascii") as file:
-        json.dump(data, file, indent=1)
-        file.write("\n")
-    os.replace(temporary, path)
 
 
 class Recorder:
@@ -145,7 +76,8 @@ class Recorder:
         self.globals = tuple(config.get("globals") or ())
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
-        self._local = threading.local()
+        self.local = threading.local()
+        """``active``: this thread is inside a call; between the items of a generator it is not."""
         self._skip: Set[str] = set()
         os.register_at_fork(after_in_child=self.forked)
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
@@ -170,13 +102,13 @@ class Recorder:
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
-        """Begin a call. None when it is not to be watched: inside another."""
-        if getattr(self._local, "active", False):
+        """Begin a call. None when it is not to be watched: inside another, or in a forked process."""
+        if getattr(self.local, "active", False):
             return None
         if self._elsewhere:
-            self._mark_elsewhere()
-            return None
-        self._local.active = True
+            with open(os.path.join(self.out, ELSEWHERE), "w"):
+                return None
+        self.local.active = True
         with self._lock:
             self.calls += 1
             call = Call(self, function, self.calls)
@@ -186,11 +118,6 @@ class Recorder:
                 self.spent += time.perf_counter() - start
         self.hook.hits.clear()
         return call
-
-    def _mark_elsewhere(self) -> None:
-        """Leave word that the target was called in a process that is not recorded."""
-        with open(os.path.join(self.out, ELSEWHERE), "w"):
-            pass
 
     def _wanted(self, number: int) -> bool:
         """Choose the calls to look at: the first ones all, then ever fewer, and those after a surprise."""
@@ -212,31 +139,33 @@ class Recorder:
                 self._rush = RUSH
                 self._rushes += 1
 
-    def pause(self, active: bool) -> None:
-        """Say whether this thread is inside a call: between the items of a generator it is not."""
-        self._local.active = active
-
     def refuse(self, kind: str, reason: str) -> None:
         """Count a call that is not stored. ``kind``: ``unstorable``, ``too_large``, ``misfit`` or ``failed``."""
         with self._lock:
             self.refused[(kind, reason)] = self.refused.get((kind, reason), 0) + 1
 
     def take(self, function: Any, arguments: Dict[str, Any]) -> Inputs:
-        """Take the inputs, leaving out large attributes of ``self`` that the function's code never names."""
-        for _ in range(16):
+        """Take the inputs of a call, leaving out large attributes of ``self`` that the function's code never names.
+
+        Raises Unstorable, TooLarge.
+        """
+        parts = dict(arguments, **closure(function), **globals_of(function, self.globals))
+        limit = self.limits["max_bytes"]
+        while True:
+            fixtures = Fixtures(self.fixtures, kinds=self._kinds_of_fixtures()) if self.fixtures else None
             try:
-                fixtures = Fixtures(self.fixtures, kinds=self._kinds_of_fixtures()) if self.fixtures else None
-                limit = self.limits["max_bytes"]
-                return take(function, arguments, limit, self._skip, fixtures, self.gradients, self.globals)
+                document = encode(parts, limit, self._skip, fixtures.find if fixtures else None)
             except TooLarge as error:
                 match = _ATTRIBUTE.match(error.path)
-                if match is None or match.group(1) != next(iter(arguments), None):
+                if match is None or match.group(1) != next(iter(arguments), None) or error.path in self._skip:
                     raise
                 name = match.group(2)
                 if name.startswith("_") or name in names_used(function, arguments[match.group(1)]):
                     raise
                 self._skip.add(error.path)
-        raise TooLarge("", 0, self.limits["max_bytes"])
+                continue
+            known = fixtures.known if fixtures else None
+            return Inputs(parts, document, limit, self._skip, known, self.gradients)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
@@ -265,32 +194,23 @@ class Recorder:
         """Write ``summary.json`` as far as it is known."""
         if self._elsewhere:
             return
-        lines, absent = self._blocks()
+        found = self.hook.found
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
         reasons = sorted(self.refused.items(), key=lambda item: -item[1])
         summary = {
             "calls": self.calls,
-            "blocks": {str(block): line for block, line in lines.items()},
+            "blocks": found.lines if found else {},
             "executed": sorted(self._executed),
-            "absent": {str(block): own for block, own in absent.items()},
+            "absent": found.absent if found else {},
             "module": None if name == objects.MAIN else name,
             "sys_path": self._sys_path(),
             "imported": self._imported(),
             "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
         }
-        os.makedirs(self.out, exist_ok=True)
-        write_json(os.path.join(self.out, "summary.json"), dict(summary, **facts.versions()))
-
-    def _blocks(self) -> Tuple[Dict[int, int], Dict[int, int]]:
-        """Return the line of each block of the target, and the blocks that stand for an ``else`` not written."""
-        hook, found = self.hook, self.hook.found
-        if found is None:
-            try:
-                with open(hook.goal_file, "rb") as file:
-                    found = instrument(file.read(), hook.goal_file, hook.qualname, hook.line)
-            except (OSError, TargetNotFound):
-                return {}, {}
-        return found.lines, found.absent
+        path = os.path.join(self.out, "summary.json")
+        with open(path + ".tmp", "w", encoding="ascii") as file:
+            json.dump(dict(summary, **facts.versions()), file, indent=1)
+        os.replace(path + ".tmp", path)
 
     def _inside(self, path: str) -> Optional[str]:
         """Return a path relative to the tree, "" for the tree itself; None when it lies elsewhere."""
@@ -310,3 +230,149 @@ class Recorder:
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(place for place in places if place)
+
+
+class Call:
+    """One watched call. Nothing that goes wrong here reaches the driver."""
+
+    def __init__(self, recorder: Recorder, function: Any, number: int) -> None:
+        self.recorder, self.function, self.number = recorder, function, number
+        self.hits: FrozenSet[int] = frozenset()
+        self.items: List[Document] = []
+        self._inputs: Optional[Inputs] = None
+        self._shapes = ""
+        self._names: Set[str] = set()
+        self._random: Dict[str, Any] = {}
+        self._mode: Dict[str, Any] = {}
+        self._start = 0.0
+
+    def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        """Copy the inputs."""
+        try:
+            arguments = bind(self.function, args, kwargs)
+        except TypeError as error:  # the call is about to end in the same one
+            self.recorder.refuse("misfit", str(error))
+            return
+
+        def copy() -> None:
+            self._shapes = _shapes(arguments)
+            self._inputs = self.recorder.take(self.function, arguments)
+            self._names = names_used(self.function, next(iter(arguments.values()), None))
+            self._mode, self._random = mode(), random_states()
+
+        self._guarded(copy)
+        self._start = time.perf_counter()
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+            return
+        except Unstorable as error:
+            for path, kind, advice in error.problems[:5]:
+                self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice))
+        except TooLarge as error:
+            self.recorder.refuse("too_large", "%s%s" % (error, self._shapes))
+        except Exception as error:
+            self.recorder.refuse("failed", "%s: %s" % (type(error).__name__, error))
+        self._inputs = None
+
+    def pause(self, paused: bool) -> None:
+        """Say that the driver has the turn, between two items of a generator, or the call again."""
+        self.recorder.local.active = not paused
+
+    def item(self, value: Any) -> None:
+        """Note an item that a generator yielded."""
+        inputs = self._inputs
+        if inputs is not None and len(self.items) < ITEM_LIMIT:
+            self._guarded(lambda: self.items.append(inputs.encode(value)))
+
+    def refuse(self, reason: str) -> None:
+        """Do not store this call."""
+        if self._inputs is not None:
+            self.recorder.refuse("unstorable", reason)
+            self._inputs = None
+
+    def ended(self, value: Any, error: Optional[BaseException] = None) -> None:
+        """End a call that returned or raised."""
+        self._end(lambda inputs: inputs.ended(self.function, value, error))
+
+    def generated(self, exhausted: bool, value: Any = None) -> None:
+        """End a generator, exhausted or left."""
+
+        def outcome(inputs: Inputs) -> Document:
+            complete = exhausted and len(self.items) < ITEM_LIMIT
+            return inputs.generated(self.function, self.items, inputs.encode(value) if complete else None)
+
+        self._end(outcome)
+
+    def _end(self, outcome: Callable[[Inputs], Document]) -> None:
+        seconds = time.perf_counter() - self._start
+        try:
+            self.hits = frozenset(self.recorder.hook.hits)
+            inputs = self._inputs
+            self.recorder.ended(self.hits, inputs is not None)
+            if inputs is not None:
+                start = time.perf_counter()
+                self._guarded(lambda: self._keep(inputs, outcome, seconds))
+                self.recorder.spent += time.perf_counter() - start
+        finally:
+            self._inputs = None
+            self.pause(True)
+
+    def _keep(self, inputs: Inputs, outcome: Callable[[Inputs], Document], seconds: float) -> None:
+        after = random_states()
+        used = {name: state for name, state in self._random.items() if after.get(name) != state}
+        expected = outcome(inputs)
+        more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
+        if expected.tree.get(EXHAUSTED) is False:
+            more[ITEMS] = len(self.items)
+        inputs.document.tree.update(
+            {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
+        )
+        self.recorder.keep(self, inputs.document, expected, self._meta(inputs.document, expected, seconds))
+
+    def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
+        """Return the content of ``meta.json``."""
+        named = {key.replace(GLOBAL, ""): node for key, node in inputs.tree.items()}
+        arguments = {name: node for name, node in named.items() if name[:1] != "@"}
+        return {
+            "call": self.number,
+            "hits": sorted(self.hits),
+            "seconds": round(seconds, 6),
+            "summary": summarize(arguments, self._names),
+            "outcome": "raised" if RAISED in expected.tree else "returned",
+            "changed": changed_parts(inputs, expected),
+            "nothing": expected.tree.get(VALUE, 0) is None,
+            "omitted": [dict(item._asdict()) for item in inputs.omitted],
+            "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
+        }
+
+
+def _shapes(arguments: Dict[str, Any]) -> str:
+    """Write the shapes of arguments, as in ``" (x: [512, 768])"``: these can be sliced where a call is too large."""
+    found = []
+    for name, value in arguments.items():
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+            found.append("%s: %s" % (name, list(shape)))
+    return " (%s)" % ", ".join(found) if found else ""
+
+
+def names_used(function: Any, owner: Any) -> Set[str]:
+    """Return attribute names in a function's code and in the methods of its object that it calls, and they call."""
+    names: Set[str] = set()
+    waiting: List[types.CodeType] = [function.__code__]
+    seen: Set[types.CodeType] = set()
+    while waiting:
+        code = waiting.pop()
+        if code in seen:
+            continue
+        seen.add(code)
+        waiting.extend(item for item in code.co_consts if isinstance(item, types.CodeType))
+        for name in code.co_names + tuple(item for item in code.co_consts if isinstance(item, str)):
+            names.add(name)
+            method = getattr(type(owner), name, None) if name.isidentifier() else None
+            method = getattr(method, "fget", None) or method
+            if isinstance(method, types.FunctionType):
+                waiting.append(method.__code__)
+    return names

@@ -23,15 +23,12 @@ import select
 import signal
 import sys
 import time
-from typing import Any, Dict, Iterable, List, NamedTuple, Set, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Tuple
 
 from . import facts
-from .calling import random_states, restore_random
+from .calling import restore_random
 from .checking import Frame, read_frames
-from .compare import changed
 from .cuda_as_cpu import use_cpu_for_cuda
-from .decoding import decode
-from .encoding import encode
 from .target import DONE, START, problem, run_cases, send
 
 LOAD_SECONDS = 120.0
@@ -60,15 +57,14 @@ def replay(request: Dict[str, Any]) -> int:
     _leave_tree(request["tree"])
     if request.get("cuda_as_cpu"):
         use_cpu_for_cuda()
-    known = _preload(request.get("preload") or ())
-    report = dict(facts.versions(), packages=facts.packages(), **facts.isolation(request["tree"]))
-    send(out, dict(report, kind="facts"))
+    _preload(request.get("preload") or ())
+    send(out, dict(facts.versions(), kind="facts", **facts.isolation(request["tree"])))
     variants = request["variants"]
     for number, variant in enumerate(variants):
         share = request.get("share", True) and number < SHARING < len(variants)
         loaded, lost = _run_variant(request, variant, out, share)
         if share:
-            _import_for_others(loaded, known)
+            _import(loaded[:MOST_SHARED])
         if lost and number == 0 and request.get("until_lost"):
             break
     send(out, {"kind": "end", "variants": len(variants), "peak_rss": facts.peak_memory()})
@@ -105,50 +101,31 @@ def _leave_tree(tree: str) -> None:
     sys.path[:] = outside
 
 
-def _preload(names: Iterable[str]) -> Set[str]:
-    """Import the heavy libraries that are there, and use them and our own code once: first uses are slow.
+def _preload(names: Iterable[str]) -> None:
+    """Import the heavy libraries that are there, and use PyTorch once: first uses are slow.
 
     With one thread and without a backward pass: a forked process waits for ever for threads that either has started.
     """
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except Exception:  # a library that is absent or broken is the variants' business
-            continue
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    value: Dict[str, Any] = {"x": [1.0, "text"], "random": random_states()}
+    _import(names)
+    torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):
         torch.set_num_threads(1)
         weight = torch.ones(4, 4, requires_grad=True)
         torch.nn.functional.log_softmax(weight @ weight, dim=-1).sum()
-        value["torch"] = torch.zeros(2)
-    if numpy is not None and hasattr(numpy, "zeros"):
-        value["numpy"] = numpy.zeros(2)
-    document = encode(value)
-    changed(document, encode(decode(document)))
     restore_random({})
-    _freeze()
-    return set(sys.modules)
 
 
-def _freeze() -> None:
-    """Keep the memory in use now shared with the children."""
-    gc.collect()
-    gc.freeze()
-
-
-def _import_for_others(loaded: List[str], known: Set[str]) -> None:
-    """Import here the modules of installed packages that a version had to import, for the next ones."""
-    for name in loaded[:MOST_SHARED]:
-        if not isinstance(name, str) or name in known:
-            continue
+def _import(names: Iterable[Any]) -> None:
+    """Import modules for all versions that follow; the memory in use then stays shared with their processes."""
+    for name in names:
         try:
             importlib.import_module(name)
         except KeyboardInterrupt:
             raise
-        except BaseException:
+        except BaseException:  # a library that is absent or broken is the versions' business
             continue
-    _freeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _run_variant(
@@ -195,9 +172,6 @@ def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:
         "variant": variant,
         "case": case,
         "status": "timeout" if ended.timed_out else "crashed",
-        "entered": False,
-        "file": "",
-        "seconds": 0.0,
         "error": problem("Timeout" if ended.timed_out else "Crash", message),
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import glob
 import importlib
 import inspect
 import json
@@ -37,30 +38,22 @@ from .calling import (
 )
 from .decoding import Decoder, OmittedPart
 from .instrument import closure_factory, definitions
-from .loose import unmatched
 from .objects import MAIN_STAND_IN, load_file, state_of
 
 MOST = 20
 """Most differences that are reported."""
 
 
-class _Files(Dict[str, Any]):
-    """The large arrays of a document, each read when it is needed."""
-
-    def __init__(self, base: str) -> None:
-        super().__init__()
-        self.base = base
-
-    def __missing__(self, name: str) -> Any:
-        with open("%s.%s.npy" % (self.base, name), "rb") as file:
-            data = file.read()
-        return types.SimpleNamespace(data=data[10 + int.from_bytes(data[8:10], "little") :])
-
-
 def _read(base: str, build: Any) -> Any:
-    with open(base + ".json", encoding="ascii") as file:
-        tree = json.load(file)["values"]
-    return Decoder(types.SimpleNamespace(buffers=_Files(base)), build).node(tree)  # type: ignore[arg-type]
+    with open(base + ".json", encoding="ascii") as text:
+        tree = json.load(text)["values"]
+    arrays = {}
+    for path in glob.glob(glob.escape(base) + ".*.npy"):
+        with open(path, "rb") as file:
+            data = file.read()
+        numbers = data[10 + int.from_bytes(data[8:10], "little") :]
+        arrays[path.split(".")[-2]] = types.SimpleNamespace(data=numbers)
+    return Decoder(types.SimpleNamespace(buffers=arrays), build).node(tree)  # type: ignore[arg-type]
 
 
 class Target:
@@ -177,14 +170,14 @@ def check(
         key = "@argument value" if name == "value" else name
         actual[key] = item
         expected.setdefault(key, before[name])
-    judged = {path: item["function"] for path, item in checkers.items() if item["kind"] == "custom"}
-    plain = {path: {"kind": "ignore"} if path in judged else item for path, item in checkers.items()}
-    run = Comparison(plain)
+    run = Comparison(checkers)
     run.compare(expected, actual, "")
-    for path, name in judged.items():
-        answer = getattr(load_file("lmr_checkers", custom), name)(_part(expected, path), _part(actual, path))
-        if answer not in (None, True, ""):
-            run.found.append("%s: %s" % (path, answer or "%s says no" % name))
+    for path, item in checkers.items():
+        if item["kind"] == "custom":
+            function = getattr(load_file("lmr_checkers", custom), item["function"])
+            answer = function(_part(expected, path), _part(actual, path))
+            if answer not in (None, True, ""):
+                run.found.append("%s: %s" % (path, answer or "%s says no" % item["function"]))
     if run.found:
         problems = "\n  ".join(run.found[:MOST])
         raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), problems, shown))
@@ -213,7 +206,12 @@ class Comparison:
         checker = checker or self.checkers.get("", {})
         kind = checker.get("kind")
         rtol, atol = (checker["rtol"], checker["atol"]) if kind == "allclose" else (0.0, 0.0)
-        if kind == "ignore" or e is a or isinstance(e, OmittedPart) or (id(e), id(a)) in self.seen:
+        if (
+            kind in ("ignore", "custom")
+            or e is a
+            or isinstance(e, OmittedPart)
+            or (id(e), id(a)) in self.seen
+        ):
             return
         self.seen[id(e), id(a)] = (e, a)
         if type(e) is not type(a):
@@ -222,10 +220,7 @@ class Comparison:
         if type(e) is not type(a) and not sequences:
             self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
         elif kind == "set":
-            near = {"": dict(checker, kind="allclose")}
-            missing = unmatched(list(e), list(a), lambda x, y: not _differences(near, x, y))
-            if missing or len(e) != len(a):
-                self._note(path, "%d items are nowhere" % len(missing))
+            self._unordered(list(e), list(a), path, {"": dict(checker, kind="allclose")})
         elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
             self._arrays(e, a, path, rtol, atol)
         elif isinstance(e, (float, complex)):
@@ -239,6 +234,15 @@ class Comparison:
     def _note(self, path: str, problem: str) -> None:
         if problem:
             self.found.append("%s: %s" % (path, problem))
+
+    def _unordered(self, e: List[Any], a: List[Any], path: str, near: Mapping[str, Any]) -> None:
+        self._note(path, "" if len(e) == len(a) else "expected %d items, got %d" % (len(e), len(a)))
+        for item in e:
+            match = next((n for n, other in enumerate(a) if not _differences(near, item, other)), None)
+            if match is None:
+                self._note(path, "expected %.100r, which is nowhere" % (item,))
+            else:
+                del a[match]
 
     def _arrays(self, e: Any, a: Any, path: str, rtol: float, atol: float) -> None:
         for name in ("dtype", "shape", "requires_grad"):
@@ -268,7 +272,7 @@ class Comparison:
             inner = path + step if path else step.replace("['", "").replace("']", "").lstrip(".")
             if step in e and step in a:
                 self.compare(e[step], a[step], inner)
-            elif self.checkers.get(inner, {}).get("kind") != "ignore":
+            elif self.checkers.get(inner, {}).get("kind") not in ("ignore", "custom"):
                 if step not in e:
                     self._note(inner, "expected nothing")
                 elif not isinstance(e[step], OmittedPart):

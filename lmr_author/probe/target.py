@@ -39,14 +39,6 @@ START = b'"kind":"start"'
 MAX_TRACEBACK = 20_000
 
 
-class LoadError(Exception):
-    """The goal file could not be imported. ``error`` describes it as in :class:`Result`."""
-
-    def __init__(self, error: Dict[str, Any]) -> None:
-        super().__init__("%s: %s" % (error["type"], error["message"]))
-        self.error = error
-
-
 class Result(NamedTuple):
     """The result of a replayed call.
 
@@ -91,14 +83,14 @@ class Target:
             with open(variant["source"], "rb") as file:
                 source = file.read()
         line = variant.get("line") or request.get("line") or 0
-        self.hook = Hook(self.path, self.qualname, line, self._register, source, self.path)
+        self.hook = Hook(self.path, self.qualname, line, self._register, source)
 
     def _register(self, function: Any) -> Any:
         self._functions.append(function)
         return function
 
-    def load(self) -> None:
-        """Import the goal file with the target instrumented. Raises LoadError."""
+    def load(self) -> Dict[str, Any]:
+        """Import the goal file with the target instrumented. Returns what is wrong as ``Result.error``, or {}."""
         places = list(self.sys_path) + ([] if self.module else [os.path.dirname(self.path)])
         sys.path[:] = list(dict.fromkeys(places + sys.path))
         self.hook.install()
@@ -107,21 +99,21 @@ class Target:
                 module = importlib.import_module(self.module)
             else:
                 module = load_file(MAIN_STAND_IN, self.path, register=True)
+        except KeyboardInterrupt:
+            raise
         except TargetNotFound as error:
-            raise LoadError(problem("TargetNotFound", str(error))) from error
+            return problem("TargetNotFound", str(error))
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            raise LoadError(describe(error, self.hook)) from error
+            return describe(error, self.hook)
         self._namespace = module.__dict__
         found = self.hook.found
         if found is None:
             where = getattr(module, "__file__", None)
             message = "module %s was imported from %s, which is not the goal file" % (self.module, where)
-            raise LoadError(problem("WrongFile", message))
+            return problem("WrongFile", message)
         if not found.nested and not self._functions:
-            message = "importing the file does not define %s" % self.qualname
-            raise LoadError(problem("NotDefined", message))
+            return problem("NotDefined", "importing the file does not define %s" % self.qualname)
+        return {}
 
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the raw function; a nested one is built with the given free variables."""
@@ -174,14 +166,14 @@ def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -
     try:
         found = call(function, args, kwargs, most, inputs.encode)
         if EXHAUSTED not in found:
-            return "returned", inputs.returned(function, found[VALUE]), None
+            return "returned", inputs.ended(function, found[VALUE]), None
         end = inputs.encode(found[RETURNED]) if found[EXHAUSTED] else None
         return "returned", inputs.generated(function, found[VALUE], end), None
     except (Unstorable, TooLarge) as error:
         return "unstorable", None, error
     except BaseException as error:
         try:
-            return "raised", inputs.raised(function, error), error
+            return "raised", inputs.ended(function, None, error), error
         except (Unstorable, TooLarge) as refusal:
             return "unstorable", None, refusal
 
@@ -224,18 +216,14 @@ def run_cases(
     sys.argv[:] = [target.path]
     sys.dont_write_bytecode = True
     os.chdir(target.tree)
-    failed: Optional[Result] = None
-    try:
-        target.load()
-    except LoadError as error:
-        failed = Result("import-error", error=error.error)
+    failure = target.load()
     send(out, {"kind": "loaded"})
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):
         torch.set_num_threads(int(request.get("threads") or 1))  # sums depend on it in their last bits
     for case in cases:
-        if failed is not None:
-            _report(out, case, failed, target.tree)
+        if failure:
+            _report(out, case, Result("import-error", error=failure), target.tree)
             continue
         send(out, {"kind": "start", "case": case})
         try:
@@ -245,7 +233,7 @@ def run_cases(
         else:
             result = target.call(inputs)
         _report(out, case, result, target.tree)
-    if share and failed is None:
+    if share and not failure:
         send(out, {"kind": "used", "modules": _installed(before, target.tree)})
     send_bytes(out, DONE)
 
@@ -266,17 +254,9 @@ def _report(out: int, case: str, result: Result, tree: str) -> None:
     inside = (
         os.path.relpath(path, base).replace(os.sep, "/") if path.startswith(base + os.sep) else result.file
     )
-    header = {
-        "kind": "case",
-        "case": case,
-        "status": result.status,
-        "entered": result.entered,
-        "hits": result.hits,
-        "file": inside if result.file else "",
-        "seconds": round(result.seconds, 6),
-        "error": result.error,
-    }
-    send(out, header, to_bytes(result.document) if result.document is not None else b"")
+    header = dict(result._asdict(), kind="case", case=case, file=inside if result.file else "")
+    document = header.pop("document")
+    send(out, header, to_bytes(document) if document is not None else b"")
 
 
 def send(out: int, header: Dict[str, Any], payload: bytes = b"") -> None:

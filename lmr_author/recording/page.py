@@ -25,7 +25,7 @@ PLAIN_DTYPES = {
 }  # fmt: skip
 HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
 """Decorators through which a function is called as it is without them, in the modes that were recorded."""
-MODULES = ("objects", "decoding", "calling", "loose", "instrument", "shipped")
+MODULES = ("objects", "decoding", "calling", "instrument", "shipped")
 """Modules of the probe that the support file is made of, in this order."""
 ENTRIES = ("check", "Target", "use_cpu_for_cuda")
 """Names in it that tests use."""
@@ -202,15 +202,13 @@ def support_file(cases: Iterable[tuple[Checkers, Document, Document]], *, cuda_a
         cases: how each case is compared, its inputs and its expected outcome.
         cuda_as_cpu: a test runs code that insists on a GPU.
     """
-    kinds, tags, gradients = set[str](), set[str](), False
-    for checkers, *documents in cases:
-        kinds |= {item["kind"] for item in checkers.values()}
+    tags, gradients = set[str](), False
+    for _, *documents in cases:
         gradients = gradients or GRADIENTS in documents[0].tree
         nodes = (node for document in documents for _, node in walk(document.tree))
         tags |= {str(node["$"]) for node in nodes if isinstance(node, dict) and "$" in node}
     left_out = {f"_{tag}" for tag in FIELDS if tag not in tags and not (tag == "array" and "scalar" in tags)}
     left_out |= set() if tags & {"make", "table"} else {"_MAKERS"}
-    left_out |= set() if "set" in kinds else {"unmatched"}
     left_out |= set() if gradients else {"gradients"}
     imports: list[ast.Import | ast.ImportFrom] = []
     bodies = []

@@ -21,8 +21,6 @@ from lmr_author.replay.staging import PROBE_ROOT, probe_mount
 from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
 
 PLACE = f"{PROBE_ROOT}/judge"
-CUSTOM = "custom"
-"""The kind of checker that names a function."""
 SECONDS, SECONDS_EACH = 120.0, 2.0
 """Time limit of judging: a fixed part, and one for each outcome."""
 NOT_JUDGED = "the checker did not answer"
@@ -47,15 +45,7 @@ class Judging:
 
 def functions_of(checkers: Checkers) -> dict[str, str]:
     """Return path → function, for the parts that a function judges."""
-    return {path: str(item["function"]) for path, item in checkers.items() if item.get("kind") == CUSTOM}
-
-
-def without(checkers: Checkers) -> dict[str, dict[str, Any]]:
-    """Return the checkers with the parts that a function judges ignored."""
-    return {
-        path: {"kind": "ignore"} if item.get("kind") == CUSTOM else dict(item)
-        for path, item in checkers.items()
-    }
+    return {path: str(item["function"]) for path, item in checkers.items() if item.get("kind") == "custom"}
 
 
 def judge(
@@ -71,7 +61,15 @@ def judge(
     found = [dict.fromkeys(judging.functions.get(case, {}), NOT_JUDGED) for case, _ in outcomes]
     with files.temporary_folder("lmr-author-judge-") as job:
         job.chmod(0o755)
-        items = [_item(job, judging, number, *outcome) for number, outcome in enumerate(outcomes)]
+        items = []
+        for place, (case, document) in enumerate(outcomes):
+            expected, actual = job / "cases" / case, job / f"outcome_{place}.bin"
+            expected.mkdir(parents=True, exist_ok=True)
+            for file in (judging.recording / case).glob("expected.*"):
+                shutil.copyfile(file, expected / file.name)
+            actual.write_bytes(checking.to_bytes(document))
+            paths = dict(judging.functions.get(case, {}))
+            items.append({"expected": f"cases/{case}", "actual": actual.name, "paths": paths})
         shutil.copyfile(judging.file, job / judging.file.name)
         request = {"checkers": judging.file.name, "items": items}
         (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
@@ -90,18 +88,3 @@ def judge(
         if isinstance(number, int) and 0 <= number < len(found) and path in found[number]:
             found[number][path] = str(frame.header.get("message"))
     return found
-
-
-def _item(job: Path, judging: Judging, number: int, case: str, document: Document) -> dict[str, Any]:
-    """Lay out an outcome, and once for each case the expected one."""
-    expected, actual = job / "cases" / case, job / f"outcome_{number}.bin"
-    if not expected.exists():
-        expected.mkdir(parents=True)
-        for file in (judging.recording / case).glob("expected.*"):
-            shutil.copyfile(file, expected / file.name)
-    actual.write_bytes(checking.to_bytes(document))
-    return {
-        "expected": f"cases/{case}",
-        "actual": actual.name,
-        "paths": dict(judging.functions.get(case, {})),
-    }

@@ -31,6 +31,12 @@ HEAVY = ("numpy", "torch")
 BATCH_BYTES = 96 * 2**20
 """Size of the outcomes that one run may send back, estimated from the recorded ones."""
 
+AS_PLANNED = (
+    "goal_file", "qualname", "line", "module", "sys_path", "cases", "case_seconds", "preload", "until_lost", "share",
+    "cuda_as_cpu",
+)  # fmt: skip
+"""Parts of a plan that the replayer gets as they are."""
+
 CONTROL = "the golden"
 """Id of the golden that is replayed in front of other versions."""
 
@@ -170,7 +176,8 @@ def replay(
             stop=stop,
         )
         result = sandbox.run(command)
-    return _judged(sandbox, plan, _read(result))
+    found = _read(result)
+    return found if plan.judging is None else _judged(sandbox, plan.judging, found)
 
 
 def most_seconds(plan: ReplayPlan, variants: int) -> float:
@@ -196,7 +203,7 @@ def differences(
     """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
-    found = [str(item) for item in compare.compare(expected, outcome.document, judging.without(checkers))]
+    found = [str(item) for item in compare.compare(expected, outcome.document, checkers)]
     for path in judging.functions_of(checkers):
         message = outcome.judged.get(path, judging.NOT_JUDGED)
         found += [f"{path}: {message}"] if message else []
@@ -259,21 +266,11 @@ def write_job(
         for file in (plan.recording / case).glob("inputs.*"):
             shutil.copyfile(file, target / file.name)
     request = {
+        **{name: getattr(plan, name) for name in AS_PLANNED},
         "tree": posixpath.relpath(tree_inside, INPUTS),
-        "goal_file": plan.goal_file,
-        "qualname": plan.qualname,
-        "line": plan.line,
-        "module": plan.module,
-        "sys_path": list(plan.sys_path),
         "inputs": "cases",
-        "cases": list(plan.cases),
         "variants": listed,
-        "case_seconds": plan.case_seconds,
-        "preload": list(plan.preload),
         "threads": threads,
-        "until_lost": plan.until_lost,
-        "share": plan.share,
-        "cuda_as_cpu": plan.cuda_as_cpu,
     }
     if plan.fixtures is not None:
         shutil.copyfile(plan.fixtures, job / "fixtures.py")
@@ -282,21 +279,20 @@ def write_job(
     return f"{INPUTS}/request.json"
 
 
-def _judged(sandbox: Sandbox, plan: ReplayPlan, found: Replay) -> Replay:
+def _judged(sandbox: Sandbox, judged: judging.Judging, found: Replay) -> Replay:
     """Add the objections of the annotator's checkers to each outcome."""
-    documents = {
-        key: item.document
+    waiting = [
+        (key, item.document)
         for key, item in found.outcomes.items()
-        if item.document is not None and plan.judging is not None and plan.judging.functions.get(key[1])
-    }
-    if not documents or plan.judging is None:
-        return found
-    answers = judging.judge(sandbox, plan.judging, [(key[1], item) for key, item in documents.items()])
-    judged = {
-        key: replace(found.outcomes[key], judged=answer)
-        for key, answer in zip(documents, answers, strict=True)
-    }
-    return replace(found, outcomes={**found.outcomes, **judged})
+        if item.document is not None and judged.functions.get(key[1])
+    ]
+    outcomes = dict(found.outcomes)
+    answers = (
+        judging.judge(sandbox, judged, [(key[1], document) for key, document in waiting]) if waiting else ()
+    )
+    for (key, _), answer in zip(waiting, answers, strict=True):
+        outcomes[key] = replace(outcomes[key], judged=answer)
+    return replace(found, outcomes=outcomes)
 
 
 def _read(result: ExecResult) -> Replay:
@@ -317,12 +313,10 @@ def _read(result: ExecResult) -> Replay:
 
 def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
     error, seconds, hits = header.get("error"), header.get("seconds"), header.get("hits")
-    loaded = None
-    if payload:
-        try:
-            loaded = checking.from_bytes(payload)
-        except BadDocument as problem:
-            return ReplayOutcome("crashed", error={"type": "BadDocument", "message": str(problem)})
+    try:
+        loaded = checking.from_bytes(payload) if payload else None
+    except BadDocument as problem:
+        return ReplayOutcome("crashed", error={"type": "BadDocument", "message": str(problem)})
     return ReplayOutcome(
         status=str(header.get("status")),
         entered=header.get("entered") is True,
@@ -330,7 +324,5 @@ def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
         error=error if isinstance(error, dict) else {},
         document=loaded,
         seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
-        hits=frozenset(item for item in hits if isinstance(item, int))
-        if isinstance(hits, list)
-        else frozenset(),
+        hits=frozenset(item for item in (hits if isinstance(hits, list) else ()) if isinstance(item, int)),
     )

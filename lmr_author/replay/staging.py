@@ -45,16 +45,19 @@ def golden_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
     A candidate does not have those, so the golden is run without them too.
     """
     overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
-    for path in {item.path for item in also_masked.load(task)} & overlay.keys():
-        golden = code.Module.parse(overlay[path], path)
-        goal = code.Module.parse(files.inside(task.repository(info), path).read_bytes(), path)
-        regions = {}
-        for item in also_masked.load(task):
-            pair = code.matching(golden, goal, item.qualname, item.nth) if item.path == path else None
-            if pair is not None:
-                regions[pair[0]] = code.region_bytes(goal, pair[1])
-        overlay[path] = code.splice_regions(golden, regions)
+    for item in also_masked.load(task):
+        if item.path in overlay:
+            data = files.inside(task.repository(info), item.path).read_bytes()
+            spliced = _with_one_of(overlay[item.path], data, item.path, item.qualname, item.nth)
+            overlay[item.path] = spliced or overlay[item.path]
     return overlay
+
+
+def _with_one_of(golden: bytes, goal: bytes, path: str, qualname: str, nth: int | None) -> bytes | None:
+    """Return a golden with one function as the goal file has it; None where one of them lacks it."""
+    original, masked = code.Module.parse(golden, path), code.Module.parse(goal, path)
+    pair = code.matching(original, masked, qualname, nth)
+    return code.splice_regions(original, {pair[0]: code.region_bytes(masked, pair[1])}) if pair else None
 
 
 def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
@@ -89,19 +92,15 @@ def only_masked(
     if alone:
         overlay[implementation.goal_file] = data
         return overlay
-    golden = code.Module.parse(overlay[implementation.goal_file], implementation.golden_file)
-    goal = code.Module.parse(data, implementation.goal_file)
-    regions = {}
+    path = implementation.goal_file
     for qualname in qualnames or (implementation.qualname,):
         nth = implementation.nth if qualname == implementation.qualname else None
-        pair = code.matching(golden, goal, qualname, nth)
-        if pair is None:
+        spliced = _with_one_of(overlay[path], data, path, qualname, nth)
+        if spliced is None:
             raise LmrError(
-                f"{implementation.goal_file}::{qualname} is not in both the goal file and its golden",
-                "run `lmr-author validate`",
+                f"{path}::{qualname} is not in both the goal file and its golden", "run `lmr-author validate`"
             )
-        regions[pair[0]] = code.region_bytes(goal, pair[1])
-    overlay[implementation.goal_file] = code.splice_regions(golden, regions)
+        overlay[path] = spliced
     return overlay
 
 

@@ -73,11 +73,6 @@ SCENARIOS = {
         "class Refused(Exception):\n    pass\n\ndef check(x):\n    if x < 0:\n        raise Refused('negative')\n    return x\n",
         "from pkg.goal import check, Refused\ncheck(1)\ntry:\n    check(-1)\nexcept Refused:\n    pass\n",
     ),
-    "python random": (
-        "pick",
-        "import random\n\ndef pick(items):\n    return random.choice(items), random.random()\n",
-        "import random\nfrom pkg.goal import pick\nrandom.seed(7)\nfor _ in range(3):\n    pick(list('abcdef'))\n",
-    ),
     "functools.wraps": (
         "area",
         "import functools\n\ndef logged(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return ('logged', f(*a, **k))\n"
@@ -94,18 +89,6 @@ SCENARIOS = {
         "BASE = 10\n\ndef outer(k, table):\n    total = 0\n    def inner(x):\n        nonlocal total\n        if x < 0:\n"
         "            return inner(-x)\n        total += x\n        return BASE + k * x + len(table)\n    inner(-1)\n    return inner(2) + total\n",
         "from pkg.goal import outer\nouter(3, {'a': 1})\nouter(5, {})\n",
-    ),
-    "dunder": (
-        "Box.__getitem__",
-        "class Box:\n    def __init__(self, d):\n        self.d = d\n    def __getitem__(self, k):\n        return self.d[k]\n",
-        "from pkg.goal import Box\nb = Box({'x': (1, {2, 3})})\nb['x']\ntry:\n    b['y']\nexcept KeyError:\n    pass\n",
-    ),
-    "dataclass and enum": (
-        "step",
-        "import dataclasses, enum, typing\n\nclass Mode(enum.Enum):\n    A = 1\n    B = 'b'\n\n@dataclasses.dataclass(frozen=True)\n"
-        "class Config:\n    mode: Mode\n    size: int = 3\n\nclass Pair(typing.NamedTuple):\n    a: int\n    b: Config\n\n"
-        "def step(config):\n    return Pair(1, dataclasses.replace(config, mode=Mode.B))\n",
-        "from pkg.goal import step, Config, Mode\nstep(Config(Mode.A))\n",
     ),
 }
 """Name → qualified name of the target, its file, and the driver."""

@@ -12,11 +12,7 @@ from lmr_author.probe.custom import verdict
 from lmr_author.probe.encoding import encode
 
 OUTCOME = encode({"value": {"scores": [1.0, 2.0], "name": "a"}})
-
-
-def answered(answer: Any) -> str:
-    """Return the verdict on an answer."""
-    return verdict({"close": lambda expected, actual: answer}, "close", OUTCOME, OUTCOME, "value['scores']")
+PART = "value['scores']"
 
 
 @pytest.mark.parametrize(
@@ -36,26 +32,18 @@ def answered(answer: Any) -> str:
     ],
 )
 def test_what_an_answer_means(answer: Any, against: str) -> None:
-    assert answered(answer) == against
+    assert verdict({"close": lambda expected, actual: answer}, "close", OUTCOME, OUTCOME, PART) == against
 
 
 def test_a_function_is_given_the_part_of_both_sides() -> None:
     seen: list[Any] = []
-    other = encode({"value": {"scores": [3.0], "name": "b"}})
-    assert (
-        verdict({"note": lambda *sides: seen.extend(sides)}, "note", OUTCOME, other, "value['scores']") == ""
-    )
-    assert verdict({"note": lambda *sides: seen.extend(sides)}, "note", OUTCOME, other, "value['name']") == ""
-    assert seen == [[1.0, 2.0], [3.0], "a", "b"]
-
-
-def test_a_part_that_stands_elsewhere_is_read_there() -> None:
-    shared = [1, 2]
-    both = encode({"value": {"first": shared, "second": shared}})
-    assert (
-        verdict({"same": lambda one, other: one == [1, 2] == other}, "same", both, both, "value['second']")
-        == ""
-    )
+    functions = {"note": lambda *sides: seen.extend(sides)}
+    shared = [3.0]
+    other = encode({"value": {"scores": shared, "name": "b", "same": shared}})
+    for actual, path in ((other, PART), (other, "value['name']")):
+        assert verdict(functions, "note", OUTCOME, actual, path) == ""
+    assert verdict(functions, "note", other, other, "value['same']") == "", "it lies outside of this part"
+    assert seen == [[1.0, 2.0], [3.0], "a", "b", [3.0], [3.0]]
 
 
 class Weights(collections.UserList):  # type: ignore[type-arg]

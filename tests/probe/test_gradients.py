@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.probe.calling import _weights, gradients
-from tests.probe.harness import Repository
+from tests.probe.scenarios import make
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -35,19 +35,11 @@ for k in range(2):
 """
 
 
-def make(tmp_path: Path, qualname: str) -> Repository:
-    root = tmp_path / "repo"
-    root.mkdir(parents=True)
-    repository = Repository(root, "pkg/goal.py", qualname)
-    repository.write({"pkg/__init__.py": "", "pkg/goal.py": GOAL, "driver.py": DRIVER})
-    return repository
-
-
 def test_gradients_are_compared_and_the_driver_does_not_notice(tmp_path: Path) -> None:
-    plain = make(tmp_path / "a", "attend")
+    plain = make(tmp_path / "a", "attend", GOAL, DRIVER)
     without = plain.record("driver.py")
     assert not any(name.startswith("@") for name in plain.load(plain.calls[0], "expected").tree)
-    repository = make(tmp_path / "b", "attend")
+    repository = make(tmp_path / "b", "attend", GOAL, DRIVER)
     done = repository.record("driver.py", gradients=True)
     assert done.stdout == without.stdout
     expected = repository.load(repository.calls[1], "expected").tree
@@ -74,15 +66,13 @@ def learn(x):
 """
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_function_that_learns_is_replayed(tmp_path: Path, threads: int) -> None:
+def test_a_function_that_learns_is_replayed(tmp_path: Path) -> None:
     """A forked process must not wait for threads that only its parent has."""
-    repository = make(tmp_path, "learn")
     driver = "import torch\nfrom pkg.goal import learn\nlearn(torch.randn(400, 300))\n"
-    repository.write({"pkg/goal.py": LEARNS, "learn.py": driver})
-    repository.record("learn.py")
+    repository = make(tmp_path, "learn", LEARNS, driver)
+    repository.record("driver.py")
     close = {"value": {"kind": "allclose", "rtol": 1e-4, "atol": 1e-4}}
-    replayed = repository.replay(preload=("numpy", "torch"), threads=threads, case_seconds=20)
+    replayed = repository.replay(preload=("numpy", "torch"), threads=2, case_seconds=20)
     replayed.assert_same(checkers=close)
 
 

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from lmr_author import resources
+from tests.support import write_files
 
 PROBE = resources.probe_folder()
 
@@ -23,24 +26,18 @@ def imported(tree: Path, file: str) -> dict[str, object]:
     return report
 
 
-def package(tree: Path, **files: str) -> None:
-    (tree / "pkg" / "logging").mkdir(parents=True)
-    (tree / "pkg" / "__init__.py").touch()
-    (tree / "pkg" / "logging" / "__init__.py").touch()
-    for name, text in files.items():
-        (tree / "pkg" / f"{name}.py").write_text(text)
-
-
-def test_a_package_beside_the_file_does_not_hide_pythons_own(tmp_path: Path) -> None:
-    package(tmp_path, search="import logging\nlogger = logging.getLogger(__name__)\n")
-    assert imported(tmp_path, "pkg/search.py")["ok"]
-
-
-def test_a_module_beside_the_file_is_found_as_a_script_finds_it(tmp_path: Path) -> None:
-    package(tmp_path, train="import layers\n", layers="")
-    assert imported(tmp_path, "pkg/train.py")["ok"]
-
-
-def test_the_likeliest_way_says_what_is_wrong(tmp_path: Path) -> None:
-    package(tmp_path, search="import logging\nlogging.getLogger()\nraise ValueError('too old')\n")
-    assert "ValueError: too old" in str(imported(tmp_path, "pkg/search.py")["error"])
+@pytest.mark.parametrize(
+    ("file", "text", "error"),
+    [
+        pytest.param("search", "import logging\nlogger = logging.getLogger(__name__)\n", "", id="hides"),
+        pytest.param("train", "import layers\n", "", id="a module beside it, as a script finds it"),
+        pytest.param(
+            "old", "import logging\nlogging.getLogger()\nraise ValueError('too old')\n", "too old", id="fails"
+        ),
+    ],
+)
+def test_the_likeliest_way_that_works(tmp_path: Path, file: str, text: str, error: str) -> None:
+    package = {"pkg/__init__.py": "", "pkg/logging/__init__.py": "", "pkg/layers.py": ""}
+    write_files(tmp_path, {**package, f"pkg/{file}.py": text})
+    report = imported(tmp_path, f"pkg/{file}.py")
+    assert report["ok"] is not bool(error) and error in str(report["error"])

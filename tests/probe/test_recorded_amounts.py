@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 from lmr_author.probe.encoding import encode
-from lmr_author.probe.recorder import Kept, Pool
+from lmr_author.probe.pool import Kept, Pool
 from tests.probe.scenarios import make
 
 
@@ -25,9 +29,6 @@ def test_the_driver_sees_its_own_random_numbers(tmp_path: Path) -> None:
     goal = "import random\n\ndef f(x):\n    return x + random.random()\n"
     driver = "import random\nrandom.seed(3)\nfrom pkg.goal import f\nprint([f(k) for k in range(5)], random.random())\n"
     repository = make(tmp_path, "f", goal, driver)
-    import subprocess
-    import sys
-
     plain = subprocess.run([sys.executable, "driver.py"], cwd=repository.root, capture_output=True)
     assert repository.record("driver.py").stdout == plain.stdout
     assert list(repository.load("000001", "inputs").tree["@random"]) == ["python"]
@@ -48,16 +49,15 @@ def test_large_attributes_that_the_code_does_not_name_are_left_out(tmp_path: Pat
     repository.replay().assert_same()
 
 
-def test_large_attributes_that_it_names_or_that_are_private_are_not_left_out(tmp_path: Path) -> None:
-    for number, name in enumerate(("data", "_data")):
-        goal = f"class Trainer:\n    def __init__(self):\n        self.{name} = bytes(3_000_000)\n    def step(self, x):\n        return x, len(self.data if x else b'')\n"
-        repository = make(
-            tmp_path / str(number), "Trainer.step", goal, "from pkg.goal import Trainer\nTrainer().step(0)\n"
-        )
-        repository.record("driver.py", max_bytes=1_000_000)
-        assert repository.calls == []
-        (refused,) = repository.summary["not_stored"]
-        assert refused["reason"] == f"self.{name}: 3000000 bytes, more than the limit of 1000000"
+@pytest.mark.parametrize("name", ["data", "_data"])
+def test_large_attributes_that_it_names_or_that_are_private_stay(tmp_path: Path, name: str) -> None:
+    goal = f"class Trainer:\n    def __init__(self):\n        self.{name} = bytes(3_000_000)\n    def step(self, x):\n        return x, len(self.data if x else b'')\n"
+    driver = "from pkg.goal import Trainer\nTrainer().step(0)\n"
+    repository = make(tmp_path, "Trainer.step", goal, driver)
+    repository.record("driver.py", max_bytes=1_000_000)
+    assert repository.calls == []
+    (refused,) = repository.summary["not_stored"]
+    assert refused["reason"] == f"self.{name}: 3000000 bytes, more than the limit of 1000000"
 
 
 def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:

@@ -38,27 +38,41 @@ def statuses(repository: Repository, body: str, **request: object) -> list[str]:
     return [header["status"] for _, header in sorted(replayed.headers("variant").items())]
 
 
-def test_import_errors(repository: Repository) -> None:
-    for body in ("import nothing_like_this\n" + GOAL, "raise SystemExit(0)\n" + GOAL, "def f(:\n", "x = 1\n"):
-        assert statuses(repository, body) == ["import-error"] * 3
-    replayed = repository.replay({"variant": "import nothing_like_this\n" + GOAL})
-    error = replayed.headers("variant")["000001"]["error"]
+DIES = "import os\ndef f(x):\n    if x == 2:\n        %s\n    return x + 1\n"
+FAILURES = {
+    "no module": ("import nothing_like_this\n" + GOAL, ["import-error"] * 3),
+    "ends": ("raise SystemExit(0)\n" + GOAL, ["import-error"] * 3),
+    "no python": ("def f(:\n", ["import-error"] * 3),
+    "no function": ("x = 1\n", ["import-error"] * 3),
+    "dies": ("import os\nos._exit(3)\n" + GOAL, ["crashed"] * 3),
+    "hangs": (DIES % "__import__('time').sleep(60)", ["returned", "timeout", "returned"]),
+    "exits": (DIES % "os._exit(0)", ["returned", "crashed", "returned"]),
+    "is killed": (DIES % "os.kill(os.getpid(), 9)", ["returned", "crashed", "returned"]),
+    "aborts": (DIES % "os.abort()", ["returned", "crashed", "returned"]),
+    "cannot be stored": ("def f(x):\n    return lambda: 1\n", ["unstorable"] * 3),
+    "other parameters": ("def f(y):\n    return 1\n", ["bad-inputs"] * 3),
+}
+"""Name of a version → its text, and the status of each case."""
+
+
+def test_failures(repository: Repository) -> None:
+    replayed = repository.replay(
+        {**{name: text for name, (text, _) in FAILURES.items()}, "golden": None}, case_seconds=3
+    )
+    replayed.assert_same("golden")
+    for name, (_, expected) in FAILURES.items():
+        assert [header["status"] for _, header in sorted(replayed.headers(name).items())] == expected, name
+    error = replayed.headers("no module")["000001"]["error"]
     assert (
         error["type"] == "ModuleNotFoundError" and error["message"] == "No module named 'nothing_like_this'"
     )
     assert error["raised_in_target"] is False
 
 
-def test_a_hang_is_one_cases_time_out(repository: Repository) -> None:
-    body = "import time\ndef f(x):\n    if x == 2:\n        time.sleep(60)\n    return x + 1\n"
-    assert statuses(repository, body, case_seconds=1) == ["returned", "timeout", "returned"]
-
-
-def test_a_death_is_one_cases_crash(repository: Repository) -> None:
-    for death in ("os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()"):
-        body = f"import os\ndef f(x):\n    if x == 2:\n        {death}\n    return x + 1\n"
-        assert statuses(repository, body) == ["returned", "crashed", "returned"]
-    assert statuses(repository, "import os\nos._exit(3)\n" + GOAL) == ["crashed"] * 3
+def test_damaged_inputs(repository: Repository) -> None:
+    (repository.out / "calls" / "000002" / "inputs.json").write_text("{}")
+    replayed = repository.replay()
+    assert [item["status"] for item in replayed.headers().values()] == ["returned", "bad-inputs", "returned"]
 
 
 @pytest.mark.timeout(60)
@@ -74,14 +88,6 @@ def test_a_process_left_behind_does_not_hold_the_replay_up(repository: Repositor
     finally:
         for pid in pids.read_text().split():
             os.kill(int(pid), signal.SIGKILL)
-
-
-def test_what_cannot_be_stored_or_read(repository: Repository) -> None:
-    assert statuses(repository, "def f(x):\n    return lambda: 1\n") == ["unstorable"] * 3
-    assert statuses(repository, "def f(y):\n    return 1\n") == ["bad-inputs"] * 3
-    (repository.out / "calls" / "000002" / "inputs.json").write_text("{}")
-    replayed = repository.replay()
-    assert [item["status"] for item in replayed.headers().values()] == ["returned", "bad-inputs", "returned"]
 
 
 def test_noise_on_standard_output_stays_out_of_the_frames(repository: Repository) -> None:
@@ -155,12 +161,10 @@ def test_facts(repository: Repository) -> None:
     (facts,) = [item.header for item in replayed.frames if item.header["kind"] == "facts"]
     assert facts["python"] == ".".join(str(part) for part in sys.version_info[:3])
     assert facts["numpy"] and "torch" not in facts
-    assert "pytest" in facts["packages"]
-    assert isinstance(facts["network"], bool) and "lo" in facts["interfaces"]
-    assert facts["tree_writable"] is True
+    assert isinstance(facts["network"], bool) and facts["tree_writable"] is True
     assert replayed.frames[-1].header["peak_rss"] > 1_000_000
     shown = subprocess.run([sys.executable, str(PROBE), "facts"], capture_output=True, check=True)
-    assert json.loads(shown.stdout)["packages"] == facts["packages"]
+    assert "pytest" in json.loads(shown.stdout)["packages"]
 
 
 def test_the_repository_is_never_imported_in_the_parent(repository: Repository) -> None:

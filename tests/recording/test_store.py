@@ -100,4 +100,3 @@ def test_the_support_file_is_one_that_stands_alone() -> None:
     assert "from ." not in text and "pickle" not in text.partition('"""')[2]
     assert len(text.splitlines()) < 700
     assert "def _object" in text and "def _tensor" not in text
-    assert "def unmatched" in support_file([({"value": {"kind": "set"}}, inputs, expected)])
