@@ -264,7 +264,10 @@ class _Comparison:
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
         rtol, atol = (float(checker.get(name, 0.0)) if near else 0.0 for name in ("rtol", "atol"))
-        found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
+        if isinstance(e, float):
+            found = _scalar_mismatch(e, a, rtol, atol)
+        else:
+            found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
         if found is None:
             return
         text, distance = found
@@ -331,6 +334,16 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
 
 _BEYOND = Spread(math.inf, math.inf)
 """The distance of what no tolerance would make equal, as of NaN or an infinity."""
+
+
+def _scalar_mismatch(e: float, a: float, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats that are not equal, as :func:`_mismatch` does arrays; an environment may lack numpy."""
+    distance = _BEYOND
+    if math.isfinite(e) and math.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
 
 
 def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
