@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,14 +27,14 @@ from lmr_author.cli.options import (
     TasksArgument,
     default_tasks,
 )
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
 from lmr_author.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.evaluation.candidates.results import CandidateResult, Row
-    from lmr_author.evaluation.candidates.run import Pace, ScoredPredictions
+    from lmr_author.evaluation.candidates.run import ScoredPredictions
     from lmr_author.evaluation.candidates.scorer import CandidateOptions
-    from lmr_author.evaluation.evaluate import Broken, EvaluateOptions, EvaluationRun
+    from lmr_author.evaluation.evaluate import EvaluateOptions, EvaluationRun
     from lmr_author.task import GateResult, Task
 
 MARKS = {
@@ -134,18 +135,18 @@ def evaluate(
 
 def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str) -> int:
     """Record that mutants are equivalent, and show the gate without them."""
-    from lmr_author.evaluation.evaluate import accept_mutants
+    from lmr_author.evaluation.evaluate import accept_mutants, mutant_gates
 
     if len(tasks) != 1:
         raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
-    done = accept_mutants(tasks[0], words, reason)
-    for identifier, diff in done.diffs.items():
+    diffs, stored = accept_mutants(tasks[0], words, reason)
+    for identifier, diff in diffs.items():
         ui.say(f"{identifier}: it no longer counts", "accepted", "green")
         ui.diff(diff.splitlines(), indent=8)
     table = GateTable(tasks[0].name)
-    for gate in done.gates:
+    for gate in mutant_gates(stored):
         table.show(gate, survivors=False)
-    if done.passed:
+    if stored is not None and stored.passed:
         ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
     ui.then("next", "--task", tasks[0].root)
     return EXIT_CLEAN
@@ -153,29 +154,36 @@ def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str) -> int:
 
 def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path], output: Format) -> int:
     """Run the gates of tasks; the exit code is 0 if all hold."""
-    from lmr_author.evaluation.evaluate import attempt
+    from lmr_author.evaluation.evaluate import evaluate as run_gates
 
-    results = []
+    documents: list[dict[str, Any]] = []
     for task in tasks:
         table = GateTable(task.name)
         on_gate = table.show if output is Format.text else lambda _: None
-        with ui.progress(f"evaluating {task.name}") as progress:
-            results.append(attempt(task, options, progress, on_gate, alone=len(tasks) == 1))
-        if output is Format.text:
-            table.end(results[-1])
-    passed = all(item.passed for item in results)
+        try:
+            with ui.progress(f"evaluating {task.name}") as progress:
+                run = run_gates(task, options, progress, on_gate)
+            document = run.record.to_json()
+            if output is Format.text:
+                table.end(run)
+        except LmrError as error:
+            if isinstance(error, SandboxError) or len(tasks) == 1:
+                raise
+            if output is Format.text:
+                _refuse(task, error)
+            document = {"error": error.message, "hint": error.hint, "gates": [], "passed": False}
+        documents.append({"task": task.name, **document})
+    failed = [document["task"] for document in documents if not document["passed"]]
     if output is Format.json:
-        documents = [{"task": item.task.name, **item.to_json()} for item in results]
-        ui.print_json({"tasks": documents, "passed": passed})
-    elif len(results) > 1:
-        failed = [item.task.name for item in results if not item.passed]
+        ui.print_json({"tasks": documents, "passed": not failed})
+    elif len(documents) > 1:
         open_tasks = f", {len(failed)} not proven ({', '.join(failed)})" if failed else ""
-        sound = f"{len(results) - len(failed)} sound{open_tasks}"
-        ui.say(f"{counted(len(results), 'task')} evaluated: {sound}", stderr=False)
+        sound = f"{len(documents) - len(failed)} sound{open_tasks}"
+        ui.say(f"{counted(len(documents), 'task')} evaluated: {sound}", stderr=False)
         ui.then("status", *paths, stderr=False)
-    elif passed:
+    elif not failed:
         ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
-    return EXIT_CLEAN if passed else EXIT_FINDINGS
+    return EXIT_FINDINGS if failed else EXIT_CLEAN
 
 
 class GateTable:
@@ -214,15 +222,8 @@ class GateTable:
         for line in log[-LOG_LINES:]:
             _say(f"| {line}", indent=6, hang=10, tone="dim")
 
-    def end(self, result: EvaluationRun | Broken) -> None:
+    def end(self, result: EvaluationRun) -> None:
         """Print the verdict."""
-        from lmr_author.evaluation.evaluate import Broken
-
-        if isinstance(result, Broken):
-            _say(result.task.name, tone="bold")
-            _say(result.error.message, "not evaluated:", "bold red", indent=2)
-            ui.hint(result.error.hint, indent=2, stderr=False)
-            return
         for index, how in result.powerless.items():
             _say(how, f"the test of implementation {index} cannot fail:", "bold red", indent=2)
         held = sum(gate.status.value == "passed" for gate in result.gates)
@@ -242,6 +243,13 @@ class GateTable:
                 f"({result.lost}); if only the machine failed, evaluate again"
             )
             _say(text, "note:", "yellow", indent=2)
+
+
+def _refuse(task: Task, error: LmrError) -> None:
+    """Print why a task cannot be evaluated at all, beside others that can."""
+    _say(task.name, tone="bold")
+    _say(error.message, "not evaluated:", "bold red", indent=2)
+    ui.hint(error.hint, indent=2, stderr=False)
 
 
 def _show_survivors(gate: GateResult) -> None:
@@ -268,19 +276,20 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
     """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
     from lmr_author.evaluation.candidates.run import score
 
-    counts: Counter[str] = Counter()
+    counts, started = Counter[str](), time.monotonic()
     with ui.progress("reading the predictions") as progress:
 
-        def count(result: CandidateResult, pace: Pace) -> None:
+        def count(result: CandidateResult, done: int, total: int) -> None:
             counts[result.outcome.value] += 1
             outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-            left = pace.seconds_left
-            estimate = f", about {timedelta(seconds=round(left))} left" if left is not None else ""
-            before = f" ({pace.skipped} judged by an earlier run)" if pace.skipped else ""
-            line = f"{pace.done} of {pace.total} candidates{before}: {outcomes}{estimate}"
+            seconds = (time.monotonic() - started) / counts.total() * (total - done)
+            left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
+            earlier = done - counts.total()
+            before = f" ({earlier} judged by an earlier run)" if earlier else ""
+            line = f"{done} of {total} candidates{before}: {outcomes}{left}"
             if progress.live:
                 progress(line)
-            elif pace.done % EVERY == 0 or pace.done == pace.total:
+            elif done % EVERY == 0 or done == total:
                 ui.say(line)
 
         found = score(tasks, predictions, options, progress, count)

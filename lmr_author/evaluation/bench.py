@@ -20,10 +20,6 @@ MUTANTS = 100
 """The most mutants tried of each implementation."""
 
 
-def _nobody(_: str) -> None:
-    pass
-
-
 _PREFIX = "lmr-author-bench-"
 
 
@@ -50,7 +46,7 @@ class Bench:
         sandbox: Sandbox,
         seconds: float,
         mutants: int = MUTANTS,
-        progress: Progress = _nobody,
+        progress: Progress = lambda _: None,
         *,
         qualnames: tuple[str, ...] = (),
     ) -> None:
@@ -99,13 +95,8 @@ class Bench:
         """All goal files, with only this implementation masked and the others golden."""
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
 
-    def solved_alone(self, masked: Implementation | None = None) -> dict[str, bytes]:
-        """Return all goal files with only this implementation solved, or with only one other masked.
-
-        Raises LmrError when something masked cannot be told.
-        """
-        if masked is not None:
-            return staging.only_masked(self.task, self.info, masked)
+    def solved_alone(self) -> dict[str, bytes]:
+        """Return all goal files with only this implementation solved."""
         paths = {one.goal_file: self.task.goal(self.info, one) for one in self.info.implementations}
         overlay = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
         name = self.implementation.goal_file
@@ -158,4 +149,4 @@ class Bench:
         path = self._folder / re.sub(r"\W", "_", name)
         if path.exists():
             processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)
-            processes.run(["rm", "-rf", "--", str(path)], cwd=self._folder, seconds=600)
+            files.remove(path)

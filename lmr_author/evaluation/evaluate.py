@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from lmr_author.environment import place
 from lmr_author.environment.build import build_hint, sandbox_of
 from lmr_author.environment.local import interpreter_for, other_python
 from lmr_author.environment.smoke import ask_inventory
-from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
+from lmr_author.errors import LmrError, SandboxBuildError, UsageError
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import (
     Gate,
@@ -38,7 +38,6 @@ from lmr_author.task import (
     Progress,
     Target,
     Task,
-    TaskInfo,
     equivalents,
     evaluation,
     interpreters,
@@ -113,10 +112,6 @@ class EvaluationRun:
         """True if every gate passed; an unproven one did not."""
         return self.record.passed
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as stored."""
-        return self.record.to_json()
-
 
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
     """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
@@ -160,13 +155,18 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
-                results: Iterable[GateResult] = _as_before(task, index, kind, state)
+                for result in _as_before(task, index, kind, state):
+                    keep(result)
             elif build.status is not GateStatus.PASSED:
-                results = _unrun(index, GateStatus.SKIPPED, "skipped: build failed")
+                for result in _unrun(index, GateStatus.SKIPPED, "skipped: build failed"):
+                    keep(result)
             else:
-                results = _run(task, info, one, sandbox, options, progress)
-            for result in results:
-                keep(result)
+                limits, names = (options.seconds, options.mutants), one.qualnames
+                with Bench(
+                    task, info, one.implementation, sandbox, *limits, progress, qualnames=names
+                ) as bench:
+                    for result in run_gates(GATES, bench, options.repeats, progress):
+                        keep(result)
     record = Evaluation(
         tool=__version__,
         sandbox=kind,
@@ -205,49 +205,10 @@ def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 
-@dataclass(frozen=True)
-class Broken:
-    """A task that cannot be evaluated at all, beside others that can."""
-
-    task: Task
-    error: LmrError
-    passed: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the error in place of gates."""
-        return {"error": self.error.message, "hint": self.error.hint, "gates": [], "passed": False}
-
-
-def attempt(
-    task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate, *, alone: bool
-) -> EvaluationRun | Broken:
-    """Evaluate a task like :func:`evaluate`, but return the error if other tasks follow (not ``alone``).
-
-    Raises:
-        SandboxError: the sandbox is not to be had, for any task.
-        LmrError: see :func:`evaluate`; of a task that is alone.
-    """
-    try:
-        return evaluate(task, options, progress, on_gate)
-    except SandboxError:
-        raise
-    except LmrError as error:
-        if alone:
-            raise
-        return Broken(task, error)
-
-
-@dataclass(frozen=True)
-class Acceptance:
-    """Mutants that were accepted: id → change, as a diff, and the gates that were recomputed for it."""
-
-    diffs: Mapping[str, str]
-    gates: tuple[GateResult, ...]
-    passed: bool
-
-
-def accept_mutants(task: Task, words: Sequence[str], reason: str) -> Acceptance:
+def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[str, str], Evaluation | None]:
     """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
+
+    Returns the change of each by its id, as a diff, and the stored evaluation that counts.
 
     Args:
         words: ids, and lines (``40``, ``40-52``) for all survivors on them in the stored evaluations.
@@ -263,7 +224,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> Acceptance:
         chosen = [(target, item) for target, item in known if item.id == word]
         if not chosen and (lines := re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)):
             first, last = int(lines[1]), int(lines[2] or lines[1])
-            alive = {item["id"] for gate in _mutant_gates(stored) for item in gate.detail["survivors"]}
+            alive = {item["id"] for gate in mutant_gates(stored) for item in gate.detail["survivors"]}
             chosen = [(t, item) for t, item in known if item.id in alive and first <= item.line <= last]
         if not chosen:
             raise UsageError(
@@ -276,11 +237,9 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> Acceptance:
         task, [EquivalentMutant(target, item.id, item.diff, reason.strip(), today) for target, item in found]
     )
     accepted = {item.id for _, item in found}
-    diffs = {item.id: item.diff for _, item in found}
     for one in (stored, *stored.others) if stored else ():
         evaluation.store(task, _recomputed(replace(one, others=()), accepted))
-    new = evaluation.load(task)
-    return Acceptance(diffs, tuple(_mutant_gates(new)), new is not None and new.passed)
+    return {item.id: item.diff for _, item in found}, evaluation.load(task)
 
 
 def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
@@ -298,7 +257,7 @@ def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
     return found
 
 
-def _mutant_gates(stored: Evaluation | None) -> list[GateResult]:
+def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
     """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
     return [gate for gate in gates if gate.gate == MUTANTS_DIE and "survivors" in gate.detail]
@@ -306,24 +265,10 @@ def _mutant_gates(stored: Evaluation | None) -> list[GateResult]:
 
 def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
     gates = list(stored.gates)
-    for gate in _mutant_gates(stored):
+    for gate in mutant_gates(stored):
         new = summed_up(gate.detail, accepted)
         gates[gates.index(gate)] = replace(new, implementation=gate.implementation, seconds=gate.seconds)
     return replace(stored, gates=tuple(gates), passed=all(gate.status is GateStatus.PASSED for gate in gates))
-
-
-def _run(
-    task: Task,
-    info: TaskInfo,
-    one: Resolved,
-    sandbox: Sandbox,
-    options: EvaluateOptions,
-    progress: Progress,
-) -> Iterator[GateResult]:
-    """Run the gates of one implementation, and yield each result as soon as it is known."""
-    limits = options.seconds, options.mutants
-    with Bench(task, info, one.implementation, sandbox, *limits, progress, qualnames=one.qualnames) as bench:
-        yield from run_gates(GATES, bench, options.repeats, progress)
 
 
 def _build(

@@ -12,7 +12,7 @@ from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.judges import Judge, ScriptJudge, judges_for
 from lmr_author.evaluation.verdict import Unproven, Verdict
-from lmr_author.replay import replaying
+from lmr_author.replay import replaying, staging
 from lmr_author.task import GateResult, GateStatus, Progress
 from lmr_author.task import recording as recorded
 from lmr_author.task.evaluation import SIGNALS
@@ -149,7 +149,8 @@ def needed_targets(bench: Bench, judge: Judge) -> list[str]:
     try:
         if not others or judge.beside(bench.solved_alone()).passed:
             return []
-        alone = [one for one in others if not judge.beside(bench.solved_alone(masked=one)).passed]
+        masked_alone = [(one, staging.only_masked(bench.task, bench.info, one)) for one in others]
+        alone = [one for one, overlay in masked_alone if not judge.beside(overlay).passed]
     except SandboxError:
         raise
     except LmrError:  # another target is broken, which its own gates say

@@ -33,10 +33,6 @@ Done = Callable[[int], None]
 Stop = Callable[[], bool]
 
 
-def _ignore(_: int) -> None:
-    pass
-
-
 class RecordingJudge:
     """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
 
@@ -51,9 +47,9 @@ class RecordingJudge:
         }
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
-    def golden(self, seed: int) -> Verdict:
+    def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
         """Replay on the golden tree, with a hash seed that differs between repeats."""
-        return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed)
+        return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
 
     def beside(self, overlay: dict[str, bytes]) -> Verdict:
         """Replay the golden on a tree in which other functions are masked: with these goal files."""
@@ -70,7 +66,7 @@ class RecordingJudge:
         return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
 
     def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
         """Replay other versions of the goal file, many in one sandbox run, each in a process of its own.
 
@@ -139,17 +135,25 @@ class RecordingJudge:
             judging=judging.Judging(checkers, folder, functions) if checkers else None,
         )
 
-    def _alone(self, name: str, overlay: dict[str, bytes], line: int, seed: int) -> Verdict:
+    def _alone(
+        self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None
+    ) -> Verdict:
         bench, tree = self.bench, self.bench.tree(name, overlay)
         result = replaying.replay(
-            bench.sandbox, tree, bench.inside, self.plan(line), [replaying.Variant(name)], hash_seed=seed
+            bench.sandbox,
+            tree,
+            bench.inside,
+            self.plan(line),
+            [replaying.Variant(name)],
+            hash_seed=seed,
+            limits=limits,
         )
         outcomes = {case: result.of(name, case) for case in self.expected}
         log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
         return replace(self._verdict(outcomes), facts=result.facts, log=log)
 
     def _tried(
-        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = _ignore
+        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
         line = self._line(golden=False)
         size = sum(case.bytes for case in self.recording.cases) or 1
@@ -254,11 +258,10 @@ class ScriptJudge:
         self.bench = bench
         self.goldens, self.by_log = goldens, by_log
         self.passing: ScriptRun | None = None
-        self.golden_limits: Limits | None = None
 
-    def golden(self, seed: int) -> Verdict:
+    def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
         """Run the script on the golden tree."""
-        return self._run("golden", self.bench.golden_overlay, seed, self.golden_limits)
+        return self._run("golden", self.bench.golden_overlay, seed, limits)
 
     def beside(self, overlay: dict[str, bytes]) -> Verdict:
         """Run the script on a tree in which other functions are masked."""
@@ -269,7 +272,7 @@ class ScriptJudge:
         return self._run("masked", self.bench.masked_overlay)
 
     def versions(
-        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = _ignore
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
         """Run the script on each version, one after another; on the golden after one whose time ran out."""
         goal = self.bench.implementation.goal_file

@@ -11,10 +11,12 @@ import os
 import posixpath
 import re
 import time
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
@@ -39,33 +41,9 @@ _PRINTS_FAILED = "it prints Failed"
 _NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
 
-_GPU = "it needs a GPU", "evaluate where there is one: --sandbox docker --gpus all"
-_NETWORK = (
-    "it needs the network, which no sandbox has",
-    "put the model or the data that it downloads into the repository",
+_OBSTACLES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("obstacles.toml").read_text("utf-8")
 )
-_OBSTACLES = {
-    "invalid load key, 'v'": ("its data are Git LFS pointers", "fetch the data; see `lmr-author validate`"),
-    "Found no NVIDIA driver": _GPU,
-    "not compiled with CUDA": _GPU,
-    "No CUDA GPUs": _GPU,
-    "torch.cuda.is_available() is False": _GPU,
-    "Network is unreachable": _NETWORK,
-    "Temporary failure in name resolution": _NETWORK,
-    "Name or service not known": _NETWORK,
-    "We couldn't connect to": _NETWORK,
-    "Max retries exceeded": _NETWORK,
-    "LocalEntryNotFoundError": _NETWORK,
-    # No obstacle: the task's own fault.
-    "Weights only load failed": (
-        "",
-        "its data were saved for an older PyTorch: torch.load needs weights_only=False there",
-    ),
-    "FileNotFoundError": (
-        "a file that it reads is not in the task",
-        "add the file; see `lmr-author validate`",
-    ),
-}
 """Texts of errors that say that a test cannot run here, with the reason and a hint."""
 
 
@@ -113,19 +91,15 @@ class ScriptRun:
     @cached_property
     def evidence(self) -> frozenset[str]:
         """Its statements in favour of a pass."""
-        return frozenset(self._evidence())
-
-    def _evidence(self) -> Iterator[str]:
-        if _PASSED.search(self.log):
-            yield "its log says Passed"
-        if _PASSED.search(self.stdout):
-            yield "it prints Passed"
-        ran = _UNITTEST.search(self.output)
-        if ran and _UNITTEST_OK.search(self.output):
-            yield f"unittest ran {ran[1]} tests"
-        passed = _PYTEST.search(self.output)
-        if passed:
-            yield f"pytest passed {passed[1]} tests"
+        unittest = _UNITTEST.search(self.output) if _UNITTEST_OK.search(self.output) else None
+        pytest = _PYTEST.search(self.output)
+        texts = {
+            "its log says Passed": _PASSED.search(self.log),
+            "it prints Passed": _PASSED.search(self.stdout),
+            f"unittest ran {unittest and unittest[1]} tests": unittest,
+            f"pytest passed {pytest and pytest[1]} tests": pytest,
+        }
+        return frozenset(text for text, match in texts.items() if match)
 
     @property
     def cause(self) -> str:
@@ -199,9 +173,9 @@ def obstacle(run: ScriptRun) -> tuple[str, str]:
             make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
             hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
             return reason, f"{reason}: {hint}"
-        for sign, (reason, hint) in _OBSTACLES.items():
-            if sign in text:
-                return reason, hint
+        for known in _OBSTACLES.values():
+            if any(sign in text for sign in known["signs"]):
+                return known["reason"], known["hint"]
     return "", ""
 
 
@@ -232,10 +206,13 @@ def run(
         )
     _make_logs_folder(tree, test)
     before, disk_is_full = read_logs(tree), DiskWatch(tree)
+    mounts, folder = [Mount(tree, bench.inside, writable=True)], bench.task.golden_folder
+    if goldens and folder.is_dir():
+        mounts.append(Mount(folder, posixpath.join(posixpath.dirname(bench.inside), folder.name)))
     result = bench.sandbox.run(
         Command(
             argv=("python", test),
-            mounts=(Mount(tree, bench.inside, writable=True), *(_golden_mount(bench) if goldens else ())),
+            mounts=tuple(mounts),
             cwd=bench.inside,
             env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
             limits=limits or Limits(seconds=60 + 4 * bench.seconds),
@@ -287,12 +264,6 @@ def _size_of(tree: Path) -> tuple[int, int]:
         except OSError:
             continue
     return total, count
-
-
-def _golden_mount(bench: Bench) -> tuple[Mount, ...]:
-    folder = bench.task.golden_folder
-    inside = posixpath.join(posixpath.dirname(bench.inside), folder.name)
-    return (Mount(folder, inside),) if folder.is_dir() else ()
 
 
 def _older_pytorch(bench: Bench) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import re
+import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import logs
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import Interruption, judged
+from lmr_author.evaluation.candidates.run import judged
 from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.leaks import statements
@@ -58,7 +59,7 @@ def unit_test(
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
-        stop = Interruption()
+        stop = threading.Event()
         async with concurrency("lmr-author unit tests", jobs):
             work = partial(_judge, _task(folder, state), options, _prediction(state), stop)
             try:
@@ -143,7 +144,7 @@ def _prediction(state: TaskState) -> Prediction:
 
 
 def _judge(
-    task: Task, options: CandidateOptions, prediction: Prediction, stop: Interruption
+    task: Task, options: CandidateOptions, prediction: Prediction, stop: threading.Event
 ) -> CandidateResult:
     key = task.root, options
     if not _ready:
@@ -151,7 +152,6 @@ def _judge(
     if key not in _ready:
         _ready[key] = TaskScorer(task, options, lambda _: None)
         atexit.register(_ready[key].close)
-    _ready[key].prepare()
     return judged(_ready[key], prediction, "", stop)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,151 +34,139 @@ from lmr_author.validation.report import Report
 ROUNDS = 4
 """A fix can reveal another finding, which is fixed too: so many rounds at most."""
 
-Keys = tuple[str | int, ...]
-"""A place in ``info.json``: keys of objects and positions in lists."""
+
+@dataclass
+class Draft:
+    """A task while fixes edit it.
+
+    Attributes:
+        view: the task as it is.
+        info: its info.json, which fixes change in place.
+        aside: files and folders that are moved to ``authoring/removed/``, as the file system has them.
+    """
+
+    view: TaskView
+    info: dict[str, Any]
+    aside: set[str]
+
+    def entry(self, finding: Finding) -> tuple[Implementation, dict[str, Any]] | None:
+        """Return the entry of info.json that a finding is about: as it is, and the draft of it."""
+        match = re.match(r"/implementations/(\d+)(?:/|$)", finding.pointer)
+        for position, implementation, _ in self.view.numbered:
+            if match is not None and int(match[1]) == position:
+                entries = self.info["implementations"] = list(self.info["implementations"])
+                entries[position] = dict(entries[position])  # the view keeps its own
+                return implementation, entries[position]
+        return None
+
+    def move(self, finding: Finding, paths: Iterable[str]) -> None:
+        """Put those of some paths aside that a finding names."""
+        wanted = finding.files or (finding.path,)
+        self.aside.update(path for path in paths if readable(path) in wanted)
 
 
-@dataclass(frozen=True)
-class SetValue:
-    """Set a value of ``info.json``, whether there was one or not."""
-
-    at: Keys
-    value: Any
+Fix = Callable[[Draft, Finding], None]
 
 
-@dataclass(frozen=True)
-class RenameKey:
-    """Rename a key of ``info.json`` in its place; when the right one exists too, the wrong one is removed."""
-
-    inside: Keys
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
-class PutAside:
-    """Move a file or folder to ``authoring/removed/``. The path is as the file system has it."""
-
-    relative: str
-
-
-Edit = SetValue | RenameKey | PutAside
-Fix = Callable[[TaskView, Finding], Iterable[Edit]]
-
-
-# the fixes
-
-
-def _entry(view: TaskView, finding: Finding) -> tuple[Keys, Implementation, dict[str, Any]] | None:
-    """Return the entry of info.json that a finding is about: its place, parsed, and raw."""
-    match = re.match(r"/implementations/(\d+)(?:/|$)", finding.pointer)
-    for position, implementation, entry in view.numbered:
-        if match is not None and int(match[1]) == position:
-            return ("implementations", position), implementation, entry
-    return None
-
-
-def _key(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Rename a misspelt key; make a year that is a text a number."""
-    entry = _entry(view, finding)
-    inside, raw = (entry[0], entry[2]) if entry else ((), view.raw or {})
+def _key(draft: Draft, finding: Finding) -> None:
+    """Rename a misspelt key, or remove it where the right one exists; make a year that is a text a number."""
+    entry = draft.entry(finding)
+    inside = entry[1] if entry else draft.info
     named = re.fullmatch(r"(?:the key '(\w+)' is missing|retrieval_content .*)", finding.message)
-    old = re.fullmatch(r"rename the key(?: '(\w+)')?|remove the misspelt key", finding.hint)
-    if named and old:
-        yield RenameKey(inside, old[1] or "retrieval_content", named[1] or "retrieval_context")
-    elif finding.pointer == "/year" and re.fullmatch(r"\s*(19|20)\d\d\s*", str(raw.get("year"))):
-        yield SetValue(("year",), int(raw["year"]))
+    wrong = re.fullmatch(r"rename the key(?: '(\w+)')?|remove the misspelt key", finding.hint)
+    if named and wrong:
+        old, new = wrong[1] or "retrieval_content", named[1] or "retrieval_context"
+        both = old in inside and new in inside
+        items = [(new if key == old else key, inside[key]) for key in inside if not (both and key == old)]
+        inside.clear()
+        inside.update(items)
+    elif finding.pointer == "/year" and re.fullmatch(r"\s*(19|20)\d\d\s*", str(inside.get("year"))):
+        inside["year"] = int(inside["year"])
 
 
-def _category(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    entry = _entry(view, finding)
-    meant = canonical_category(entry[1].category) if entry else None
-    if entry and meant:
-        yield SetValue((*entry[0], "category"), meant)
+def _category(draft: Draft, finding: Finding) -> None:
+    entry = draft.entry(finding)
+    if entry and (meant := canonical_category(entry[0].category)):
+        entry[1]["category"] = meant
 
 
-def _instance_id(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    number = re.match(r"(\d+)-", view.name)
-    value = (view.raw or {}).get("instance_id")
-    if number and (isinstance(value, bool) or not isinstance(value, int)):  # a number is somebody's decision
-        yield SetValue(("instance_id",), int(number[1]))
+def _instance_id(draft: Draft, finding: Finding) -> None:
+    number = re.match(r"(\d+)-", draft.view.name)
+    if number and type(draft.info.get("instance_id")) is not int:  # a number is somebody's decision
+        draft.info["instance_id"] = int(number[1])
 
 
-def _folder_name(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    yield SetValue(("folder_name",), view.name)
+def _folder_name(draft: Draft, finding: Finding) -> None:
+    draft.info["folder_name"] = draft.view.name
 
 
-def _names(view: TaskView, finding: Finding) -> Iterator[Edit]:
+def _names(draft: Draft, finding: Finding) -> None:
     """Set function and class where the files define only one function that can be meant."""
-    entry = _entry(view, finding)
-    names = function_names(entry[1]) if entry else ()
+    entry = draft.entry(finding)
+    names = function_names(entry[0]) if entry else ()
     if entry is None or len(names) != 1:
         return
-    place, implementation, _ = entry
-    module = pair(view, implementation).golden or pair(view, implementation).goal
-    found = candidates(module, names[0], implementation.class_name.strip()) if module else []
+    files_of = pair(draft.view, entry[0])
+    module = files_of.golden or files_of.goal
+    found = candidates(module, names[0], entry[0].class_name.strip()) if module else []
     if len(found) == 1 and found[0].kind == "function":
-        yield SetValue((*place, "goal_function"), found[0].function_name)
-        yield SetValue((*place, "class_name"), found[0].class_name)
+        entry[1].update(goal_function=found[0].function_name, class_name=found[0].class_name)
 
 
-def _index(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    entry = _entry(view, finding)
-    if entry is None or type(entry[2].get("index")) is int:
+def _index(draft: Draft, finding: Finding) -> None:
+    entry = draft.entry(finding)
+    if entry is None or type(entry[1].get("index")) is int:
         return
-    others = [str(one.get("index")) for _, _, one in view.numbered if one is not entry[2]]
-    number = int(entry[0][1]) + 1
-    if str(number) not in others:
-        yield SetValue((*entry[0], "index"), number)
+    entries = draft.info["implementations"]
+    number = entries.index(entry[1]) + 1
+    others = (one.get("index") for one in entries if isinstance(one, dict) and one is not entry[1])
+    if str(number) not in map(str, others):
+        entry[1]["index"] = number
 
 
 def _paths(key: str, find: Callable[[TaskView, Implementation], Path | None]) -> Fix:
     """Set a path that does not exist where only one file can be meant."""
 
-    def fix(view: TaskView, finding: Finding) -> Iterator[Edit]:
-        entry = _entry(view, finding)
+    def fix(draft: Draft, finding: Finding) -> None:
+        view, entry = draft.view, draft.entry(finding)
         root = view.task.root if key == "golden_file" else view.repository
-        path = find(view, entry[1]) if entry and root else None
+        path = find(view, entry[0]) if entry and root else None
         if entry is None or path is None or root is None or not path.is_relative_to(root):
             return
         relative = path.relative_to(root).as_posix()
-        if finding.path == INFO and readable(relative) == relative and entry[2].get(key) != relative:
-            yield SetValue((*entry[0], key), relative)
+        if finding.path == INFO and readable(relative) == relative:
+            entry[1][key] = relative
 
     return fix
 
 
-def _retrieval(view: TaskView, finding: Finding) -> Iterator[Edit]:
+def _retrieval(draft: Draft, finding: Finding) -> None:
     """Correct the folder of a file where there is only one of that name."""
-    entry = _entry(view, finding)
+    entry = draft.entry(finding)
     match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
     if entry is None or match is None:
         return
-    name = clean_path(entry[1].retrieval_context[int(match[1])]).rpartition("/")[2]
-    outside = (path for path in view.repository_files if not path.startswith("unit_test/"))
+    name = clean_path(entry[0].retrieval_context[int(match[1])]).rpartition("/")[2]
+    outside = (path for path in draft.view.repository_files if not path.startswith("unit_test/"))
     same = [path for path in outside if path.rpartition("/")[2] == name]
     if name and len(same) == 1:
-        yield SetValue((*entry[0], context_key(entry[2]), int(match[1])), same[0])
+        key, number = context_key(entry[1]), int(match[1])
+        entry[1][key] = [*entry[1][key][:number], same[0], *entry[1][key][number + 1 :]]
 
 
 def _unwanted(group: str) -> Fix:
-    return lambda view, finding: _aside(finding, (one.relative for one in hygiene.unwanted(view, group)))
-
-
-def _leaks(view: TaskView, finding: Finding) -> Iterator[Edit]:
-    """Put a compiled solution, or a version history, aside."""
-    found = (
-        [leak for leak in scan(view).leaks if leak.kind == "compiled"]
-        if finding.code == "LMR401"
-        else histories(view)
+    return lambda draft, finding: draft.move(
+        finding, (one.relative for one in hygiene.unwanted(draft.view, group))
     )
+
+
+def _leaks(draft: Draft, finding: Finding) -> None:
+    """Put a compiled solution, or a version history, aside."""
+    view = draft.view
+    compiled = (leak for leak in scan(view).leaks if leak.kind == "compiled")
     start = view.relative_raw(view.repository) if view.repository else ""
-    yield from _aside(finding, (f"{start}/{leak.path}" for leak in found))
-
-
-def _aside(finding: Finding, paths: Iterable[str]) -> Iterator[Edit]:
-    wanted = finding.files or (finding.path,)
-    yield from (PutAside(path) for path in paths if readable(path) in wanted)
+    found = compiled if finding.code == "LMR401" else histories(view)
+    draft.move(finding, (f"{start}/{leak.path}" for leak in found))
 
 
 FIXES: dict[str, Fix] = {
@@ -201,9 +189,6 @@ FIXES: dict[str, Fix] = {
 """The fix of each code that has one. Not every finding of such a code can be fixed."""
 
 
-# the changes that edits make
-
-
 @dataclass(frozen=True)
 class Change:
     """The change of one path of the task.
@@ -224,55 +209,34 @@ class Change:
 
 
 def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ...]:
-    """Return the changes that fix some findings of a task; none where no fix is safe."""
+    """Return the changes that fix some findings of a task, one for each file; none where no fix is safe."""
     if view.raw is None:
         return ()
-    return changes(
-        view, [edit for one in findings if one.code in FIXES for edit in FIXES[one.code](view, one)]
-    )
-
-
-def changes(view: TaskView, edits: Iterable[Edit]) -> tuple[Change, ...]:
-    """Return the changes that edits make: one for each file, none for what would stay as it is."""
-    wanted = list(dict.fromkeys(edits))
-    aside = sorted({edit.relative for edit in wanted if isinstance(edit, PutAside)})
+    draft = Draft(view, dict(view.raw), set())
+    for finding in findings:
+        if finding.code in FIXES:
+            FIXES[finding.code](draft, finding)
+    aside = sorted(draft.aside)
     outermost = [one for one in aside if not any(one.startswith(f"{other}/") for other in aside)]
-    info = _change_info(view, [edit for edit in wanted if not isinstance(edit, PutAside)])
+    info = change_info(view, draft.info)
     return (*([info] if info else []), *map(Change, outermost))
 
 
-def _change_info(view: TaskView, edits: Sequence[SetValue | RenameKey]) -> Change | None:
-    """Return info.json changed, formatted as it was; None when it cannot be written back without a loss."""
+def change_info(view: TaskView, new: dict[str, Any]) -> Change | None:
+    """Return info.json with new content, formatted as it was; None when it cannot be written without a loss."""
     before = view.read_bytes(view.task.info_path)
-    if not edits or before is None or view.task.info_path.is_symlink():
+    if before is None or new == view.raw or view.task.info_path.is_symlink():
         return None
     try:
         text = before.decode("utf-8")
-        data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_number)
-        for edit in edits:
-            _apply_edit(data, edit)
+        json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_number)
         indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
         ascii_only = text.isascii() and "\\u" in text
-        new = json.dumps(data, indent=indent[1] if indent else None, ensure_ascii=ascii_only)
-        new = new.replace("\n", "\r\n" if "\r\n" in text else "\n") + text[len(text.rstrip()) :]
-        after = new.encode("utf-8")
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        changed = json.dumps(new, indent=indent[1] if indent else None, ensure_ascii=ascii_only)
+        changed = changed.replace("\n", "\r\n" if "\r\n" in text else "\n") + text[len(text.rstrip()) :]
+        return Change(INFO, before, changed.encode("utf-8"))
+    except (ValueError, RecursionError):
         return None
-    return Change(INFO, before, after) if after != before else None
-
-
-def _apply_edit(data: Any, edit: SetValue | RenameKey) -> None:
-    *parents, last = edit.at if isinstance(edit, SetValue) else (*edit.inside, edit.old)
-    for key in parents:
-        data = data[key]
-    if isinstance(edit, SetValue):
-        data[last] = edit.value
-        return
-    items = [(edit.new if key == edit.old else key, value) for key, value in data.items()]
-    if edit.new in data:
-        items = [(key, value) for key, value in data.items() if key != edit.old]
-    data.clear()
-    data.update(items)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -284,9 +248,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
-
-
-# tasks
 
 
 @dataclass(frozen=True)

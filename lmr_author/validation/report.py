@@ -3,25 +3,23 @@
 A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
 tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
 masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
-an error *and* something was there to be checked; a check that did not run proves nothing.
+an error; a check that did not run proves nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.checks import dockerfile
-from lmr_author.checks.lookup import unit_test_path
-from lmr_author.checks.view import TaskView, read_json, readable
+from lmr_author.checks.base import INTERNAL
+from lmr_author.checks.view import readable
 from lmr_author.errors import UsageError
 from lmr_author.task import Finding, Severity, Task, accepted
 from lmr_author.task.accepted import Accepted
-from lmr_author.texts import counted
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -35,7 +33,7 @@ class Held:
     Attributes:
         name: of the property.
         holds: None when checks that would prove it did not run.
-        evidence: what was seen.
+        evidence: the checks that deny it, or "".
     """
 
     name: str
@@ -116,7 +114,10 @@ class Report:
                     "task": task.task,
                     "path": readable(str(task.path)),
                     "findings": [finding.to_json() for finding in task.findings],
-                    "accepted": [_accepted(finding, entry) for finding, entry in task.accepted],
+                    "accepted": [
+                        {"finding": one.to_json(), "reason": why.reason, "by": why.by, "date": why.date}
+                        for one, why in task.accepted
+                    ],
                     "properties": [asdict(one) for one in task.properties],
                 }
                 for task in self.tasks
@@ -131,10 +132,6 @@ class Report:
                 "by_code": self.by_code,
             },
         }
-
-
-def _accepted(finding: Finding, entry: Accepted) -> dict[str, Any]:
-    return {"finding": finding.to_json(), "reason": entry.reason, "by": entry.by, "date": entry.date}
 
 
 # accepting
@@ -187,72 +184,34 @@ def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
 
 # the four properties
 
-
-@dataclass(frozen=True)
-class Property:
-    """One of the four.
-
-    Attributes:
-        name: as the table has it.
-        codes: the checks that prove it.
-        evidence: describes in a few words what a task has of it; "" when there is nothing.
-        doubted_by: checks of which a warning is enough to deny it.
-    """
-
-    name: str
-    codes: tuple[str, ...]
-    evidence: Callable[[TaskView], str]
-    doubted_by: tuple[str, ...] = ()
-
-
-def _paper(view: TaskView) -> str:
-    pages = read_json(view.read_bytes(view.repository / "paper.json")) if view.repository else None
-    return f"{counted(len(pages), 'page')} of text" if isinstance(pages, dict | list) and pages else ""
-
-
-def _repository(view: TaskView) -> str:
-    count = sum(path.endswith(".py") and not path.startswith("unit_test/") for path in view.repository_files)
-    return f"{count} Python files" if count > 1 else ""
-
-
-def _tests(view: TaskView) -> str:
-    wanted = len(view.implementations)
-    found = sum(unit_test_path(view, one) is not None for one in view.implementations)
-    return f"{found} for {counted(wanted, 'implementation')}" if 0 < found == wanted else ""
-
-
-def _docker(view: TaskView) -> str:
-    parsed = dockerfile.read(view)
-    bases = [parsed.expand(item.text) for item in parsed.named("FROM")] if parsed else []
-    words = [word for word in (bases[-1].split() if bases else ()) if not word.startswith("--")]
-    return f"FROM {words[0]}"[:80] if words else ""
-
-
 _TESTS = ("LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512")
-_DOCKER = ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR406")
-PROPERTIES = (
-    Property("from a publication", ("LMR001", "LMR101", "LMR102"), _paper),
-    Property("repository-level", ("LMR001", "LMR103", "LMR301"), _repository),
-    Property("unit tests", ("LMR001", *_TESTS), _tests),
-    Property("Docker", _DOCKER, _docker, ("LMR206",)),
-)
+_DOCKER = ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR206", "LMR406")
+PROPERTIES: dict[str, tuple[str, ...]] = {
+    "from a publication": ("LMR001", "LMR101", "LMR102"),
+    "repository-level": ("LMR001", "LMR103", "LMR301"),
+    "unit tests": ("LMR001", *_TESTS),
+    "Docker": _DOCKER,
+}
+"""The properties as the table has them, and the checks that prove each."""
+DOUBTED_BY = frozenset({"LMR206"})
+"""Checks of which a warning is enough to deny a property."""
 
 
-def judge(seen: Sequence[str], findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
     """Decide which properties hold.
 
     Args:
-        seen: the evidence for each of :data:`PROPERTIES`; empty when it could not be gathered.
         findings: those that count.
         ran: codes of the checks that ran.
     """
-    errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
-    warned = {finding.code for finding in findings if finding.severity is Severity.WARNING} | errors
-    result = []
-    for one, shown in zip(PROPERTIES, seen or ("",) * len(PROPERTIES), strict=True):
-        denied = errors.intersection(one.codes) | warned.intersection(one.doubted_by)
-        proven = {*one.codes, *one.doubted_by} <= set(ran)
-        against = f"see {', '.join(sorted(denied))}" if denied else ""
-        holds = (bool(shown) and not denied) and (True if proven else None)
-        result.append(Held(one.name, holds, "; ".join(filter(None, (shown, against)))))
-    return tuple(result)
+    against = {
+        one.code
+        for one in findings
+        if one.severity is Severity.ERROR or (one.severity is Severity.WARNING and one.code in DOUBTED_BY)
+    }
+    held = []
+    for name, codes in PROPERTIES.items():
+        denied = sorted(against.intersection({*codes, INTERNAL}))
+        holds = not denied and (True if set(codes) <= set(ran) else None)
+        held.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+    return tuple(held)

@@ -22,13 +22,7 @@ from lmr_author.checks.registry import ALL_CHECKS, by_code, matching
 from lmr_author.checks.view import TaskView, readable
 from lmr_author.task import Finding, Severity, Task, accepted
 from lmr_author.validation.repair import changes_for
-from lmr_author.validation.report import (
-    LEVELS,
-    PROPERTIES,
-    Report,
-    TaskReport,
-    judge,
-)
+from lmr_author.validation.report import LEVELS, Report, TaskReport, judge
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""
@@ -52,7 +46,6 @@ class _Result:
     task: str
     findings: tuple[Finding, ...]
     claims: tuple[tuple[str, str, Finding], ...] = ()
-    evidence: tuple[str, ...] = ()
 
 
 def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
@@ -168,7 +161,6 @@ def _examine_by_codes(request: _Request) -> _Result:
 def _examine(task: Task, checks: Sequence[Check]) -> _Result:
     """Run checks over one task, within a time limit."""
     claims: list[tuple[str, str, Finding]] = []
-    seen: tuple[str, ...] = ()
     try:
         with _time_limit():
             view = TaskView(task)
@@ -176,10 +168,9 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
             try:
                 for check in (one for one in checks if isinstance(one, DatasetCheck)):
                     claims += [(check.code, what, finding) for what, finding in check.claims(view)]
-                seen = tuple(one.evidence(view) for one in PROPERTIES)
             except Exception as error:  # hostile tasks must not end the run
                 findings.append(crash("the comparison with other tasks", view.name, error))
-            return _Result(view.name, tuple(findings), tuple(claims), seen)
+            return _Result(view.name, tuple(findings), tuple(claims))
     except _TooLateError:
         return _lost(task, f"took more than {SECONDS} s")
     except MemoryError:
@@ -232,7 +223,7 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
         task.root,
         tuple(sorted((*ordered.open, *notes), key=_order)),
         ordered.accepted,
-        judge(result.evidence, ordered.open, codes),
+        judge(ordered.open, codes),
     )
 
 

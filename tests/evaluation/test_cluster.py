@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
         wait_for(lambda n=number: b"Registered to" in (tmp_path / f"dask-{n}.log").read_bytes(), 120)
     seen: list[CandidateResult] = []
 
-    def killing(result: CandidateResult, _: object) -> None:
+    def killing(result: CandidateResult, *_: object) -> None:
         seen.append(result)
         if len(seen) == 2:
             workers[0].kill()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.evaluate import EvaluationRun
 from lmr_author.evaluation.judges import RecordingJudge
 from lmr_author.replay import replaying
-from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome, Variant
+from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome
 from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import GateResult, GateStatus, Task
 from tests.evaluation.foreign import PLAIN_PYTHON
@@ -49,19 +49,8 @@ def judge(bench: Bench) -> RecordingJudge:
     return RecordingJudge(bench, bench.recording)
 
 
-def late(found: Replay, only: str | None = None) -> Replay:
-    """As if time had run out, for all versions or for one."""
-    outcomes = {
-        key: ReplayOutcome("timeout") if only in (None, key[0]) else item
-        for key, item in found.outcomes.items()
-    }
-    return replace(found, outcomes=outcomes)
-
-
-def replaced(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[Replay, float, Sequence[Variant]], Replay]
-) -> list[float]:
-    """Change what versions that run beside others do; returns the time limits that were asked for."""
+def busy(monkeypatch: pytest.MonkeyPatch, times: int, only: str | None = None) -> list[float]:
+    """Let time run out, for all versions that run beside the golden or for one; return the limits of each run."""
     real: Real = replaying.replay
     asked: list[float] = []
 
@@ -70,7 +59,11 @@ def replaced(
         if versions[0].id != CONTROL:
             return found
         asked.append(plan.case_seconds)
-        return change(found, plan.case_seconds, versions)
+        late = {key for key in found.outcomes if only in (None, key[0]) and len(asked) <= times}
+        outcomes = {
+            key: ReplayOutcome("timeout") if key in late else item for key, item in found.outcomes.items()
+        }
+        return replace(found, outcomes=outcomes)
 
     monkeypatch.setattr(judges.replaying, "replay", replay)
     return asked
@@ -83,19 +76,18 @@ def gate(result: EvaluationRun, name: str) -> GateResult:
 def test_where_the_golden_never_gets_by_nothing_is_proven(
     monkeypatch: pytest.MonkeyPatch, task: Task
 ) -> None:
-    replaced(monkeypatch, lambda found, *_: late(found))
-    busy = run_gates(task)
+    busy(monkeypatch, 99)
+    result = run_gates(task)
 
     for name in ("trivial-fails", "mutants-die"):
-        assert gate(busy, name).status is GateStatus.UNPROVEN
-        assert "the golden itself fails beside" in gate(busy, name).message
-        assert "when the machine has less to do" in gate(busy, name).hint
-    assert gate(busy, "golden-passes").status is GateStatus.PASSED
+        assert gate(result, name).status is GateStatus.UNPROVEN
+        assert "the golden itself fails beside" in gate(result, name).message
+        assert "when the machine has less to do" in gate(result, name).hint
+    assert gate(result, "golden-passes").status is GateStatus.PASSED
 
 
 def test_a_version_whose_time_ran_out_is_tried_again(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
-    times = iter([True, False])
-    asked = replaced(monkeypatch, lambda found, *_: late(found, "same") if next(times) else found)
+    asked = busy(monkeypatch, 1, "same")
     same = bench.golden_overlay["pkg/losses.py"]
 
     assert judge(bench).versions({"same": same, "wrong": WRONG})["same"].passed

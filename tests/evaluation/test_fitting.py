@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.code import Module
+from lmr_author.code import Module, find
 from lmr_author.evaluation.candidates.answer import Invalid
 from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.task import Target
 
 GOAL = '''\
 # coding: utf-8
@@ -49,16 +51,14 @@ class Meter:
 '''
 
 
-def goal() -> Module:
-    return Module.parse(GOAL.encode(), "pkg/losses.py")
-
-
 def fitted(answer: str, *names: str) -> Fitted:
     return fit(answer, place(*names))
 
 
-def place(*names: str) -> Slot:
-    return Slot(goal(), names or ("hinge",))
+def place(*names: str, text: str = GOAL) -> Slot:
+    module = Module.parse(text.encode(), "pkg/losses.py")
+    targets = (find(module, Target(module.name, name)) for name in names or ("hinge",))
+    return Slot(module, tuple(targets))
 
 
 def without_target(data: bytes, name: str) -> list[str]:
@@ -105,7 +105,10 @@ def test_every_form_gives_the_same_file(form: str) -> None:
     found = fitted(FORMS[form])
 
     assert found.data.decode() == replaced(BODY)
-    assert (found.kept, found.dropped, found.unchanged) == ((), (), False)
+    assert (found.kept, found.unchanged) == ((), False)
+    # Without its decorator, the function is another one: told, and not applied.
+    undecorated = "def hinge" in FORMS[form] and "@" not in FORMS[form]
+    assert found.dropped == (("the header of hinge: def hinge(x, margin=1.0)",) if undecorated else ())
     assert found.line == GOAL[: GOAL.index("def hinge")].count("\n") + 1
 
 
@@ -142,12 +145,11 @@ def test_helpers_imports_and_constants_are_kept_and_named() -> None:
     answer = (
         "from __future__ import annotations\nimport math\nimport functools\nfrom typing import Any, List\n"
         "EPSILON = 1e-6\n\n@functools.cache\ndef helper(x):\n    return x + EPSILON\n\n\n"
-        "class Box:\n    pass\n\n\n" + FUNCTION.replace("gap > 0", "helper(gap) > 0")
+        "class Box:\n    pass\n\n\n" + "@np.vectorize\n" + FUNCTION.replace("gap > 0", "helper(gap) > 0")
     )
     found = fitted(answer)
 
     assert found.kept == ("functools", "Any", "List", "EPSILON", "helper", "Box")
-    assert found.dropped == ()
     text = found.data.decode()
     assert text.index("@functools.cache\ndef helper") < text.index("@np.vectorize\ndef hinge")
     assert text.splitlines()[found.line - 1].startswith("def hinge")
@@ -178,6 +180,7 @@ def test_a_method_brings_other_methods_along() -> None:
         (FUNCTION + "\nif __name__ == '__main__':\n    hinge(1)\n", "code at module level"),
         ("from __future__ import generator_stop\n" + FUNCTION, "from __future__ import generator_stop"),
         ("@staticmethod\n" + FUNCTION, "the header of hinge: @staticmethod def hinge(x, margin=1.0)"),
+        (FUNCTION, "the header of hinge: def hinge(x, margin=1.0)"),
         (FUNCTION.replace("margin=1.0", "margin=2.0"), "the header of hinge: def hinge(x, margin=2.0)"),
         ("async " + FUNCTION, "the header of hinge: async def hinge"),
         (replaced(BODY).replace("SCALE = 2.0\n", ""), "changes"),
@@ -206,9 +209,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("", "empty"),
         ("I cannot do this.", "not Python"),
         ("def hinge(x:\n  return", "not Python: line 1"),
-        ("    def hinge(x):\n        return x)\n", "not Python: line 2"),
         ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
-        ("```python\n```", "not Python"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
         ("(" * 5000, "not Python"),
         ("sorry", "does not define hinge"),
@@ -222,7 +223,7 @@ def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
 
 def test_windows_line_endings_and_tabs_of_the_goal_file_stay() -> None:
     text = GOAL.replace("    ", "\t").replace("\n", "\r\n")
-    found = fit(FUNCTION, Slot(Module.parse(text.encode(), "a.py"), ("hinge",)))
+    found = fit(FUNCTION, place(text=text))
 
     assert found.data.decode() == replaced(BODY).replace("    ", "\t").replace("\n", "\r\n")
 
@@ -240,7 +241,7 @@ def test_a_class_stands_for_its_methods() -> None:
 def test_other_masked_functions_are_another_answers_business() -> None:
     """The model was given both masked, answers both, and is judged on one with the other golden."""
     golden_add = replaced(METHOD_BODY, "add")
-    where = Slot(Module.parse(golden_add.encode(), "a.py"), ("hinge",), goal(), ("Meter.add",))
+    where = replace(place(text=golden_add), given=place().goal, others=("Meter.add",))
     answer = replaced(BODY).replace("raise NotImplementedError", "return 'mine'")
 
     for found in (fit(answer, where), fit_file(answer.encode(), where)):

@@ -29,22 +29,11 @@ def gates(task: Task) -> dict[str, GateResult]:
 
 
 @pytest.mark.bwrap
-@pytest.mark.parametrize(("style", "mask"), [("log only", "undefined names"), ("asserts", "does nothing")])
-def test_a_mask_need_not_raise(style: str, mask: str, tmp_path: Path) -> None:
-    found = gates(foreign_task(tmp_path, STYLES[style], MASKS[mask]))
+def test_a_mask_need_not_raise(tmp_path: Path) -> None:
+    found = gates(foreign_task(tmp_path, STYLES["log only"], MASKS["undefined names"]))
 
     assert found["masked-fails"].status is GateStatus.PASSED, found["masked-fails"].message
     assert found["trivial-fails"].status is GateStatus.PASSED
-
-
-@pytest.mark.bwrap
-def test_a_failure_to_import_is_no_failure_of_the_mask(tmp_path: Path) -> None:
-    task = foreign_task(tmp_path, ASSERTS, masked="import no_such_module\n" + GOLDEN)
-
-    found = gates(task)["masked-fails"]
-
-    assert found.status is GateStatus.FAILED
-    assert "not because of the mask" in found.message and "no_such_module" in found.message
 
 
 @pytest.mark.bwrap
@@ -105,7 +94,6 @@ UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
         (run(log="Passed"), run(1, log="Passed"), "although its log says Passed"),
         (run(log="Passed"), run(), "unlike with the golden, not: its log says Passed"),
         (run(stdout="all tests passed"), run(stdout="test failed"), "it prints Failed"),
-        (run(stdout="all tests passed"), run(stdout=""), "not: it prints Passed"),
         (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK), ""),
         (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK.replace("2", "0")), "unittest ran 2 tests"),
         (
@@ -139,11 +127,9 @@ TRACE = (
     [
         ("scores/smooth.py", "softplus", "ImportError: no torch", True),
         ("scores/smooth.py", "<module>", "ImportError: no torch", False),
-        ("scores/other.py", "softplus", "SyntaxError: invalid", False),
         ("noscores/smooth.py", "softplus", "ModuleNotFoundError: no", False),
         ("scores/smooth.py", "Soft.softplus", "ImportError: no torch", True),
         ("scores/other.py", "other", "ValueError: math domain error", True),
-        ("scores/other.py", "other", "NotImplementedError", True),
     ],
 )
 def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
@@ -161,6 +147,7 @@ def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
         ("_pickle.UnpicklingError: Weights only load failed. In PyTorch 2.6", "older PyTorch"),
         ("FutureWarning: Weights only load failed\nFileNotFoundError: [Errno 2] a.pt", "not in the task"),
         ("RuntimeError: No CUDA GPUs are available", "needs a GPU"),
+        ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "needs the network"),
         ("AssertionError", ""),
     ],
 )

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.errors import LmrError
-from lmr_author.evaluation.evaluate import (
-    Evaluation,
-)
+from lmr_author.evaluation.evaluate import Evaluation
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.task import GateStatus, Task
 from tests.pipeline import ADD, HINGE, only_hinge, recorded, run_gates
@@ -65,29 +63,6 @@ def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
     assert statuses(result)["trivial-fails"] is GateStatus.FAILED
     failed = next(gate for gate in result.gates if gate.gate == "trivial-fails")
     assert "zeros as in case" in failed.message
-
-
-HAND_WRITTEN = """\
-import os, sys
-sys.path.insert(0, os.getcwd())
-from pkg.losses import hinge
-os.makedirs("unit_test/logs", exist_ok=True)
-ok = hinge(0.5) == 0.5 and hinge(2.0) == 0.0
-open("unit_test/logs/unit_test_1.log", "w").write("Passed" if ok else "Failed")
-assert ok
-"""
-
-
-def test_a_hand_written_test_that_calls_a_copy(tmp_path: Path) -> None:
-    copy = "def hinge(x, margin=1.0):\n    return max(0.0, margin - x)\n"
-    task = only_hinge(tmp_path)
-    test = HAND_WRITTEN.replace("from pkg.losses import hinge\n", copy)
-    (task.root / "small-repo/unit_test/unit_test_1.py").write_text(test)
-    result = run_gates(task)
-    assert statuses(result)["target-entered"] is GateStatus.FAILED
-    failed = next(gate for gate in result.gates if gate.gate == "target-entered")
-    assert "nothing shows that it calls the target" in failed.message
-    assert not result.passed
 
 
 def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

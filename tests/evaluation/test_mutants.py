@@ -148,18 +148,6 @@ def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, no
 
 
 @pytest.mark.parametrize(
-    ("body", "changed"),
-    [
-        ("z = g(x)\nz = z * y\nreturn z", "    z = g(x)\n    return z\n    z = z * y\n    return z\n"),
-        ("z = g(x); z = z * y; return z", "    z = g(x); return z; z = z * y; return z\n"),
-    ],
-)
-def test_a_statement_that_is_put_in_stands_as_the_others_do(body: str, changed: str) -> None:
-    (early,) = (item for item in of_body(body) if item.operator == "early return")
-    assert early.data.decode() == HEAD + changed
-
-
-@pytest.mark.parametrize(
     ("body", "after"),
     [
         ("return x.weight @ y", ["return x.weight @ y.T"]),

@@ -39,9 +39,6 @@ RESULT_IGNORED = f"{IMPORTS}for x in (0.5, -2.0, 3.0):\n    softplus(x)\n{LOG}"
 BADLY_SEEDED = (
     f'{IMPORTS}noise = int(os.environ["PYTHONHASHSEED"]) % 2\nassert 0.9 < softplus(0.5) + noise < 1\n{LOG}'
 )
-GPU = (
-    f'{IMPORTS}raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have one")\n'
-)
 GPU_SKIPPED = """\
 import unittest
 
@@ -57,13 +54,6 @@ class SoftplusTest(unittest.TestCase):
 if __name__ == "__main__":
     unittest.main()
 """
-MODEL = f"""\
-from urllib.request import urlopen
-
-{IMPORTS}urlopen("https://huggingface.co/gpt2/resolve/main/config.json")
-assert softplus(0.5) > 0.9
-"""
-DATA = f'{IMPORTS}assert softplus(json.load(open("unit_test/missing.json"))["x"]) > 0.9\n'
 PYTEST = """\
 import json
 import sys
@@ -103,10 +93,7 @@ KINDS = {
     "tautology": Kind(TAUTOLOGY, "cannot fail", "passes with a function that does nothing"),
     "result ignored": Kind(RESULT_IGNORED, "cannot fail", "passes with a function that does nothing"),
     "badly seeded": Kind(BADLY_SEEDED, "failed", "run 2 of 2: the test script exits 1"),
-    "GPU": Kind(GPU, "unproven", "it needs a GPU", golden=(False, False)),
     "GPU, else skipped": Kind(GPU_SKIPPED, "unproven", "all of its tests are skipped", golden=(True, False)),
-    "model": Kind(MODEL, "unproven", "it needs the network", golden=(False, False)),
-    "data": Kind(DATA, "unproven", "a file that it reads is not in the task", golden=(False, False)),
     "correct script": Kind(ASSERTS, "sound", golden=(True, False)),
     "correct unittest": Kind(UNITTEST, "sound"),
     "correct pytest": Kind(PYTEST, "sound", golden=(True, False)),

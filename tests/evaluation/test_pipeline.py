@@ -11,10 +11,7 @@ import pytest
 
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.evaluation.evaluate import (
-    EvaluationRun,
-    accept_mutants,
-)
+from lmr_author.evaluation.evaluate import EvaluationRun, accept_mutants
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.task import GateStatus, Task, evaluation
 from lmr_author.validation.run import select_checks, validate_task
@@ -28,7 +25,7 @@ def judged(task: Task, code: str) -> list[str]:
     """What one answer to every implementation comes to, by index."""
     given = task.root.parent / "answers.jsonl"
     indices = [item.index for item in task.load().implementations]
-    lines = [json.dumps({"task": f"{task.name}#{index}", "model": "m", "code": code}) for index in indices]
+    lines = [json.dumps({"task": task.name, "index": index, "model": "m", "code": code}) for index in indices]
     given.write_text("\n".join(lines))
     options = CandidateOptions(out=task.root.parent / f"out-{len(code)}")
     found = score([task], given, options, lambda _: None, lambda *_: None)
@@ -100,12 +97,7 @@ def test_the_shipped_test_runs_as_lmr_bench_runs_it(task: Task) -> None:
     assert "Passed" in log.read_text() and "Failed" not in log.read_text()
     under_pytest = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "unit_test/unit_test_1.py",
+        *["-m", "pytest", "-q", "-p", "no:cacheprovider", "unit_test/unit_test_1.py"],
     ]
     assert subprocess.run(under_pytest, cwd=root, capture_output=True).returncode == 0
     (root / "pkg" / "losses.py").write_bytes(golden.replace(b"return gap", b"return gap * 1.001"))

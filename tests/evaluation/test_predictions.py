@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lmr_author.evaluation.candidates import predictions
 from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.predictions import MAX_FILES, patched
+from lmr_author.evaluation.candidates.predictions import MAX_FILES
 from lmr_author.task import Task
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
@@ -27,19 +28,19 @@ def read(task: Task, *lines: dict[str, object]) -> list[predictions.Prediction]:
     return list(predictions.read(path, {task.name: task.load()}).items)
 
 
-@pytest.mark.parametrize(
-    "name", ["7-Softplus", "7-softplus", 7, "7", "7-Softplus__1", "7-Softplus#1", "7-Softplus_1"]
-)
-def test_a_task_is_named_in_many_ways(name: object, task: Task) -> None:
+@pytest.mark.parametrize("name", ["7-Softplus", "7-softplus", 7, "7"])
+def test_a_task_is_named_by_its_folder_or_number(name: object, task: Task) -> None:
     (found,) = read(task, {"task": name, "model": "m", "code": "x"})
 
     assert (found.task, found.index, found.sample) == ("7-Softplus", 1, 1)
 
 
 def test_samples_are_numbered_for_each_model(task: Task) -> None:
-    found = read(task, *({"task": 7, "model": model, "code": "x"} for model in "abab"))
+    lines = [{"task": 7, "model": model, "code": "x"} for model in "abab"]
+    found = read(task, {**lines[0], "sample": 2}, *lines)
 
-    assert [(item.model, item.sample) for item in found] == [("a", 1), ("b", 1), ("a", 2), ("b", 2)]
+    samples = [("a", 2), ("a", 1), ("b", 1), ("a", 3), ("b", 2)]
+    assert [(item.model, item.sample) for item in found] == samples
 
 
 def test_an_agents_folders_name_the_model(task: Task, tmp_path: Path) -> None:
@@ -60,47 +61,43 @@ def test_what_an_agent_changed(task: Task, tmp_path: Path) -> None:
     (tree / "run.log").write_text("noise")
     (tree / "outside.py").symlink_to("/etc/passwd")
 
-    assert of_tree(tree, repository) == {"new.py": b"x = 1\n"}
+    assert changed(task, tree=tree) == {"new.py": b"x = 1\n"}
 
 
-def of_tree(tree: Path, repository: Path) -> dict[str, bytes]:
-    item = predictions.Prediction("7-Softplus", 1, "m", "here", tree=tree)
-    return predictions.changed_files(item, repository, "scores/smooth.py")
+def changed(task: Task, **given: Any) -> dict[str, bytes]:
+    item = predictions.Prediction("7-Softplus", 1, "m", "here", **given)
+    return predictions.changed_files(item, task.root / "scores-repo", "scores/smooth.py")
 
 
 DIFF = """\
 --- {old}scores/smooth.py
 +++ {new}scores/smooth.py
-@@ -5,6 +5,6 @@ import math
-
+@@ -5,{count} +5,{count} @@ import math
+{blank}
  def softplus(x, beta=1.0):
      \"\"\"Smooth positive part.\"\"\"
 -    raise NotImplementedError
 +    return x
-
+{blank}
+{blank}
  class Mean:
 """
 
 
 def test_only_so_many_files_of_an_agent_are_taken(task: Task, tmp_path: Path) -> None:
-    head = "".join(f" {line}\n" for line in MASKED.splitlines()[:3])
-    made = f"--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -1,3 +1,4 @@\n+x = 1\n{head}" + "".join(
-        f"--- /dev/null\n+++ b/m{number}.py\n@@ -0,0 +1 @@\n+x = 1\n" for number in range(MAX_FILES + 1)
-    )
     for number in range(MAX_FILES + 1):
         (tmp_path / f"m{number}.py").write_text("x = 1\n")
-    assert len(of_tree(tmp_path, task.root / "scores-repo")) == MAX_FILES
-    assert len(patched(made, task.root / "scores-repo")) == MAX_FILES
+    assert len(changed(task, tree=tmp_path)) == MAX_FILES
 
 
 @pytest.mark.parametrize(("old", "new"), [("a/", "b/"), ("a/scores-repo/", "b/scores-repo/"), ("", "")])
-def test_a_patch_applies_from_where_it_was_made(old: str, new: str, task: Task) -> None:
-    exact = DIFF.replace("@@ -5,6 +5,6 @@", "@@ -5,7 +5,7 @@").replace(
-        "\n\n class Mean", "\n \n \n class Mean"
-    )
-    text = exact.replace("import math\n\n def", "import math\n \n def").format(old=old, new=new)
-
-    found = patched(text, task.root / "scores-repo")
+@pytest.mark.parametrize(
+    ("count", "blank"), [(8, " "), (6, ""), (5, " ")], ids=["exact", "stripped", "wrong"]
+)
+def test_a_patch_applies_from_where_it_was_made_even_miscounted(
+    old: str, new: str, count: int, blank: str, task: Task
+) -> None:
+    found = changed(task, patch=DIFF.format(old=old, new=new, count=count, blank=blank))
 
     assert found == {"scores/smooth.py": MASKED.replace("raise NotImplementedError", "return x").encode()}
 
@@ -111,23 +108,20 @@ def test_a_patch_applies_from_where_it_was_made(old: str, new: str, task: Task) 
         "",
         "no patch",
         "--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -1 +1 @@\n-not there\n+y\n",
-        "--- a/../../../etc/passwd\n+++ b/../../../etc/passwd\n@@ -1 +1 @@\n-root\n+y\n",
+        "--- a/../../../etc/passwd.py\n+++ b/../../../etc/passwd.py\n@@ -1 +1 @@\n-root\n+y\n",
     ],
 )
 def test_a_patch_that_does_not_apply_is_invalid(text: str, task: Task) -> None:
     with pytest.raises(Invalid):
-        patched(text, task.root / "scores-repo")
+        changed(task, patch=text)
 
 
 def test_a_patch_cannot_leave_its_folder(task: Task, tmp_path: Path) -> None:
-    text = DIFF.format(old="a/", new="b/") + (
-        "diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n"
+    text = DIFF.format(old="a/", new="b/", count=8, blank=" ") + (
+        "diff --git a/link.py b/link.py\nnew file mode 120000\n--- /dev/null\n+++ b/link.py\n@@ -0,0 +1 @@\n"
         f"+{tmp_path}/victim\n\\ No newline at end of file\n"
     )
     (tmp_path / "victim").write_text("whole")
-    try:
-        found = patched(text, task.root / "scores-repo")
-    except Invalid:
-        found = {}
 
-    assert "link" not in found and (tmp_path / "victim").read_text() == "whole"
+    assert set(changed(task, patch=text)) == {"scores/smooth.py"}
+    assert (tmp_path / "victim").read_text() == "whole"

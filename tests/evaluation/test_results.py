@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lmr_author.errors import LmrError, SandboxError
 from lmr_author.evaluation.candidates import results as store
 from lmr_author.evaluation.candidates.results import summary, wilson
-from lmr_author.evaluation.candidates.run import Interruption, Pace, each, retried
+from lmr_author.evaluation.candidates.run import each, retried
 from lmr_author.evaluation.script import DiskWatch
 from lmr_author.evaluation.verdict import Outcome
 from tests.evaluation.made import result
@@ -57,39 +57,25 @@ def test_a_sandbox_that_fails_is_tried_again() -> None:
             raise SandboxError("gone") if len(calls) == 1 else OSError(28, "No space left on device")
         return "done"
 
-    assert retried(work, Interruption(), 3, backoff=0) == ("done", 3)
+    assert retried(work, Event(), 3, backoff=0) == ("done", 3)
     calls.clear()
-    found, tries = retried(work, Interruption(), 2, backoff=0)
+    found, tries = retried(work, Event(), 2, backoff=0)
     assert isinstance(found, SandboxError) and "No space left" in found.message and tries == 2
 
 
 def test_an_interruption_ends_what_is_under_way_and_begins_no_more() -> None:
-    interruption, begun = Interruption(), []
+    interruption, begun = Event(), []
 
     def work(number: int) -> int:
         begun.append(number)
         if number == 1:
             raise KeyboardInterrupt
-        interruption.sleep(60)
+        interruption.wait(60)
         return number
 
     with pytest.raises(KeyboardInterrupt):
         list(each(range(10), work, 2, interruption))
     assert begun == [0, 1]
-
-
-def test_results_come_as_they_are_known_and_no_more_than_jobs_at_once() -> None:
-    under_way, most = [0], [0]
-
-    def work(number: int) -> int:
-        under_way[0] += 1
-        most[0] = max(most[0], under_way[0])
-        time.sleep(0.01)
-        under_way[0] -= 1
-        return number
-
-    assert sorted(each(range(20), work, 3, Interruption())) == list(range(20))
-    assert most[0] <= 3
 
 
 def test_a_run_that_fills_the_disk_is_noticed(tmp_path: Path) -> None:
@@ -102,14 +88,6 @@ def test_a_run_that_fills_the_disk_is_noticed(tmp_path: Path) -> None:
     by_size._next = 0.0
     (tmp_path / "a" / "b" / "after").write_bytes(bytes(1 << 21))
     assert by_size()
-
-
-def test_the_estimate_counts_only_what_this_run_judged() -> None:
-    pace = Pace(10)
-    pace.skip()
-    assert pace.seconds_left is None and pace.done == 1
-    pace.step()
-    assert pace.seconds_left is not None and pace.seconds_left >= 0
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.registry import ALL_CHECKS, by_code
+from lmr_author.checks.registry import ALL_CHECKS
 from lmr_author.checks.view import TaskView
 from lmr_author.task import Severity, Task
-from lmr_author.validation.repair import FIXES, RenameKey, SetValue, changes
+from lmr_author.validation.repair import FIXES, Change, change_info
 from lmr_author.validation.run import validate
 from tests import example as example_task
 from tests import example as example_texts
@@ -38,18 +38,10 @@ def test_what_is_said_to_be_fixable_is_gone_and_nothing_new_is_there(case: Case,
         assert snapshot(task.root) == files
 
 
-@pytest.mark.parametrize("code", sorted(set(FIXES) - {"LMR301", "LMR605"}))  # see `WRONG` below for these
-def test_each_fix_repairs_a_case_of_its_check(code: str, tmp_path: Path) -> None:
-    assert by_code()[code].fixable
-    tasks = [
-        case.write(tmp_path / str(number))[-1] for number, case in enumerate(FIXABLE) if case.code == code
-    ]
-    findings = [one for task in tasks for one in validate([task], [by_code()[code]]).findings]
-    assert any(one.fixable for one in findings)
-
-
 def test_only_checks_with_a_fix_say_that_they_have_one() -> None:
     assert {check.code for check in ALL_CHECKS if check.fixable} == set(FIXES)
+    # See `WRONG` below for these.
+    assert {case.code for case in FIXABLE} >= set(FIXES) - {"LMR301", "LMR605"}
 
 
 def _implementation(**changes: object) -> Callable[[Task], None]:
@@ -130,29 +122,31 @@ def test_what_is_not_plain_is_left_alone(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{\n\t"a": "é",\n\t"b": [1, 2]\n}\n',
+        '{\n\t"a": "é",\n\t"b": [\n\t\t1,\n\t\t2\n\t]\n}\n',
         '{\r\n    "a": "é",\r\n    "b": [\r\n        1,\r\n        2\r\n    ]\r\n}',
         '{"a": "\\u00e9", "b": [1, 2]}\n',
     ],
 )
 def test_a_document_keeps_its_manner(text: str, tmp_path: Path) -> None:
-    task = Task(tmp_path)
-    task.info_path.write_bytes(text.encode())
+    change = changed(tmp_path, text, {"new": "é", "b": [1, 2]})
 
-    (change,) = changes(TaskView(task), [RenameKey((), "a", "new")])
-
-    assert change.after is not None
-    if "[1, 2]" in text and "\n\t" in text:
-        assert change.after.decode() == text.replace('"a"', '"new"').replace(
-            "[1, 2]", "[\n\t\t1,\n\t\t2\n\t]"
-        )
-    else:
-        assert change.after.decode() == text.replace('"a"', '"new"')
+    assert change is not None and change.after is not None
+    assert change.after.decode() == text.replace('"a"', '"new"')
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a"', "[1]", "\xff"])
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a"', "\xff"])
 def test_a_document_that_would_lose_something_is_left_alone(text: str, tmp_path: Path) -> None:
-    task = Task(tmp_path)
-    task.info_path.write_bytes(text.encode("latin-1"))
+    assert changed(tmp_path, text, {"a": 3}) is None
 
-    assert changes(TaskView(task), [SetValue(("a",), 3)]) == ()
+
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "real.json").write_text('{"a": 1}')
+    (tmp_path / "info.json").symlink_to("real.json")
+
+    assert change_info(TaskView(Task(tmp_path)), {"a": 3}) is None
+
+
+def changed(folder: Path, text: str, new: dict[str, object]) -> Change | None:
+    task = Task(folder)
+    task.info_path.write_bytes(text.encode("latin-1" if "\xff" in text else "utf-8"))
+    return change_info(TaskView(task), new)

@@ -177,12 +177,3 @@ def test_nothing_in_a_task_forges_a_line_or_breaks_a_document(tmp_path: Path) ->
     _check_sarif(document)
     json.dumps(document, ensure_ascii=False).encode()
     assert "\x1b" not in json.dumps(document, ensure_ascii=False)
-
-
-def test_a_clean_report_is_valid_in_every_format(tmp_path: Path) -> None:
-    report = validate([example_task.write(tmp_path)])
-
-    assert list(github(report, tmp_path)) == []
-    _check_sarif(sarif(report, tmp_path))
-    assert _results(sarif(report, tmp_path)) == []
-    assert ElementTree.fromstring(junit(report, ALL_CHECKS)).get("failures") == "0"

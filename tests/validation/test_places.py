@@ -15,26 +15,6 @@ def _finding(path: str, pointer: str, message: str) -> Finding:
     return Finding("LMR999", Severity.ERROR, "t", message, path=path, pointer=pointer)
 
 
-@pytest.mark.parametrize(
-    ("message", "meant"),
-    [
-        ("torch>=2.5 is not quoted", "torch>=2.5"),
-        ("'install' is a word", "install"),
-        ("nothing of it is named", "RUN pip install torch>=2.5 numpy"),
-        ("numpy.linalg and torch>=2.5: both", "torch>=2.5"),
-    ],
-)
-def test_the_part_of_a_line_that_a_message_names(message: str, meant: str, tmp_path: Path) -> None:
-    task = example_task.write(tmp_path)
-    task.dockerfile.write_text("FROM a\r\n  RUN pip install torch>=2.5 numpy\r\n")
-
-    place = Places(task).of(_finding("Dockerfile", "L2", message))
-
-    assert place is not None
-    assert (place.first, place.last) == (2, 2)
-    assert place.lines[0][place.start : place.end] == meant
-
-
 def test_several_lines_and_none(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     task.dockerfile.write_text("a\nb\nc\nd\n")

@@ -15,15 +15,15 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import Interruption, judged
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, blank
+from lmr_author.evaluation.candidates.run import Job, judged
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.task import AUTHORING, Task
 
 if TYPE_CHECKING:
@@ -51,14 +51,12 @@ def connect(address: str, seconds: float = _SECONDS) -> Client:
         ) from error
 
 
-def each(
-    client: Client, jobs: Iterable[tuple[TaskScorer, Prediction, str]], options: CandidateOptions
-) -> Iterator[CandidateResult]:
+def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
     """Yield results as they come from the workers. Ends what is under way when it is left."""
     from distributed import as_completed
 
     shipped: dict[str, Any] = {}
-    futures: dict[Any, tuple[TaskScorer, Prediction, str]] = {}
+    futures: dict[Any, Job] = {}
     plain = replace(options, out=Path(), scheduler="")
     resources = {"GPU": 1} if options.gpus else None
     try:
@@ -88,9 +86,7 @@ def each(
                 result = future.result()
             except Exception as error:  # whatever happened there, its worker or its connection failed
                 reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
-                result = replace(
-                    blank(item, scorer.category(item.index)), reason=reason, environment=scorer.environment
-                )
+                result = replace(scorer.unjudged(item, reason), environment=scorer.environment)
             yield replace(result, digest=digest)
             future.release()
     finally:
@@ -102,11 +98,7 @@ def _same(data: bytes) -> bytes:
 
 
 def judge(
-    archive: bytes,
-    name: str,
-    digest: str,
-    item: Prediction,
-    options: CandidateOptions,
+    archive: bytes, name: str, digest: str, item: Prediction, options: CandidateOptions
 ) -> CandidateResult:
     """Judge a candidate, on a worker."""
     key = f"{files.sha256_bytes(archive)} {options}"
@@ -117,31 +109,25 @@ def judge(
             _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
             atexit.register(_READY[key].close)
         scorer = _READY[key]
-    scorer.prepare()
-    return judged(scorer, item, digest, Interruption())
+    return judged(scorer, item, digest, threading.Event())
 
 
 def packed(task: Task) -> bytes:
-    """Return a task folder as an archive: the same bytes for the same content, whatever its place."""
+    """Return a task folder as an archive, without its records."""
+
+    def wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        path = PurePosixPath(entry.name)
+        record = path.parts[:1] == (AUTHORING,) and path.name not in (AUTHORING, "also-masked.json")
+        return None if record or path.name == "__pycache__" else entry
+
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in sorted(task.root.rglob("*")):
-            relative = path.relative_to(task.root)
-            records = relative.parts[0] == AUTHORING and relative.name != "also-masked.json"
-            if not records and "__pycache__" not in relative.parts and (path.is_file() or path.is_symlink()):
-                archive.add(path, relative.as_posix(), recursive=False, filter=_plain)
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(task.root, ".", filter=wanted)
     return buffer.getvalue()
-
-
-def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    entry.uid = entry.gid = entry.mtime = 0
-    entry.uname = entry.gname = ""
-    return entry
 
 
 def unpacked(archive: bytes, root: Path) -> Task:
     """Unpack a task folder from its archive."""
-    root.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(archive)) as content:
         content.extractall(root, filter="data")
     root.parent.chmod(0o755)

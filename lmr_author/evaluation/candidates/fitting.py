@@ -17,7 +17,6 @@ from lmr_author.code import (
     bound_by,
     find,
     first_line,
-    matching,
     region,
     region_bytes,
     splice_regions,
@@ -59,26 +58,20 @@ class Slot:
 
     Attributes:
         goal: the goal file with nothing but this target masked.
-        qualnames: the masked functions; several when a class is masked.
+        targets: the masked functions in it; several when a class is masked.
         given: the goal file as the model was given it, when other functions of it are masked too.
         others: those functions.
-        nth: number of the target among the definitions of its name, where the goal file has several.
     """
 
     goal: Module
-    qualnames: tuple[str, ...]
+    targets: tuple[Definition, ...]
     given: Module | None = None
     others: tuple[str, ...] = ()
-    nth: int | None = None
 
-    def pairs(self, found: Parsed) -> list[tuple[Definition, Definition]]:
-        """Return each target with the answer's definition of it."""
-        return [
-            (mine, own)
-            for name in self.qualnames
-            if (mine := _target(self.goal, name, self.nth)) is not None
-            and (own := found.function(name, mine)) is not None
-        ]
+    @property
+    def qualnames(self) -> tuple[str, ...]:
+        """The names of the masked functions."""
+        return tuple(one.qualname for one in self.targets)
 
 
 def fit(answer: str, place: Slot) -> Fitted:
@@ -95,23 +88,15 @@ def fit_file(answer: bytes, place: Slot) -> Fitted:
     return _fitted(Parsed(module, tuple(module.tree.body)), place, as_file=True)
 
 
-def _target(goal: Module, qualname: str, nth: int | None = None) -> Definition | None:
-    pair = matching(goal, goal, qualname, nth)
-    if pair is not None:
-        return pair[0]
-    try:
-        return find(goal, Target(goal.name, qualname))
-    except LmrError:
-        return None
-
-
 def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
-    goal, pairs = place.goal, place.pairs(found)
+    goal = place.goal
+    defined = ((mine, found.function(mine.qualname, mine)) for mine in place.targets)
+    pairs = [(mine, own) for mine, own in defined if own is not None]
     if not pairs and not as_file and (body := _fitted_body(found, place)):
         return body
     if not pairs:
-        defined = ", ".join(item.qualname for item in found.module.definitions[:5])
-        more = f", but {defined}" if defined else ""
+        others = ", ".join(item.qualname for item in found.module.definitions[:5])
+        more = f", but {others}" if others else ""
         raise Invalid(f"the answer does not define {', '.join(place.qualnames)}{more}")
     regions = {}
     for mine, own in pairs:
@@ -129,7 +114,7 @@ def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
 
 def _fitted_body(found: Parsed, place: Slot) -> Fitted | None:
     """Take an answer that is no function as the target's body; None where it only declares or says something."""
-    target = _target(place.goal, place.qualnames[0], place.nth) if len(place.qualnames) == 1 else None
+    target = place.targets[0] if len(place.targets) == 1 else None
     spoken = (ast.Constant, ast.Name)
     rest = [item for item in found.statements if not isinstance(item, _DECLARATIONS)]
     if target is None or all(isinstance(item, ast.Expr) and isinstance(item.value, spoken) for item in rest):
@@ -203,9 +188,8 @@ class _Extras:
         self._masked = {*place.others, *(mine.qualname for mine, _ in pairs)}
         self._owner = next((mine.class_name for mine, _ in pairs if mine.class_name), "")
         for mine, own in pairs:
-            decorators = bool(own.node.decorator_list)
-            header = _header(own, decorators=decorators)
-            if header != _header(mine, decorators=decorators):
+            header = _header(own)
+            if header != _header(mine):
                 self.dropped.append(f"the header of {mine.qualname}: {' '.join(header.split())}")
         self._sort(found.statements, "")
         if as_file:
@@ -223,14 +207,15 @@ class _Extras:
         prefix = f"{scope}." if scope else ""
         for item in items:
             names = sorted(_bound([item]))
-            if _is_docstring(item) or ast.dump(item) in same:
+            is_docstring = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
+            if is_docstring or ast.dump(item) in same:
                 continue
             if names and all(prefix + name in self._masked for name in names):
                 continue  # the target, an earlier definition of it, or another target
             if inner := self._class_of(item, bound, prefix):
                 assert isinstance(item, ast.ClassDef)
                 self._sort(item.body, inner)
-            elif not scope and self._owner and isinstance(item, _FUNCTIONS) and _is_method(item):
+            elif not scope and self._owner and _is_method(item):
                 self._sort([item], self._owner)
             elif isinstance(item, ast.Import | ast.ImportFrom):
                 self._sort_import(item, bound, scope)
@@ -269,13 +254,12 @@ class _Extras:
             self.names += names
 
 
-def _header(definition: Definition, *, decorators: bool) -> str:
+def _header(definition: Definition) -> str:
     """Return the lines above a function's body, without annotations."""
     node = copy.deepcopy(definition.node)
     if isinstance(node, ast.ClassDef):
         return ""
     node.body, node.returns = [ast.Pass()], None
-    node.decorator_list = node.decorator_list if decorators else []
     for item in ast.walk(node.args):
         if isinstance(item, ast.arg):
             item.annotation = None
@@ -307,13 +291,9 @@ def _imports(node: ast.AST) -> Iterator[str]:
         yield from (ast.unparse(ast.ImportFrom(node.module, [item], node.level)) for item in node.names)
 
 
-def _is_method(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    names = [one.arg for one in (*item.args.posonlyargs, *item.args.args)]
-    return bool(names) and names[0] in {"self", "cls"}
-
-
-def _is_docstring(item: ast.stmt) -> bool:
-    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
+def _is_method(item: ast.stmt) -> bool:
+    arguments = [*item.args.posonlyargs, *item.args.args] if isinstance(item, _FUNCTIONS) else []
+    return bool(arguments) and arguments[0].arg in {"self", "cls"}
 
 
 def _indent(line: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,17 +23,10 @@ MAX_FILE = 8 * 2**20
 """Bytes of a changed file; a larger one is no source."""
 MAX_FILES = 500
 """Changed files that are read."""
-_WITH_INDEX = re.compile(
-    r"(?P<name>.+?)(?:(?:__|[#/:]|[-_.]impl(?:ementation)?[-_]?)(?P<index>\d+)|[-_.]\d+)$"
-)
-"""``1-DPO#2``, ``1-DPO__2`` and ``1-DPO-impl-2`` name an implementation, ``1-DPO_2`` a copy of the task."""
-_DEPTH = 6
-"""Depth to which task folders are searched in a folder of predictions."""
+_HINT = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
 _APPLY_SECONDS = 60
 _LENIENCE = ((), ("--recount", "--unidiff-zero", "--ignore-whitespace"))
 """Options of ``git apply``, the strictest first: models miscount lines and leave out context."""
-_PATCHED = re.compile(r'^(?:---|\+\+\+) "?([^"\t\n]+)"?|^(?:rename|copy) (?:from|to) (.+)$', re.MULTILINE)
-
 
 Key = tuple[str, int, str, str, str, int]
 """Task, index, model, setting, input, sample."""
@@ -100,12 +92,37 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     given = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not given:
         raise LmrError(f"{path} holds no predictions", "see docs/evaluating-models.md for what is read")
-    found = [one for item in given for one in _expanded(item, tasks)]
+    found: list[Prediction] = []
+    elsewhere: Counter[str] = Counter()
+    for item in given:
+        name = _find_task(item.task, tasks)
+        if name is None:
+            elsewhere[item.task] += 1
+            continue
+        known = [one.index for one in tasks[name].implementations]
+        if item.index and item.index not in known:
+            raise LmrError(f"{item.where}: {name} has no implementation {item.index}", f"it has {known}")
+        found += [replace(item, task=name, index=index) for index in ([item.index] if item.index else known)]
     if not found:
-        named = ", ".join(sorted({item.task for item in given})[:5])
+        named = ", ".join(sorted(elsewhere)[:5])
         raise LmrError(f"{path} has predictions for {named}, none of them a task here", "name those tasks")
-    elsewhere = Counter(item.task for item in given if _find_task(item.task, tasks)[0] is None)
     return Given(tuple(_numbered(found)), elsewhere)
+
+
+def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
+    """Return the task of a name, a folder's or a number. Raises LmrError when it may be one of several tasks."""
+    if text in tasks:
+        return text
+    same = [
+        name
+        for name, info in tasks.items()
+        if text.lower() in (name.lower(), info.folder_name.lower(), str(info.instance_id))
+    ]
+    if len(same) > 1:
+        raise LmrError(
+            f"predictions for {text!r} may be for {' or '.join(same)}", "name the task by its folder in them"
+        )
+    return same[0] if same else None
 
 
 def _numbered(items: Iterable[Prediction]) -> Iterator[Prediction]:
@@ -119,140 +136,80 @@ def _numbered(items: Iterable[Prediction]) -> Iterator[Prediction]:
         yield item
 
 
-def _expanded(item: Prediction, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """Yield a prediction with its task's real name, once for each implementation that it answers."""
-    name, index = _find_task(item.task, tasks)
-    if name is None:
-        return
-    index = item.index or index
-    known = [one.index for one in tasks[name].implementations]
-    for number in known if index == 0 else [index]:
-        if number not in known:
-            raise LmrError(f"{item.where}: {name} has no implementation {number}", f"it has {known}")
-        yield replace(item, task=name, index=number)
-
-
-def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> tuple[str | None, int]:
-    """Return the task and the index (0 for none) of a name: a folder's, maybe with an index, or a number.
-
-    Raises LmrError when it may be one of several tasks.
-    """
-    names = [(text, 0)]
-    if match := _WITH_INDEX.match(text):
-        names.append((match["name"], int(match["index"] or 0)))
-    for name, index in names:
-        if name in tasks:
-            return name, index
-        same = [one for one, info in tasks.items() if name.lower() in (one.lower(), info.folder_name.lower())]
-        if not same and (index or name == text):
-            same = [one for one, info in tasks.items() if str(info.instance_id) == name]
-        if len(same) > 1:
-            raise LmrError(
-                f"predictions for {text!r} may be for {' or '.join(same)}",
-                "name the task by its folder in them",
-            )
-        if same:
-            return same[0], index
-    return None, 0
-
-
 def _from_file(path: Path) -> Iterator[Prediction]:
     if logs.is_log(path):
-        yield from _from_log(path)
+        for where, data in logs.read(path):
+            if "code" in data:  # a sample that ended with an error has none
+                yield _prediction(data, where)
         return
-    for where, data in _entries(path):
-        if not isinstance(data, dict):
-            raise LmrError(
-                f"{where}: not a JSON object", "a prediction is an object with task, model and code"
-            )
-        yield _prediction(data, where)
-
-
-def _from_log(path: Path) -> Iterator[Prediction]:
-    """Yield the answers in a log; a sample that ended with an error has none."""
-    for where, data in logs.read(path):
-        if "code" in data:
-            yield replace(_prediction(data, where), sample=data["sample"])
-
-
-def _entries(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each entry of a JSONL file, or of a JSON list, with its place."""
     with path.open("rb") as file:
-        head = file.read(64).lstrip()[:1]
-    if head == b"[":
+        is_list = file.read(64).lstrip()[:1] == b"["
+    if is_list:
         for number, entry in enumerate(files.read_json(path), 1):
-            yield f"{path.name}, entry {number}", entry
+            yield _prediction(entry, f"{path.name}, entry {number}")
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            where = f"{path.name}:{number}"
-            try:
-                yield where, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise LmrError(
-                    f"{where}: not JSON ({error})", "each line is one prediction as JSON"
-                ) from error
+            if line.strip():
+                yield _prediction(_object(line, f"{path.name}:{number}"), f"{path.name}:{number}")
 
 
-def _prediction(data: Mapping[str, Any], where: str) -> Prediction:
-    task = data.get("task", data.get("instance_id", data.get("folder_name")))
-    model = data.get("model", data.get("model_name_or_path"))
-    code = data.get("code", data.get("completion", data.get("response")))
-    patch, index = data.get("model_patch", data.get("patch")), data.get("index", 0)
-    if isinstance(task, int) and not isinstance(task, bool):
-        task = str(task)
-    hint = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
-    if not isinstance(task, str) or not task:
-        raise LmrError(f"{where}: names no task", hint)
+def _object(line: bytes, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise LmrError(f"{where}: not JSON ({error})", "each line is one prediction as JSON") from error
+
+
+def _prediction(data: Any, where: str) -> Prediction:
+    if not isinstance(data, dict):
+        raise LmrError(f"{where}: not a JSON object", _HINT)
+    task, model = data.get("task", data.get("instance_id")), data.get("model", data.get("model_name_or_path"))
+    code, patch = data.get("code"), data.get("model_patch")
+    index, sample = data.get("index", 0), data.get("sample", 0)
+    if isinstance(task, bool) or not isinstance(task, str | int) or task == "":
+        raise LmrError(f"{where}: names no task", _HINT)
     if not isinstance(model, str) or not model:
-        raise LmrError(f"{where}: names no model", hint)
+        raise LmrError(f"{where}: names no model", _HINT)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise LmrError(f"{where}: index {index!r} is no number of an implementation", "count from 1")
-    if not isinstance(code, str) and not isinstance(patch, str):
-        if "code" in data or "model_patch" in data:  # a model that gave no answer: null
-            code = ""
-        else:
-            raise LmrError(f"{where}: has neither code nor a patch", hint)
-    given = Prediction(
-        task, index, model, where, setting=str(data.get("setting") or ""), input=str(data.get("input") or "")
+    if not {"code", "model_patch"} & data.keys():
+        raise LmrError(f"{where}: has neither code nor a patch", _HINT)
+    patch = patch if isinstance(patch, str) and not isinstance(code, str) else None
+    if patch is None and not isinstance(code, str):
+        code = ""  # null: a model that gave no answer
+    return Prediction(
+        str(task),
+        index,
+        model,
+        where,
+        sample if isinstance(sample, int) and sample > 0 else 0,
+        code=None if patch is not None else code,
+        patch=patch,
+        setting=str(data.get("setting") or ""),
+        input=str(data.get("input") or ""),
     )
-    return replace(given, code=code) if isinstance(code, str) else replace(given, patch=str(patch))
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
     """Yield the answers of logs, and one for each task folder below a folder; the folders above it name the model."""
     for path in logs.find(root):
-        yield from _from_log(path)
-    for folder, info in _task_folders(root, tasks, _DEPTH):
-        repository = _repository(folder, info)
-        model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
-        where = folder.relative_to(root).as_posix()
-        yield Prediction(folder.name, 0, model, where, tree=repository)
-
-
-def _task_folders(folder: Path, tasks: Mapping[str, TaskInfo], depth: int) -> Iterator[tuple[Path, TaskInfo]]:
-    try:
-        below = sorted(item for item in folder.iterdir() if item.is_dir() and not item.is_symlink())
-    except OSError:
-        return
-    for item in below:
-        name = None if item.name.isdecimal() else _find_task(item.name, tasks)[0]
-        if name is not None and ((item / "info.json").is_file() or _has_goal(item, tasks[name])):
-            yield item, tasks[name]
-        elif depth > 1:
-            yield from _task_folders(item, tasks, depth - 1)
-
-
-def _has_goal(folder: Path, info: TaskInfo) -> bool:
-    repository = _repository(folder, info)
-    return any(files.is_file_inside(repository, item.goal_file) for item in info.implementations)
-
-
-def _repository(folder: Path, info: TaskInfo) -> Path:
-    inner = folder / info.repo_folder_name
-    return inner if info.repo_folder_name and inner.is_dir() and not inner.is_symlink() else folder
+        yield from _from_file(path)
+    for above, names, _ in os.walk(root):
+        names.sort()
+        for name in list(names):
+            folder = Path(above, name)
+            task = None if name.isdecimal() or folder.is_symlink() else _find_task(name, tasks)
+            if task is None:
+                continue
+            info = tasks[task]
+            inner = folder / info.repo_folder_name
+            repository = inner if inner.is_dir() and not inner.is_symlink() else folder
+            goals = (files.is_file_inside(repository, one.goal_file) for one in info.implementations)
+            if (folder / "info.json").is_file() or any(goals):
+                names.remove(name)
+                model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
+                yield Prediction(task, 0, model, folder.relative_to(root).as_posix(), tree=repository)
 
 
 def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
@@ -260,11 +217,9 @@ def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
 
     For a tree these are its Python files (not an agent's logs and data) and the goal files.
     """
-    if item.code is not None:
-        return b"code\0" + item.code.encode("utf-8", "surrogatepass")
-    if item.patch is not None:
-        return b"patch\0" + item.patch.encode("utf-8", "surrogatepass")
-    assert item.tree is not None
+    if item.tree is None:
+        kind, text = ("patch", item.patch) if item.code is None else ("code", item.code)
+        return f"{kind}\0{text}".encode("utf-8", "surrogatepass")
     parts = []
     for path in files.walk(item.tree):
         relative = path.relative_to(item.tree).as_posix()
@@ -274,67 +229,32 @@ def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
 
 
 def changed_files(item: Prediction, repository: Path, goal_file: str) -> dict[str, bytes]:
-    """Return the files that a patch or an agent's tree changes in a repository. Raises Invalid."""
-    if item.patch is not None:
-        return patched(item.patch, repository)
-    assert item.tree is not None
-    paths = (path for path in files.walk(item.tree) if path.suffix == ".py" or path == item.tree / goal_file)
-    return _changed(item.tree, paths, repository)
+    """Return the Python files that a patch or an agent's tree changes in a repository, as they are afterwards.
 
-
-def patched(patch: str, repository: Path) -> dict[str, bytes]:
-    """Return the files that a unified diff changes, as they are afterwards; it is applied in a private folder.
-
-    Raises Invalid when it does not apply.
+    A patch is applied in a private folder. No links, and not more than fits. Raises Invalid when it does not apply.
     """
-    patch = re.sub(r"\r\n", "\n", patch).rstrip("\n") + "\n"
-    named = {old or new for old, new in _PATCHED.findall(patch)} - {"/dev/null"}
-    reason = "it names no file"
-    for strip in (1, 2, 0, 3):
-        paths = {"/".join(name.strip().split("/")[strip:]) for name in named}
-        present = [path for path in paths if path and files.is_file_inside(repository, path)]
-        if not present:
-            continue
-        with files.temporary_folder("lmr-author-patch-") as folder:
-            for path in present:
-                target = files.inside(folder, path)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(files.inside(repository, path), target)
-            reason = _apply(patch, strip, folder)
-            if not reason:
-                return _changed(folder, files.walk(folder), repository)
-    raise Invalid(f"the patch does not apply: {reason}")
+    if item.patch is None:
+        assert item.tree is not None
+        return _changed(item.tree, repository, goal_file)
+    with files.temporary_folder("lmr-author-patch-") as folder:
+        for path in _sources(repository, goal_file):
+            target = folder / path.relative_to(repository)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        _apply(item.patch, folder, goal_file)
+        return _changed(folder, repository, goal_file)
 
 
-def _apply(patch: str, strip: int, folder: Path) -> str:
-    """Apply a patch in a folder; return git's error, "" when it worked."""
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CEILING_DIRECTORIES": str(folder.parent),
-    }
-    error = ""
-    for options in _LENIENCE:
-        done = processes.run(
-            ["git", "apply", f"-p{strip}", "--whitespace=nowarn", *options, "-"],
-            cwd=folder,
-            seconds=_APPLY_SECONDS,
-            env=environment,
-            stdin=patch.encode("utf-8", "replace"),
-        )
-        if done.exit_code == 0:
-            return ""
-        error = error or printable(done.stderr.removeprefix("error: "), 200) or "git apply failed"
-    return error
+def _sources(root: Path, goal_file: str) -> Iterator[Path]:
+    for path in files.walk(root):
+        named = path.suffix == ".py" or path == root / goal_file
+        if named and not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FILE:
+            yield path
 
 
-def _changed(root: Path, paths: Iterable[Path], repository: Path) -> dict[str, bytes]:
-    """Return the content of files that differ from the repository's; no links, and not more than fits."""
+def _changed(root: Path, repository: Path, goal_file: str) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
-    for path in paths:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_FILE:
-            continue
+    for path in _sources(root, goal_file):
         name, data = path.relative_to(root).as_posix(), path.read_bytes()
         known = files.is_file_inside(repository, name)
         if not known or files.inside(repository, name).read_bytes() != data:
@@ -342,3 +262,27 @@ def _changed(root: Path, paths: Iterable[Path], repository: Path) -> dict[str, b
         if len(found) >= MAX_FILES:
             break
     return found
+
+
+def _apply(patch: str, folder: Path, goal_file: str) -> None:
+    """Apply a unified diff of sources, made at the repository's root or above it. Raises Invalid."""
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": str(folder.parent),
+    }
+    data = (patch.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
+    only, error = ("--include=*.py", f"--include={goal_file}"), ""
+    for strip, options in itertools.product((1, 2, 0), _LENIENCE):
+        done = processes.run(
+            ["git", "apply", f"-p{strip}", "--whitespace=nowarn", *only, *options, "-"],
+            cwd=folder,
+            seconds=_APPLY_SECONDS,
+            env=environment,
+            stdin=data,
+        )
+        if done.exit_code == 0:
+            return
+        error = error or printable(done.stderr.removeprefix("error: "), 200)
+    raise Invalid(f"the patch does not apply: {error or 'git apply failed'}")

@@ -80,17 +80,18 @@ class CandidateResult(Record):
 class Store:
     """``results.jsonl`` of a folder. Use :func:`opened`."""
 
-    def __init__(self, path: Path, results: Iterable[CandidateResult]) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("ab")
-        self.results: dict[Key, CandidateResult] = {result.key: result for result in results}
+        known = load(path) if path.is_file() else []
+        self.results: dict[Key, CandidateResult] = {result.key: result for result in known}
 
     def add(self, result: CandidateResult) -> None:
         """Append a result; it is on the disk when this returns."""
         self.results[result.key] = result
-        self._file.write(_line(result).encode("ascii"))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._path.open("ab") as file:
+            file.write(_line(result).encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
 
     def is_judged(self, key: Key, digest: str) -> bool:
         """Return true if this very candidate was judged before; a failed infrastructure is no judgement."""
@@ -101,13 +102,7 @@ class Store:
         """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
         first = [key for key in self.results if key not in set(order)]
         keys = [*first, *(key for key in order if key in self.results)]
-        self.close()
         files.write_text(self._path, "".join(_line(self.results[key]) for key in keys))
-        self._file = self._path.open("ab")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 def _line(result: CandidateResult) -> str:
@@ -135,11 +130,7 @@ def opened(folder: Path) -> Iterator[Store]:
             end = path.read_bytes().rfind(b"\n") + 1
             if end < path.stat().st_size:
                 os.truncate(path, end)
-        store = Store(path, load(path) if path.is_file() else ())
-        try:
-            yield store
-        finally:
-            store.close()
+        yield Store(path)
 
 
 def load(path: Path) -> list[CandidateResult]:

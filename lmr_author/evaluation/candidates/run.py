@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 from lmr_author.errors import LmrError, SandboxError
@@ -17,7 +16,7 @@ from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import predictions, results
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult, Row, summary
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable, blank
+from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.task import Progress, Task, by_name
 
@@ -26,61 +25,14 @@ TRIES = 3
 BACKOFF_SECONDS = 1.0
 """Pause before the second attempt; four times as long before each further one."""
 
+Job = tuple[TaskScorer, Prediction, str]
+"""A prediction, its task and its digest."""
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 
 
-class Interruption:
-    """Tells everything under way to end."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def __call__(self) -> bool:
-        """Return true if it has to end."""
-        return self._event.is_set()
-
-    def set(self) -> None:
-        """End what is under way, and what begins later."""
-        self._event.set()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait. Raises KeyboardInterrupt when it has to end."""
-        if self._event.wait(seconds):
-            raise KeyboardInterrupt
-
-
-class Pace:
-    """Progress, and an estimate of the time left.
-
-    Attributes:
-        total: candidates in all.
-        done: those that are judged, in an earlier run or in this one.
-        skipped: those of them that an earlier run had judged.
-    """
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = self.skipped = 0
-        self._started = time.monotonic()
-
-    def step(self) -> None:
-        """Count one more judged now."""
-        self.done += 1
-
-    def skip(self) -> None:
-        """Count one more judged before."""
-        self.done += 1
-        self.skipped += 1
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimate from those judged in this run; None before the first."""
-        now = self.done - self.skipped
-        return (time.monotonic() - self._started) / now * (self.total - self.done) if now else None
-
-
-OnResult = Callable[[CandidateResult, Pace], None]
+OnResult = Callable[[CandidateResult, int, int], None]
+"""Called with a result, the number of candidates judged so far (in earlier runs, too), and of all."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +73,7 @@ def score(
     Args:
         source: the file or folder of predictions.
         say: called with the current step.
-        on_result: called with each result as soon as it is known.
+        on_result: called with each result of this run as soon as it is known.
 
     Raises:
         SandboxError: there is no sandbox (no engine, no bubblewrap).
@@ -141,46 +93,60 @@ def score(
     given = predictions.read(source, {name: scorer.info for name, scorer in known.items()})
     items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
     remove_stale()
-    pace, interruption = Pace(len(items)), Interruption()
-    with results.opened(options.out) as store:
-        left = Counter(item.task for item in items)
-        waiting = _waiting(items, known, store, pace, left)
-        with ExitStack() as stack:
-            for scorer in known.values():
-                stack.callback(scorer.close)
-            if options.scheduler:
-                from lmr_author.evaluation.candidates import cluster
+    interruption = Event()
+    left = Counter(item.task for item in items)
 
-                client = stack.enter_context(cluster.connect(options.scheduler))
-                judged_now = cluster.each(client, waiting, options)
-            else:
-                judged_now = each(waiting, lambda job: judged(*job, interruption), options.jobs, interruption)
-            for result in judged_now:
-                store.add(result)
-                pace.step()
-                on_result(result, pace)
-                _count_down(left, result.task, known)
+    def finish(name: str) -> None:
+        left[name] -= 1
+        if not left[name]:  # its trees take room on the disk
+            known[name].close()
+
+    with results.opened(options.out) as store, ExitStack() as stack:
+        for scorer in known.values():
+            stack.callback(scorer.close)
+        resumed = 0
+
+        def waiting() -> Iterator[Job]:
+            nonlocal resumed
+            for item in items:
+                job = known[item.task], item, known[item.task].digest(item)
+                if store.is_judged(item.key, job[2]):
+                    resumed += 1
+                    finish(item.task)
+                else:
+                    yield job
+
+        if options.scheduler:
+            from lmr_author.evaluation.candidates import cluster
+
+            client = stack.enter_context(cluster.connect(options.scheduler))
+            judged_now = cluster.each(client, waiting(), options)
+        else:
+            judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
+        for done, result in enumerate(judged_now, 1):
+            store.add(result)
+            on_result(result, resumed + done, len(items))
+            finish(result.task)
         store.tidy([item.key for item in items])
-        found = tuple(store.results[item.key] for item in items)
+    found = tuple(store.results[item.key] for item in items)
     elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
-    return ScoredPredictions(found, pace.skipped, options.out / results.RESULTS, broken, elsewhere)
+    return ScoredPredictions(found, resumed, options.out / results.RESULTS, broken, elsewhere)
 
 
-def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Interruption) -> CandidateResult:
+def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Event) -> CandidateResult:
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
-    found, tries = retried(lambda: scorer.scorer(item.index).score(item, interruption), interruption)
+    found, tries = retried(lambda: scorer.score(item, interruption.is_set), interruption)
     if isinstance(found, LmrError):
-        reason = f"{found.message} ({found.hint})" if found.hint else found.message
-        found = replace(blank(item, scorer.category(item.index)), reason=reason)
+        found = scorer.unjudged(item, f"{found.message} ({found.hint})" if found.hint else found.message)
     return replace(found, digest=digest, environment=scorer.environment, tries=tries)
 
 
 def each(
-    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Interruption
+    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
 ) -> Iterator[Done]:
     """Yield results of some work as they come, ``jobs`` at a time; items are taken only as work begins.
 
-    An exception, including Ctrl-C, ends what is under way before it is raised.
+    An exception, including Ctrl-C, ends what is under way before it is raised: ``interruption`` is set.
     """
     under_way: set[Future[Done]] = set()
     with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
@@ -200,7 +166,7 @@ def each(
 
 def retried(
     work: Callable[[], Done],
-    interruption: Interruption,
+    interruption: Event,
     tries: int = TRIES,
     backoff: float = BACKOFF_SECONDS,
 ) -> tuple[Done | LmrError, int]:
@@ -214,30 +180,6 @@ def retried(
             failure = error
         except OSError as error:
             failure = SandboxError(f"this machine failed: {error}", "see whether the disk is full")
-        if number < tries:
-            interruption.sleep(backoff * 4 ** (number - 1))
+        if number < tries and interruption.wait(backoff * 4 ** (number - 1)):
+            raise KeyboardInterrupt
     return failure, tries
-
-
-def _waiting(
-    items: Sequence[Prediction],
-    known: Mapping[str, TaskScorer],
-    store: results.Store,
-    pace: Pace,
-    left: Counter[str],
-) -> Iterator[tuple[TaskScorer, Prediction, str]]:
-    """Yield, with their digests, the predictions that no earlier run judged."""
-    for item in items:
-        digest = known[item.task].digest(item)
-        if store.is_judged(item.key, digest):
-            pace.skip()
-            _count_down(left, item.task, known)
-        else:
-            yield known[item.task], item, digest
-
-
-def _count_down(left: Counter[str], task: str, known: Mapping[str, TaskScorer]) -> None:
-    """Close a task, whose trees take room on the disk, after its last candidate."""
-    left[task] -= 1
-    if not left[task]:
-        known[task].close()

@@ -96,30 +96,18 @@ class Scorer:
         self.bench = bench
         self.options = options
         self._others = others
-        self._seconds = options.start_seconds + options.seconds
-        self._sizes = 0
-        by_log = options.protocol == LMR_BENCH
         self._judge: Judge
+        seconds, output = options.start_seconds + options.seconds, _OUTPUT_BYTES
+        by_log = options.protocol == LMR_BENCH
         if bench.recording is not None and not by_log:
             self._judge = RecordingJudge(bench, bench.recording)
-            self._seconds = options.start_seconds + options.seconds * len(bench.recording.cases)
-            self._sizes = 8 * sum(case.bytes for case in bench.recording.cases)
+            seconds = options.start_seconds + options.seconds * len(bench.recording.cases)
+            output += 8 * sum(case.bytes for case in bench.recording.cases)
         else:
             self._judge = ScriptJudge(bench, by_log=by_log)
-            self._judge.golden_limits = self._limits
-
-    @property
-    def method(self) -> str:
+        self._limits = Limits(seconds=seconds, memory_mb=options.memory_mb, output_bytes=output)
+        self.method = LMR_BENCH if by_log else self._judge.method
         """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
-        return LMR_BENCH if self.options.protocol == LMR_BENCH else self._judge.method
-
-    @property
-    def _limits(self) -> Limits:
-        return Limits(
-            seconds=self._seconds,
-            memory_mb=self.options.memory_mb,
-            output_bytes=_OUTPUT_BYTES + self._sizes,
-        )
 
     def check(self) -> None:
         """Run the golden, so that a broken task or environment is not taken for wrong answers.
@@ -140,13 +128,14 @@ class Scorer:
             problems = recorded.tampered(bench.recording_folder, self._judge.recording)
             if problems:
                 raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
-        verdict = self._judge.golden(seed=0)
+        verdict = self._judge.golden(seed=0, limits=self._limits)
         if not verdict.passed:
             raise Unscorable(
                 f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
             )
         if isinstance(self._judge, ScriptJudge):
-            self._seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
+            seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
+            self._limits = replace(self._limits, seconds=seconds)
 
     def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction; :meth:`check` comes first.
@@ -159,13 +148,12 @@ class Scorer:
             KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
-        result = replace(
-            blank(prediction, self.bench.implementation.category), outcome=Outcome.INVALID, method=self.method
-        )
+        result = replace(unjudged(prediction, self.bench.implementation.category), method=self.method)
         try:
             fitted = self._fit(prediction)
         except Invalid as error:
-            return replace(result, reason=error.message, seconds=round(time.monotonic() - started, 3))
+            seconds = round(time.monotonic() - started, 3)
+            return replace(result, outcome=Outcome.INVALID, reason=error.message, seconds=seconds)
         result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
         if fitted.unchanged:
             reason = "nothing was implemented: the target is as masked"
@@ -218,11 +206,11 @@ class Scorer:
     def _place(self) -> Slot:
         bench = self.bench
         given = code.Module.parse(self._given, bench.implementation.goal_file)
-        return Slot(bench.masked_module, bench.qualnames, given, self._others, bench.nth)
+        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
 
 
-def blank(prediction: Prediction, category: str) -> CandidateResult:
-    """Return the result of a prediction that is not judged yet."""
+def unjudged(prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
+    """Return the result of a prediction without a verdict."""
     return CandidateResult(
         task=prediction.task,
         index=prediction.index,
@@ -232,7 +220,7 @@ def blank(prediction: Prediction, category: str) -> CandidateResult:
         input=prediction.input,
         category=category,
         outcome=Outcome.INFRASTRUCTURE,
-        reason="",
+        reason=reason,
     )
 
 
@@ -245,20 +233,14 @@ class TaskScorer:
         self.environment: Mapping[str, Any] = {"kind": options.sandbox}
         self._say = say
         self.info: TaskInfo
-        self._resolved: tuple[Resolved, ...]
-        self.info, self._resolved = resolve(task)
+        resolved: tuple[Resolved, ...]
+        self.info, resolved = resolve(task)
+        self._resolved = {one.implementation.index: one for one in resolved}
         self._stack = ExitStack()
         self._sandbox: Sandbox | None = None
         self._broken: SandboxError | None = None
         self._scorers: dict[int, Scorer | Unscorable] = {}
         self._lock = threading.RLock()
-        self._scorer_locks: dict[int, threading.Lock] = {}
-
-    def category(self, index: int) -> str:
-        """Return the category of an implementation."""
-        return next(
-            one.implementation.category for one in self._resolved if one.implementation.index == index
-        )
 
     @cached_property
     def _content(self) -> str:
@@ -270,8 +252,8 @@ class TaskScorer:
         On a cluster the workers prepare it, and the Dockerfile or the interpreter's path represent it here.
         """
         if not self.options.scheduler:
-            self.prepare()
-        goals = [one.implementation.goal_file for one in self._resolved]
+            self._prepare()
+        goals = [one.goal_file for one in self.info.implementations]
         parts = {
             "tool": __version__,
             "probe": _probe_digest(),
@@ -283,26 +265,35 @@ class TaskScorer:
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def scorer(self, index: int) -> Scorer:
-        """Return the scorer of an implementation, checked. Raises Unscorable, SandboxError."""
-        if self._broken is not None:
-            raise self._broken
+    def score(self, item: Prediction, stop: Stop) -> CandidateResult:
+        """Judge a prediction. Prepares the environment and runs the golden before the first one.
+
+        Raises:
+            Unscorable: the implementation's golden does not pass.
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
+        """
         with self._lock:
-            lock = self._scorer_locks.setdefault(index, threading.Lock())
-        with lock:
-            if index not in self._scorers:
-                self._scorers[index] = self._checked(index)
-            found = self._scorers[index]
-        if isinstance(found, Unscorable):
-            raise found
-        return found
+            self._prepare()
+            if self._broken is not None:
+                raise self._broken
+            if item.index not in self._scorers:
+                self._scorers[item.index] = self._checked(item.index)
+            scorer = self._scorers[item.index]
+        if isinstance(scorer, Unscorable):
+            raise scorer
+        return scorer.score(item, stop)
+
+    def unjudged(self, item: Prediction, reason: str = "") -> CandidateResult:
+        """Return the result of a prediction that could not be judged, or is not judged yet."""
+        return unjudged(item, self._resolved[item.index].implementation.category, reason)
 
     def close(self) -> None:
         """Remove the sandbox and every tree."""
         with self._lock:
             self._stack.close()
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         """Make the environment ready, once; a failure that is the task's own is raised for its candidates."""
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
@@ -336,10 +327,10 @@ class TaskScorer:
             self._sandbox = sandbox
 
     def _checked(self, index: int) -> Scorer | Unscorable:
-        one = next(one for one in self._resolved if one.implementation.index == index)
+        one = self._resolved[index]
         others = tuple(
             name
-            for other in self._resolved
+            for other in self._resolved.values()
             for name in other.qualnames
             if other is not one and other.implementation.goal_file == one.implementation.goal_file
         )
@@ -350,8 +341,7 @@ class TaskScorer:
         )
         self._say(f"{self.task.name} {index}: running the golden")
         try:
-            with self._lock:
-                self._stack.enter_context(bench)
+            self._stack.enter_context(bench)
             scorer = Scorer(bench, self.options, others)
             scorer.check()
             return scorer

@@ -228,29 +228,6 @@ def _is_dropout(node: Any) -> bool:
     return name.endswith("_drop") or ("dropout" in name.lower() and name[0].isupper() == made)
 
 
-def moved_dropout(node: Any, code: Function) -> Edits:
-    """Exchange a dropout with the step around it, or with the step that it is applied to."""
-    if isinstance(node, cst.BinaryOperation):
-        for side in ("left", "right"):
-            inner: Any = getattr(node, side)
-            if _is_dropout(inner):
-                without = node.with_changes(**{side: operand(inner.args[0].value)}, lpar=(), rpar=())
-                yield _applied(inner, without)
-                return
-    elif _is_dropout(node):
-        step: Any = node.args[0].value
-        if isinstance(step, cst.BinaryOperation):
-            yield step.with_changes(left=_applied(node, step.left), lpar=step.lpar or [cst.LeftParen()],
-                                    rpar=step.rpar or [cst.RightParen()])  # fmt: skip
-        elif isinstance(step, cst.Call) and step.args and not step.args[0].star and not _is_dropout(step):
-            first = step.args[0].with_changes(value=_applied(node, step.args[0].value))
-            yield step.with_changes(args=[first, *step.args[1:]])
-
-
-def _applied(dropout: cst.Call, value: cst.BaseExpression) -> cst.Call:
-    return dropout.with_changes(args=[dropout.args[0].with_changes(value=value), *dropout.args[1:]])
-
-
 def detached(node: Any, code: Function) -> Edits:
     """Cut a parameter, or what is computed from it, off the graph where it is an operand or an argument."""
     if isinstance(node, cst.Name) and node.value in code.differentiable:
@@ -401,29 +378,6 @@ def dropped_statement(node: Any, code: Function) -> Edits:
         small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
         if not isinstance(small, cst.Return | cst.Break | cst.Continue | cst.Raise):
             yield Edit(last, code.beside(last, cst.Break(), after=True))
-
-
-def early_return(node: Any, code: Function) -> Edits:
-    """Return as soon as all names of the last statement, a return, have a value."""
-    body = code.ast.body[len(code.ast.body) - len(code.statements) :]
-    last = body[-1] if body else None
-    if node is not code.node or not isinstance(last, ast.Return) or last.value is None:
-        return
-    ours = _names(last, ast.Load) & {name for item in body for name in _names(item, ast.Store)}
-    bound = {item.arg for item, _ in parameters(code.ast.args)}
-    for place, statement in enumerate(body[:-1]):
-        if ours and ours <= bound and any(ours & _names(item, ast.Store) for item in body[place:]):
-            returned: Any = code.statements[-1]
-            small = returned.body[0] if isinstance(returned, cst.SimpleStatementLine) else returned
-            yield Edit(code.statements[place], code.beside(code.statements[place], small))
-            return
-        bound |= _names(statement, ast.Store)
-
-
-def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {
-        item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, context)
-    }
 
 
 def _integer(node: cst.CSTNode | None) -> int | None:
