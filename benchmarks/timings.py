@@ -27,6 +27,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lmr_author import code, resources
+from lmr_author.environment.build import sandbox_of
 from lmr_author.evaluation import script
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.judges import RecordingJudge
@@ -34,7 +35,7 @@ from lmr_author.evaluation.mutants import mutants
 from lmr_author.evaluation.resolve import resolve
 from lmr_author.indexing import build
 from lmr_author.masking.body import mask_source
-from lmr_author.sandbox import image_tag, open_sandbox
+from lmr_author.sandbox import image_tag
 from lmr_author.task import Target, Task
 from lmr_author.validation.run import processors, validate
 
@@ -153,12 +154,9 @@ def bench(kind: str, base_image: str | None = None) -> Iterator[Bench]:
     """Yield the first implementation of the example task in a prepared sandbox."""
     info, (one, *_) = resolve(TASK)
     with (
-        open_sandbox(
-            kind, python=Path(sys.executable), base_image=base_image,
-            context=TASK.root, name=TASK.name, repo_folder=info.repo_folder_name,
-        ) as sandbox,
+        sandbox_of(TASK, info, kind, python=Path(sys.executable), base_image=base_image) as sandbox,
         Bench(TASK, info, one.implementation, sandbox, 60, qualnames=one.qualnames) as made,
-    ):  # fmt: skip
+    ):
         sandbox.prepare()
         yield made
 

@@ -31,8 +31,9 @@ from lmr_author.texts import printable, size_text
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
     from lmr_author.environment.build import BuildResult
+    from lmr_author.environment.detect import Detected
     from lmr_author.environment.failures import Explanation
-    from lmr_author.environment.place import Detected, Written
+    from lmr_author.environment.place import Written
     from lmr_author.environment.prune import PrunePlan
 
 SHOWN = 12
@@ -51,7 +52,7 @@ def env_detect(
     output: FormatOption = Format.text,
 ) -> int:
     """List what the repository needs, each fact with its origin. Nothing is run or written."""
-    from lmr_author.environment.place import detect
+    from lmr_author.environment.detect import detect
     from lmr_author.environment.recipe import to_json
 
     where = place(task, repo)
@@ -191,14 +192,16 @@ def env_build(
     output: FormatOption = Format.text,
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
-    from lmr_author.environment.build import BuildOptions, build
+    from lmr_author.environment.build import build
 
-    options = BuildOptions(base_image, no_cache, tuple(files or ()), timeout)
     folder = current_task(task)
     with ui.progress("preparing") as progress:
-        found = build(folder, options, progress, _build_steps(progress))
+        found = build(
+            folder, progress, _build_steps(progress),
+            base_image=base_image, no_cache=no_cache, wanted=files or (), seconds=timeout,
+        )  # fmt: skip
     if output is Format.json:
-        ui.print_json(_document(found))
+        ui.print_json(_document(folder.name, found))
     else:
         _show_build(found, task)
     return EXIT_CLEAN if found.passed else EXIT_FINDINGS
@@ -223,16 +226,16 @@ def _build_steps(progress: Progress) -> Callable[[str], None]:
     return show
 
 
-def _document(found: BuildResult) -> dict[str, Any]:
+def _document(name: str, found: BuildResult) -> dict[str, Any]:
     """Return the result for programs."""
     document: dict[str, Any] = {
-        "task": found.task.name,
+        "task": name,
         "passed": found.passed,
         "environment": found.built.to_json() if found.built else None,
         "failure": None,
     }
     if (failure := found.failure) is not None:
-        why = failure.explanation
+        why = found.explanation
         document["failure"] = {
             "step": failure.step,
             "line": failure.line,
@@ -250,7 +253,7 @@ def _show_build(found: BuildResult, task: Path | None) -> None:
     if (failure := found.failure) is not None:
         line = f"line {failure.line} of the Dockerfile: {printable(failure.step, WIDTH)}"
         ui.say(f"at {line if failure.line else 'the Dockerfile'}", "not built", "bold red", stderr=False)
-        _show_failure(failure.said, failure.explanation)
+        _show_failure(failure.said, found.explanation)
     elif (built := found.built) is not None:
         named = {"python": built.python, "torch": built.torch, "numpy": built.numpy}
         versions = [f"{name} {version}" for name, version in named.items() if version]
@@ -293,17 +296,17 @@ def env_local(
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
-    from lmr_author.environment.local import LocalOptions, make_local
+    from lmr_author.environment.local import make_local
 
     folder = current_task(task)
     with ui.progress("searching for a Python") as progress:
-        result = make_local(folder, LocalOptions(python, tuple(extra or ()), cuda), progress)
-    for remark in result.remarks:
+        made, remarks = make_local(folder, progress, python=python, extra=extra or (), cuda=cuda)
+    for remark in remarks:
         ui.note(remark)
-    how = "made" if result.local.made else "found"
-    ui.say(f"{how} {result.local.path.name}: Python {result.local.python}")
+    how = "made" if made.made else "found"
+    ui.say(f"{how} {made.path.name}: Python {made.python}")
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
-    print(result.local.interpreter)
+    print(made.interpreter)
     return EXIT_CLEAN
 
 
@@ -314,36 +317,30 @@ def env_prune(
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove images, containers and local environments of ours that are unused."""
-    from lmr_author.environment.prune import PruneOptions, plan, prune
+    from lmr_author.environment.prune import plan, prune
 
-    planned = plan(PruneOptions(older_than, everything))
+    planned = plan(older_than, everything)
     _show_plan(planned)
-    if planned.empty or dry_run:
+    if not planned.remove or dry_run:
         return EXIT_CLEAN
     if not yes and not ui.can_ask():
         raise UsageError("env prune removes what it lists above", "add --yes, or --dry-run to only see it")
     if not yes and not ui.confirm("Remove all of it?", default=False):
         return EXIT_CLEAN
     with ui.progress("removing") as progress:
-        done = prune(planned, progress)
-    ui.say(f"freed {size_text(done.bytes)}")
-    for failure in done.failed:
+        freed, failed = prune(planned, progress)
+    ui.say(f"freed {size_text(freed)}")
+    for failure in failed:
         ui.say(f"not removed: {failure}")
-    return EXIT_FINDINGS if done.failed else EXIT_CLEAN
+    return EXIT_FINDINGS if failed else EXIT_CLEAN
 
 
 def _show_plan(plan: PrunePlan) -> None:
-    from lmr_author.sandbox.docker_engine import ago
-
-    if plan.engine is None:
+    if plan.no_engine:
         ui.note(f"{plan.no_engine}, so only local environments are listed")
-    for item in plan.engine.remove if plan.engine else ():
+    for item in plan.remove:
         room = f", {size_text(item.bytes)}" if item.bytes else ""
         ui.say(f"{item.kind:<11} {item.name} ({item.why}{room})", indent=2, hang=14)
-    for one in plan.locals:
-        used = f"used {ago(one.days)}, {size_text(one.bytes)}"
-        ui.say(f"environment {one.path.name} ({used})", indent=2, hang=14)
-    kept = plan.engine.keep if plan.engine else ()
-    if kept:
-        ui.say(f"kept: {'; '.join(f'{item.name} ({item.why})' for item in kept)}")
-    ui.say("nothing to remove" if plan.empty else f"to be freed: at least {size_text(plan.bytes)}")
+    if plan.keep:
+        ui.say(f"kept: {'; '.join(f'{item.name} ({item.why})' for item in plan.keep)}")
+    ui.say(f"to be freed: at least {size_text(plan.bytes)}" if plan.remove else "nothing to remove")

@@ -19,14 +19,7 @@ from packaging.version import Version
 
 from lmr_author import resources
 from lmr_author.environment.packages import table
-from lmr_author.environment.recipe import (
-    Declared,
-    Fact,
-    Manifest,
-    Recipe,
-    applies,
-    has_version,
-)
+from lmr_author.environment.recipe import Declared, Recipe, applies, has_version
 from lmr_author.errors import LmrError
 from lmr_author.task.provenance import BaseImageOrigin
 
@@ -37,7 +30,7 @@ _REFERENCE = re.compile(
 _TAG = re.compile(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$")
 FALLBACK_PYTHON = "3.11"
 """Python that is assumed in an image of which nothing is known."""
-_INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
+INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
 """Files whose Python is demanded: pip installs the repository in no other."""
 _FOLLOWED = timedelta(days=180)
 """After so long packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
@@ -51,7 +44,7 @@ class BaseImage:
 
     Attributes:
         reference: as after ``FROM``.
-        torch, cuda, cudnn: versions by its tag; "" for an image that is not in the table.
+        torch, cuda: versions by its tag; "" for an image that is not in the table.
         kind: ``"runtime"`` or ``"devel"`` (with compiler); "" when unknown.
         python: version inside, as far as known.
         python_certain: whether somebody looked into the image.
@@ -61,7 +54,6 @@ class BaseImage:
     reference: str
     torch: str = ""
     cuda: str = ""
-    cudnn: str = ""
     kind: str = ""
     python: str = FALLBACK_PYTHON
     python_certain: bool = False
@@ -91,9 +83,7 @@ class _Release:
     def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
         cuda, cudnn = build or self.builds[0]
         reference = f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
-        return BaseImage(
-            reference, str(self.torch), cuda, cudnn, kind, self.python, self.python_certain, reason
-        )
+        return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
 
 
 @cache
@@ -115,24 +105,22 @@ def choose_base(recipe: Recipe, image: str | None = None, python: str | None = N
     An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
     was out before the commit. Raises LmrError for a reference that is none.
     """
-    chosen = _named(image) if image is not None else _choose(recipe)
-    if python is None:
-        return chosen
-    if not re.fullmatch(r"3\.\d{1,2}", python):
-        old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
-        raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
-    return replace(chosen, python=python, python_certain=True)
-
-
-def _named(image: str) -> BaseImage:
-    if not _REFERENCE.match(image):
+    if image is not None and not _REFERENCE.match(image):
         hint = "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
         raise LmrError(f"not an image: {image!r}", hint)
-    match = _TAG.search(image)
+    if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
+        old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
+        raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
+    match = _TAG.search(image) if image is not None else None
     release = next((item for item in _releases() if match and str(item.torch) == match[1]), None)
-    if match is None or release is None:
-        return BaseImage(image)
-    return replace(release.image(match[4], "given by the annotator", (match[2], match[3])), reference=image)
+    if image is None:
+        chosen = _choose(recipe)
+    elif match is not None and release is not None:
+        chosen = release.image(match[4], "given by the annotator", (match[2], match[3]))
+        chosen = replace(chosen, reference=image)
+    else:
+        chosen = BaseImage(image)
+    return chosen if python is None else replace(chosen, python=python, python_certain=True)
 
 
 def _choose(recipe: Recipe) -> BaseImage:
@@ -209,13 +197,6 @@ def first_day(python: str) -> datetime:
     return max(_BUILDS, datetime.combine(row["released"], time(), UTC) + _FOLLOWED) if row else _BUILDS
 
 
-def asked_for(found: Sequence[Manifest]) -> Fact:
-    """Return the Python that the repository asks for: where pip reads it, else in the first file that names one."""
-    asked = [Fact(item.python, item.python_origin) for item in found if item.python]
-    demanded = [fact for fact in asked if fact.origin.startswith(_INSTALLED_BY)]
-    return next(iter([*demanded, *asked]), Fact("", ""))
-
-
 def allows(specifier: str, version: str) -> bool:
     """Return whether some patch release of ``version`` satisfies a specifier."""
     patches = [version] if version.count(".") > 1 else [f"{version}.{patch}" for patch in range(30)]
@@ -230,7 +211,7 @@ def unmet(recipe: Recipe, python: str) -> bool:
     if not recipe.python or allows(recipe.python, python):
         return False
     earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
-    return recipe.python_origin.startswith(_INSTALLED_BY) or not any(
+    return recipe.python_origin.startswith(INSTALLED_BY) or not any(
         allows(recipe.python, one) for one in earlier
     )
 

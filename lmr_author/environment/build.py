@@ -1,61 +1,39 @@
-"""``env build``: build the image, ask what it holds, import the goal file in it; explain failures."""
+"""``env build``: build the image, ask what it holds, import the goal files in it; explain failures."""
 
 from __future__ import annotations
 
+import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files
+from lmr_author import __version__, files, resources
 from lmr_author.environment import place
 from lmr_author.environment.failures import Explanation, Failure, explain
-from lmr_author.environment.smoke import SECONDS, Imported, ask_inventory, import_files
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
-from lmr_author.replay.staging import tree_path
-from lmr_author.sandbox import image_tag, open_sandbox
-from lmr_author.sandbox.base import OnLine, Sandbox
+from lmr_author.replay.staging import PROBE_ROOT, probe_mount, tree_path
+from lmr_author.sandbox import image_tag
+from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 from lmr_author.task import Progress, Task, TaskInfo
-from lmr_author.task.environment import BuiltEnvironment
+from lmr_author.task.environment import BuiltEnvironment, ImportedFile
 
+SECONDS = 120.0
+"""Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
+_LAST_LINES = 12
 _MOST_TOP_LEVEL = 20
+_FIRST_USER = 1000
 
 
 @dataclass(frozen=True)
-class BuildOptions:
-    """The options of ``env build``.
+class Imported:
+    """An imported file as it is stored, and what is likely wrong: None when it is imported, or nobody knows."""
 
-    Attributes:
-        base_image: replaces the Dockerfile's.
-        no_cache: make every layer anew.
-        files: what to import, in place of the goal files.
-        seconds: time limit of one import.
-    """
-
-    base_image: str | None = None
-    no_cache: bool = False
-    files: tuple[str, ...] = ()
-    seconds: float = SECONDS
-
-
-@dataclass(frozen=True)
-class BuildFailure:
-    """The reason why the image could not be built.
-
-    Attributes:
-        message: the instruction and its error.
-        step, line: the instruction, and where it is in the Dockerfile.
-        said: its last lines.
-        explanation: None when nobody knows.
-    """
-
-    message: str
-    step: str
-    line: int
-    said: tuple[str, ...]
-    explanation: Explanation | None
+    result: ImportedFile
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True)
@@ -64,15 +42,15 @@ class BuildResult:
 
     Attributes:
         built: the contents of the image; None when it was not built.
-        failure: why it was not.
+        failure: why it was not, with the failing instruction; ``explanation`` of it, None when nobody knows.
         imported: the smoke test.
         instead: the base image that was given in place of the Dockerfile's; "" for none.
     """
 
-    task: Task
-    built: BuiltEnvironment | None
-    failure: BuildFailure | None
-    imported: tuple[Imported, ...]
+    built: BuiltEnvironment | None = None
+    failure: SandboxBuildError | None = None
+    explanation: Explanation | None = None
+    imported: tuple[Imported, ...] = ()
     instead: str = ""
 
     @property
@@ -81,7 +59,16 @@ class BuildResult:
         return self.failure is None and bool(self.imported) and all(item.result.ok for item in self.imported)
 
 
-def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> BuildResult:
+def build(
+    task: Task,
+    say: Progress,
+    on_line: OnLine,
+    *,
+    base_image: str | None = None,
+    no_cache: bool = False,
+    wanted: Sequence[str] = (),
+    seconds: float = SECONDS,
+) -> BuildResult:
     """Build a task's image, and import its goal files in it.
 
     Writes ``authoring/environment.json`` when there is an image, and ``authoring/logs/build.log`` in any case.
@@ -89,6 +76,10 @@ def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> 
     Args:
         say: called with the current step.
         on_line: called with each line of the build's log.
+        base_image: replaces the Dockerfile's.
+        no_cache: make every layer anew.
+        wanted: what to import, in place of the goal files.
+        seconds: time limit of one import.
 
     Raises:
         SandboxError: no engine, or one that stops answering; or the machine, not the task, is at fault.
@@ -97,30 +88,47 @@ def build(task: Task, options: BuildOptions, say: Progress, on_line: OnLine) -> 
     info = task.load()
     if not task.dockerfile.is_file():
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
-    wanted = _files(task, info, options.files)
+    wanted = _files(task, info, wanted)
+    own, lock = place.base_of(place.text_of(task.dockerfile)), place.text_of(task.lock)
     began = time.monotonic()
-    own = place.base_of(place.text_of(task.dockerfile))
-    instead = options.base_image if options.base_image not in (None, own) else ""
-    with sandbox_of(
-        task, info, "docker", base_image=options.base_image, no_cache=options.no_cache
-    ) as sandbox:
+    with sandbox_of(task, info, "docker", base_image=base_image, no_cache=no_cache) as sandbox:
         say("building the image")
         try:
-            prepared = dict(sandbox.prepare(on_line))
-            seconds = time.monotonic() - began
+            facts = dict(sandbox.prepare(on_line))
+            took = time.monotonic() - began
             say("asking the image what it holds")
-            inventory = ask_inventory(sandbox)
+            held = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            return BuildResult(task, None, _failure(task, error), ())
+            found = explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
+            if found is not None and found.about == "machine":
+                raise SandboxError(
+                    f"the image could not be built: {found.cause}",
+                    f"{found.advice} (log: {task.logs_folder / 'build.log'})",
+                ) from error
+            return BuildResult(failure=error, explanation=found)
         say(f"importing {', '.join(wanted)}")
-        lock = place.text_of(task.lock)
-        imported = import_files(sandbox, tree_path(info), wanted, seconds=options.seconds, lock=lock)
-    built = _built(task, options, prepared | inventory, imported, seconds)
+        imported = import_files(sandbox, tree_path(info), wanted, seconds=seconds, lock=lock)
+    versions = {key: str(held.get(key, "")) for key in ("platform", "torch", "cuda", "numpy")}
+    built = BuiltEnvironment(
+        tool=__version__,
+        built=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=round(took, 3),
+        image=facts["image"],
+        tag=image_tag(task.name, task.root),
+        base_image=base_image or own,
+        engine=facts["engine"],
+        dockerfile_sha256=files.sha256_file(task.dockerfile),
+        lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
+        python=str(held.get("python", facts["python"])),
+        packages=held.get("packages", {}),
+        imports=tuple(item.result for item in imported),
+        **versions,
+    )
     built.write(task.environment_path)
-    return BuildResult(task, built, None, tuple(imported), instead or "")
+    return BuildResult(built, imported=tuple(imported), instead="" if base_image == own else base_image or "")
 
 
-def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...]:
+def _files(task: Task, info: TaskInfo, given: Sequence[str]) -> Sequence[str]:
     """The files to import: as given, else the goal files, else the packages at the repository's top."""
     root = task.repository(info)
     for name in given:
@@ -136,39 +144,93 @@ def _files(task: Task, info: TaskInfo, given: tuple[str, ...]) -> tuple[str, ...
             f"{task.name} has nothing masked, and no packages at the top of its repository",
             "name what to import with --file, or mask a function first",
         )
-    return tuple(top[:_MOST_TOP_LEVEL])
+    return top[:_MOST_TOP_LEVEL]
 
 
-def _failure(task: Task, error: SandboxBuildError) -> BuildFailure:
-    """The task's mistake. Raises SandboxError for the machine's fault."""
-    said = "\n".join(error.said) or error.message
-    found = explain(Failure("build", error.step, said, lock=place.text_of(task.lock)))
-    if found is not None and found.about == "machine":
-        raise SandboxError(
-            f"the image could not be built: {found.cause}",
-            f"{found.advice} (log: {task.logs_folder / 'build.log'})",
-        ) from error
-    return BuildFailure(error.message, error.step, error.line, error.said, found)
+def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:
+    """Return ``python``, ``platform``, ``packages`` and, where installed, ``torch``, ``cuda`` and ``numpy``.
 
-
-def _built(
-    task: Task, options: BuildOptions, held: dict[str, Any], imported: list[Imported], seconds: float
-) -> BuiltEnvironment:
-    versions = {key: str(held.get(key, "")) for key in ("python", "platform", "torch", "cuda", "numpy")}
-    return BuiltEnvironment(
-        tool=__version__,
-        built=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        seconds=round(seconds, 3),
-        image=held["image"],
-        tag=image_tag(task.name, task.root),
-        base_image=place.known(task, options.base_image).base.reference,
-        engine=held["engine"],
-        dockerfile_sha256=files.sha256_file(task.dockerfile),
-        lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
-        packages=held.get("packages", {}),
-        imports=tuple(item.result for item in imported),
-        **versions,
+    Raises SandboxBuildError when the environment's Python cannot run the probe.
+    """
+    result = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "facts"),
+            mounts=(probe_mount(resources.probe_folder()),),
+            env={"PYTHONPATH": PROBE_ROOT},
+            limits=Limits(seconds=SECONDS),
+        )
     )
+    try:
+        return dict(json.loads(result.stdout))
+    except ValueError as error:
+        said = result.stderr.decode("utf-8", "replace")[-300:]
+        raise SandboxBuildError(
+            f"the environment's Python cannot run the probe: {said}", "it needs Python 3.7 or newer"
+        ) from error
+
+
+def import_files(
+    sandbox: Sandbox,
+    tree: str,
+    paths: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    mounts: Sequence[Mount] = (),
+    lock: str = "",
+) -> list[Imported]:
+    """Import each file by itself: without network, not as root, nothing writable, within the time limit.
+
+    Args:
+        sandbox: prepared.
+        tree: the repository's place inside.
+        paths: files in it.
+        mounts: what the sandbox does not show by itself.
+        lock: the text of the lock, for advice.
+
+    Raises SandboxError when the sandbox itself fails.
+    """
+    results = []
+    for path in paths:
+        command = Command(
+            argv=("python", f"{PROBE_ROOT}/lmr_probe", "import", tree, path, str(seconds)),
+            mounts=(probe_mount(resources.probe_folder()), *mounts),
+            cwd=tree,
+            limits=Limits(seconds=seconds),
+        )
+        results.append(_imported(path, sandbox.run(command), seconds, lock))
+    return results
+
+
+def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Imported:
+    try:
+        report = json.loads(result.stdout)  # the probe's one line; the repository's code is not to be trusted
+    except ValueError:
+        report = None
+    report = report if isinstance(report, dict) else {}
+    module = str(report.get("module", ""))
+    if report.get("ok") is True:
+        return Imported(ImportedFile(path, True, module, seconds=round(float(report.get("seconds", 0.0)), 3)))
+    stderr = result.stderr.decode("utf-8", "replace")[-4000:]
+    text = report["error"] if isinstance(report.get("error"), str) else _text(result, stderr, seconds)
+    listed = report.get("missing")
+    missing = tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()
+    lines = [line for line in text.splitlines() if line.strip()]
+    # The code's own output matters where the exception says little (argparse, a C library's own message).
+    failures = (Failure("import", path, said, missing, lock) for said in (text, f"{stderr}\n{text}"))
+    found = next(filter(None, map(explain, failures)), None)
+    cause, advice = (found.cause, found.advice) if found else ("", "")
+    last, took = tuple(lines[-_LAST_LINES:]), round(result.seconds, 3)
+    return Imported(ImportedFile(path, False, module, last, missing, took, cause, advice), found)
+
+
+def _text(result: ExecResult, stderr: str, seconds: float) -> str:
+    if result.timed_out:
+        return f"{stderr}\nstill running after {seconds:.0f} s"
+    if result.out_of_memory:
+        return f"{stderr}\nKilled"
+    if result.exit_code < 0:
+        return f"{stderr}\ndied of signal {-result.exit_code}"
+    return stderr or f"exit code {result.exit_code}"
 
 
 def sandbox_of(
@@ -181,18 +243,40 @@ def sandbox_of(
     gpus: str = "",
     no_cache: bool = False,
 ) -> Sandbox:
-    """Return a task's sandbox, not prepared yet; see :func:`~lmr_author.sandbox.factory.open_sandbox`."""
-    return open_sandbox(
-        kind,
-        context=task.root,
-        name=task.name,
-        python=python,
-        base_image=base_image,
-        repo_folder=info.repo_folder_name,
-        log=task.logs_folder / "build.log",
-        no_cache=no_cache,
-        gpus=gpus,
-    )
+    """Return a task's sandbox, not prepared yet.
+
+    Args:
+        kind: ``local``, ``docker``, or ``auto``, which is ``local``: it needs no preparation, and says when it does
+            not isolate.
+        python: the interpreter (local); None is the one that runs this.
+        base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
+        gpus: "all" or a number of GPUs for each container (docker); "" for none.
+        no_cache: make every layer anew (docker).
+    """
+    if kind not in ("local", "docker", "auto"):
+        raise UsageError(f"there is no sandbox {kind!r}", "use one of: local, docker, auto")
+    if gpus and kind != "docker":
+        raise UsageError("--gpus is for containers", "add --sandbox docker")
+    if gpus and gpus != "all" and not (gpus.isdecimal() and int(gpus) > 0):
+        raise UsageError(f"--gpus {gpus}: not a number of GPUs", "give a number, or all")
+    if kind != "docker":
+        from lmr_author.sandbox.local import LocalSandbox
+
+        return LocalSandbox(python)
+    from lmr_author.sandbox.docker import DockerSandbox
+
+    # Root builds for a user, too: a Dockerfile creates this user and group.
+    root = os.geteuid() == 0
+    args = {
+        "UID": str(_FIRST_USER if root else os.geteuid()),
+        "GID": str(_FIRST_USER if root else os.getegid()),
+        "DIR": info.repo_folder_name,
+        **({"BASE_IMAGE": base_image} if base_image else {}),
+    }
+    return DockerSandbox(
+        task.root, tag=image_tag(task.name, task.root), build_args=args,
+        log=task.logs_folder / "build.log", no_cache=no_cache, gpus=gpus,
+    )  # fmt: skip
 
 
 def build_hint(error: SandboxBuildError) -> str:
@@ -208,6 +292,5 @@ def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
     try:
         return sandbox.prepare(progress)
     except SandboxBuildError as error:
-        raise SandboxBuildError(
-            error.message, build_hint(error), step=error.step, line=error.line, said=error.said
-        ) from error
+        error.hint = build_hint(error)
+        raise

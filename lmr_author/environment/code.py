@@ -157,37 +157,33 @@ def _imports(path: str, text: str) -> Iterator[Import]:
                 yield Import(f"{prefix}.{name.split(' as ')[0].strip()}", line)
 
 
-def imported_packages(code: Code, paths: Iterable[str], *, known: bool = False) -> list[Declared]:
+def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
     """Return the packages that some files import, by their names on the package index, sorted.
 
-    Args:
-        known: only packages whose name is known.
+    Of a module that belongs to no known package the name is ``guessed``: the module's own.
     """
     found: dict[str, Declared] = {}
     for path, item in code.foreign(paths):
         name = distribution(item.name)
-        if name or (name is None and not known):
+        if name != "":
             origin = f"import {item.top} in {printable(path)}:{item.line}"
-            text, guessed = name or item.top, known or name is None
-            made = Declared(canonicalize_name(text), text, origin, guessed)
+            made = Declared(
+                canonicalize_name(name or item.top), name or item.top, origin, guessed=name is None
+            )
             found.setdefault(made.name, made)
     return sorted(found.values(), key=lambda item: item.name)
 
 
-def imported_names(code: Code, paths: Iterable[str], declared: Iterable[Declared]) -> frozenset[str]:
-    """Return the packages that some files import, with those that can replace them.
+def providing(item: Declared, declared: Iterable[Declared]) -> frozenset[str]:
+    """Return the packages that may be the one that is imported: those that can replace it, too.
 
-    Of a module that belongs to no known package, one that is declared under a similar name may be the package:
-    ``trak`` is traker's. Names of three letters are in others by chance.
+    Of a guessed one, one that is declared under a similar name: ``trak`` is traker's. Names of three letters are in
+    others by chance.
     """
-    found: set[str] = set()
-    listed = {item.name for item in declared}
-    for _, item in code.foreign(paths):
-        known = distribution(item.name)
-        name = canonicalize_name(known or item.top)
-        found |= interchangeable(name)
-        if known is None and name not in listed:
-            for package in listed:
-                short, long = sorted((name.replace("-", ""), package.replace("-", "")), key=len)
-                found |= {package} if len(short) > 3 and short in long else set()
-    return frozenset(found)
+    found = interchangeable(item.name)
+    names = {one.name for one in declared}
+    if item.guessed and item.name not in names:
+        for package in names:
+            short, long = sorted((item.name.replace("-", ""), package.replace("-", "")), key=len)
+            found |= {package} if len(short) > 3 and short in long else set()
+    return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,14 +13,15 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from lmr_author import files
-from lmr_author.environment.base_images import BaseImage, asked_for, other_python
-from lmr_author.environment.code import Code, imported_names, imported_packages, read_code
+from lmr_author.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
+from lmr_author.environment.code import Code, imported_packages, providing, read_code
 from lmr_author.environment.manifests import read_manifest
 from lmr_author.environment.packages import interchangeable, known_debian, names, system_packages, table
+from lmr_author.environment.place import RepositoryPlace, base_of, text_of
 from lmr_author.environment.recipe import (
+    NOTHING,
     Declared,
     Fact,
-    Manifest,
     Recipe,
     SystemPackage,
     applies,
@@ -27,10 +29,11 @@ from lmr_author.environment.recipe import (
     has_version,
     is_freeze,
 )
-from lmr_author.environment.requirements import normal_path, read_commands, read_requirements, read_text
+from lmr_author.environment.requirements import Manifest, read_commands, read_requirements, read_text
 from lmr_author.errors import LmrError
 from lmr_author.replay import staging
-from lmr_author.task import TORCH_FAMILY
+from lmr_author.task import TORCH_FAMILY, Task, provenance
+from lmr_author.task.environment import BuiltEnvironment
 from lmr_author.texts import listed, printable
 
 _REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
@@ -46,7 +49,6 @@ _README = re.compile(r"^(readme|install(ation|ing)?|setup|requirements)(\.(md|rs
 _DOCKERFILE = re.compile(r"^(Dockerfile([.-][\w.-]+)?|[\w-]+\.Dockerfile)$", re.I)
 _SETUP_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
-_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
 _VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
 
 
@@ -83,8 +85,12 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     said += [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
     unused = [item for manifest in found for item in manifest.unused if not project or item.name != project]
     built = (item for item in kept if item.name in names("built_with_torch") or item.name == "deepspeed")
-    python = asked_for(found)
+    python, unreadable = _python(found)
     problems = [problem for manifest in found for problem in manifest.problems]
+    constraints: dict[str, Declared] = {}
+    for item in (item for manifest in found for item in manifest.constraints):
+        if applies(item) and item.name != project:
+            constraints.setdefault(item.name, item)  # the first lock file's version
     recipe = Recipe(
         requirements=tuple(
             item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
@@ -98,13 +104,65 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
-        problems=tuple(dict.fromkeys([*problems, *map(str, unused), *said])),
-        constraints=_constraints(found, project),
+        problems=tuple(dict.fromkeys([*problems, *unreadable, *map(str, unused), *said])),
+        constraints=tuple(sorted(constraints.values(), key=lambda item: item.name)),
         unused=tuple(dict.fromkeys(unused)),
         system=_system(kept, apt),
         nltk=code.nltk,
     )
     return _only(recipe, code, goals) if goals else recipe
+
+
+@dataclass(frozen=True)
+class Detected:
+    """The needs of a repository, and the image that fits."""
+
+    place: RepositoryPlace
+    recipe: Recipe
+    base: BaseImage
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what the annotator should know of the repository, and of the image that was chosen for it."""
+        return problems(self.recipe, self.base)
+
+
+def detect(
+    place: RepositoryPlace,
+    *,
+    base_image: str | None = None,
+    python: str | None = None,
+    goals: Sequence[str] = (),
+) -> Detected:
+    """Return what the repository needs, and the image that fits."""
+    if base_image is not None:
+        choose_base(Recipe(), base_image)  # a reference that is none is not passed over
+    recipe = read_recipe(place.folder, place.date, goals)
+    if place.task is None:
+        base = choose_base(recipe, base_image, python)
+    else:
+        base = base_in_use(place.task, recipe, base_image, python)
+    return Detected(place, recipe, base)
+
+
+def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
+    """Return the base image for a recipe: the one that is given, else the Dockerfile's, else the one that fits.
+
+    Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+    """
+    image = image or base_of(text_of(task.dockerfile)) or None
+    if image and python is None:
+        built = BuiltEnvironment.read_if_valid(task.environment_path)
+        before = provenance.load(task).environment.base_image
+        certain = before.python if before.reference == image and before.python_certain else ""
+        found = built.python if built and built.base_image == image else certain
+        version = re.match(r"3\.\d+", found)
+        python = version[0] if version else None
+    own = choose_base(recipe, None, python)
+    try:
+        return own if image in (None, own.reference) else choose_base(recipe, image, python)
+    except LmrError:  # a Dockerfile made by hand may say anything after FROM
+        return own
 
 
 def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
@@ -118,7 +176,7 @@ def _manifests(repo: Path) -> list[Manifest]:
     requirements = _requirements_files(repo, top)
     found = [read_requirements(repo, name) for name in requirements]
     found += [read_manifest(repo, name) for name in _conda_files(repo, top)[:1]]
-    found += [read_manifest(repo, name) for name in _DECLARING if name in top]
+    found += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     found += [read_commands(repo, name) for name in top if _SCRIPT.match(name)]
     for folder in _SETUP_FOLDERS:
         if not any(item.declared for item in found):
@@ -133,7 +191,7 @@ def _manifests(repo: Path) -> list[Manifest]:
         spoken += [read_commands(repo, f"{folder}{name}") for name in dockerfiles]
     found += _included(repo, found, spoken)
     found += [read_manifest(repo, name) for name in _VERSIONS if name in top]
-    return [_checked(item) for item in [*found, *spoken] if item != Manifest(item.path)]
+    return [item for item in [*found, *spoken] if item != Manifest(item.path)]
 
 
 def _files(folder: Path) -> list[str]:
@@ -174,46 +232,42 @@ def _included(repo: Path, found: list[Manifest], spoken: list[Manifest]) -> list
     known = {item.path for item in found}
     declared = any(item.declared for item in found)
     added = []
-    for name in dict.fromkeys(normal_path(name) for item in (*found, *spoken) for name in item.includes):
+    for name in dict.fromkeys(
+        posixpath.normpath(name) for item in (*found, *spoken) for name in item.includes
+    ):
         if name in known or _NOT_FOR_RUNNING.search(name) or not files.is_file_inside(repo, name):
             continue
         read = (read_manifest if name.endswith((".yml", ".yaml")) else read_requirements)(repo, name)
-        added.append(replace(read, declared=(), unused=(), suggested=read.declared) if declared else read)
+        added.append(replace(read, declared=[], unused=[], suggested=read.declared) if declared else read)
     return added
 
 
-def _checked(manifest: Manifest) -> Manifest:
-    """A manifest without a Python version that is none."""
-    try:
-        SpecifierSet(manifest.python)
-    except InvalidSpecifier:
-        problem = f"{manifest.path}: the Python version {printable(manifest.python, 60)} cannot be read"
-        return replace(manifest, python="", python_origin="", problems=(*manifest.problems, problem))
-    return manifest
+def _python(found: list[Manifest]) -> tuple[Fact, list[str]]:
+    """The Python that is asked for: where pip reads it, else the first file that names one; and what is unreadable."""
+    pythons, unreadable = [], []
+    for fact in (manifest.python for manifest in found if manifest.python.text):
+        try:
+            SpecifierSet(fact.text)
+            pythons.append(fact)
+        except InvalidSpecifier:
+            unreadable.append(f"{fact.origin}: the Python version {printable(fact.text, 60)} cannot be read")
+    demanded = [fact for fact in pythons if fact.origin.startswith(INSTALLED_BY)]
+    return next(iter([*demanded, *pythons]), NOTHING), unreadable
 
 
 def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
     """A recipe for some files: what they import, themselves or through the repository's other files."""
-    paths = code.reachable(goals)
-    wanted = imported_names(code, paths, recipe.requirements)
+    imported = imported_packages(code, code.reachable(goals))
+    wanted = {name for item in imported for name in providing(item, recipe.requirements)}
     kept = tuple(item for item in recipe.requirements if item.name in wanted)
-    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY
+    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY | {recipe.project}
     kept += tuple(
-        item
-        for item in imported_packages(code, paths, known=True)
-        if not known & interchangeable(item.name) and item.name != recipe.project
+        replace(item, guessed=True)
+        for item in imported
+        if not item.guessed and not known & interchangeable(item.name)
     )
     rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
     return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints))
-
-
-def _constraints(found: list[Manifest], project: str) -> tuple[Declared, ...]:
-    """The first lock file's versions, with those of ``-c`` files."""
-    chosen: dict[str, Declared] = {}
-    for item in (item for manifest in found for item in manifest.constraints):
-        if applies(item) and item.name != project:
-            chosen.setdefault(item.name, item)
-    return tuple(sorted(chosen.values(), key=lambda item: item.name))
 
 
 def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
@@ -224,7 +278,7 @@ def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Decla
         if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
             hints[item.name] = item
     hints.pop(project, None)
-    needed = imported_packages(code, code.main(), known=bool(declared))
+    needed = imported_packages(code, code.main())
     if not declared:
         said.append(
             "no requirements are declared: they were derived from the imports, and from commands in the README"
@@ -234,10 +288,11 @@ def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Decla
         declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
     else:
         known = {item.name for item in declared} | {project}
-        added = (
-            [] if is_freeze(declared) else [item for item in needed if not known & interchangeable(item.name)]
-        )
-        added = [_with_hint(item, hints) for item in added]
+        added = [
+            _with_hint(replace(item, guessed=True), hints)
+            for item in ([] if is_freeze(declared) else needed)
+            if not item.guessed and not known & interchangeable(item.name)
+        ]
         # PyTorch without a version takes that of the README, so that the right image is chosen.
         declared = [
             _with_hint(item, hints) if item.name in TORCH_FAMILY and not has_version(item) else item

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING
 from lmr_author import files, resources
 from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.detect import detect
 from lmr_author.environment.packages import known_debian
-from lmr_author.environment.place import (
-    RepositoryPlace,
-    Written,
-    detect,
-    put,
-    record_base,
-    require_untouched,
-    text_of,
-)
+from lmr_author.environment.place import RepositoryPlace, Written, require_untouched, text_of, write
 from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.errors import LmrError
-from lmr_author.task import TORCH_FAMILY
+from lmr_author.task import TORCH_FAMILY, provenance
+from lmr_author.task.provenance import EnvironmentOrigin
 from lmr_author.texts import printable
 
 if TYPE_CHECKING:
@@ -52,13 +46,12 @@ def write_dockerfile(
     lock = text_of(place.task.lock) if place.task is not None else ""
     pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
     made = render(found.recipe, found.base, place.name, pinned=pinned, compiled=compiled)
-    if place.task is None or dry_run:
-        return Written(found, made, None)
-    changed, kept = put(place.task, place.task.dockerfile, made)
-    if not place.task.dockerignore.is_file():
+    before = provenance.load(place.task).environment if place.task is not None else EnvironmentOrigin()
+    origin = replace(before, base_image=found.base.to_record())
+    written = write(found, "Dockerfile", made, dry_run=dry_run, origin=origin)
+    if place.task is not None and written.path is not None and not place.task.dockerignore.is_file():
         files.write_text(place.task.dockerignore, render_dockerignore(place.name))
-    record_base(place.task, found.base)
-    return Written(found, made, place.task.dockerfile, changed, kept)
+    return written
 
 
 def render(

@@ -105,9 +105,8 @@ def _data() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))
 
 
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.MULTILINE)
+def _search(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
 
 
 def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
@@ -124,13 +123,13 @@ def explain(failure: Failure, about: str = "") -> Explanation | None:
         about: only rows about this; "" for all.
     """
     for topic, row in rows(failure.stage):
-        match = _pattern(row["pattern"]).search(failure.text)
+        match = _search(row["pattern"], failure.text)
         if (
             match is None
             or about not in ("", topic)
-            or not _pattern(row.get("where", "")).search(failure.where)
-            or not _pattern(row.get("also", "")).search(failure.text)
-            or ("not" in row and _pattern(row["not"]).search(failure.text))
+            or not _search(row.get("where", ""), failure.where)
+            or not _search(row.get("also", ""), failure.text)
+            or ("not" in row and _search(row["not"], failure.text))
         ):
             continue
         words: dict[str, str] = defaultdict(str, _words(match, failure))
@@ -230,11 +229,16 @@ def _failing_library(text: str) -> str:
     return "" if name in TORCH_FAMILY else name
 
 
-def explain_traceback(text: str) -> Explanation | None:
-    """Return what is wrong with the environment where a program, whose output is ``text``, ended with a traceback.
+def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
+    """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
 
     The last exception is looked at first, then those that led to it; not what else was printed: libraries warn of
-    what nobody needs. None when it is something else: the program's own mistake.
+    what nobody needs. "" when it is something else: the program's own mistake.
+
+    Args:
+        text: the command's output.
+        in_image: the command ran in the task's image.
+        python: the interpreter that the annotator named; None for the environment of the task, or none at all.
     """
     parts = text.split(_TRACEBACK)
     chain = [parts[-1]]
@@ -242,21 +246,9 @@ def explain_traceback(text: str) -> Explanation | None:
         if not part.rstrip().endswith(_LED_TO):
             break
         chain.insert(0, part)
-    for count in dict.fromkeys((1, len(chain))):
-        found = explain(Failure("import", "", _TRACEBACK.join(chain[-count:])), "environment")
-        if found is not None:
-            return found
-    return None
-
-
-def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
-    """Return cause and advice where a command's output shows that its environment is to blame; else "".
-
-    Args:
-        in_image: the command ran in the task's image.
-        python: the interpreter that the annotator named; None for the environment of the task, or none at all.
-    """
-    found = explain_traceback(text)
+    outputs = [chain[-1], _TRACEBACK.join(chain)]
+    explained = (explain(Failure("import", "", output), "environment") for output in outputs)
+    found = next(filter(None, explained), None)
     # An unknown module may come from anywhere: the place decides, not the environment.
     if found is None or (found.name == "no-module" and not found.fix):
         return ""

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from packaging.version import Version
+
 from lmr_author import processes
-from lmr_author.errors import LmrError
+from lmr_author.errors import LmrError, SandboxError
+from lmr_author.sandbox.local import find_interpreter
+
+UV_SETTINGS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+"""For each run of uv: it never fetches a Python."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ def interpreters() -> list[Interpreter]:
     """Return the CPythons 3.7 and newer of this machine, newest first, each version once."""
     import uv
 
-    env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    env = {**os.environ, **UV_SETTINGS}
     argv = [uv.find_uv_bin(), "python", "list", "--only-installed", "--output-format", "json", "--quiet"]
     listed = json.loads(processes.run(argv, cwd=Path("/"), env=env, seconds=60).stdout or b"[]")
     own = (item for item in listed if item.get("path") and item.get("implementation") == "cpython")
@@ -46,33 +52,31 @@ def interpreters() -> list[Interpreter]:
     best: dict[str, Interpreter] = {}
     # pyenv's shims are scripts that work only where a version is selected: its real ones come first.
     for item in sorted(found, key=lambda item: "/shims/" in str(item.path)):
-        if re.fullmatch(r"3\.\d+\.\d+", item.version) and _numbers(item.version) >= (3, 7):
+        if re.fullmatch(r"3\.\d+\.\d+", item.version) and Version(item.version) >= Version("3.7"):
             best.setdefault(item.version, item)
-    return sorted(best.values(), key=lambda item: _numbers(item.version), reverse=True)
+    return sorted(best.values(), key=lambda item: Version(item.version), reverse=True)
 
 
 def at(path: Path) -> Interpreter:
-    """Return the CPython at a path. Raises LmrError where there is none, or an older one than 3.7."""
-    program = path.expanduser().absolute()
-    asked = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
-    if not os.access(program, os.X_OK) or program.is_dir():
-        raise LmrError(
-            f"there is no Python interpreter at {path}", "give the path of one, or a version as 3.10"
-        )
-    done = processes.run([str(program), "-I", "-c", asked], cwd=Path("/"), seconds=30)
-    version = done.stdout.decode("utf-8", "replace").strip()
-    if done.exit_code != 0 or not re.fullmatch(r"3\.\d+\.\d+", version) or _numbers(version) < (3, 7):
-        raise LmrError(f"{path} is no Python 3.7 or newer", "give the path of one, or a version as 3.10")
-    return Interpreter(program, version)
+    """Return the Python at a path. Raises LmrError where there is none, or an older one than 3.7."""
+    hint = "give the path of a Python 3.7 or newer, or a version as 3.10"
+    try:
+        found = find_interpreter(path.expanduser().absolute())
+    except SandboxError as error:
+        raise LmrError(error.message, hint) from error
+    if Version(found.version) < Version("3.7"):
+        raise LmrError(f"{path} is Python {found.version}", hint)
+    return Interpreter(found.path, found.version)
 
 
 def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tuple[Interpreter, str]:
     """Return the interpreter for an environment, and a remark ("" when it is the one that was wanted).
 
     Args:
-        wanted: minor version that the lock was made for.
+        wanted: minor version that the lock was made for; else the nearest is taken, of two the newer.
         asked: version that the annotator asks for (``3.10`` or ``3.10.13``), or the path of an interpreter; it must
             be there.
+        found: newest first.
     """
     if asked is not None and "/" in asked:
         return at(Path(asked)), ""
@@ -85,21 +89,6 @@ def choose(wanted: str, asked: str | None, found: Sequence[Interpreter]) -> tupl
             f"there is no Python {asked or wanted} on this machine (there is: {have})",
             "install it (uv python install, pyenv, your distribution), or build the image: `lmr-author env build`",
         )
-
-    def distance(item: Interpreter) -> tuple[int, int, int]:
-        apart = _numbers(item.minor)[1] - _numbers(wanted)[1]
-        return abs(apart), -apart, -_numbers(item.version)[2]
-
-    near = min(found, key=distance)
+    near = min(found, key=lambda item: abs(Version(item.minor).minor - Version(wanted).minor))
     missing = f"requirements.lock is for Python {wanted}, which is not on this machine"
     return near, "" if near.minor == wanted else f"{missing}; {near.version} is the nearest"
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
-
-
-def for_builds(minor: str) -> Path:
-    """Return the interpreter that builds a source to learn its requirements: of that version, else this one."""
-    same = [item.path for item in interpreters() if item.minor == minor]
-    return same[0] if same else Path(sys.executable)

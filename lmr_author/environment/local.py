@@ -6,20 +6,18 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
 from lmr_author import files
-from lmr_author.environment import interpreters, place, venvs
+from lmr_author.environment import interpreters, lock_file, place, venvs
 from lmr_author.environment.base_images import asking, unmet
-from lmr_author.environment.build import sandbox_of
-from lmr_author.environment.detect import read_recipe
+from lmr_author.environment.build import Imported, import_files, sandbox_of
+from lmr_author.environment.detect import base_in_use, read_recipe
 from lmr_author.environment.dockerfile import tell_own_version
 from lmr_author.environment.failures import local_repair
 from lmr_author.environment.recipe import Recipe
-from lmr_author.environment.smoke import Imported, import_files
 from lmr_author.errors import LmrError
 from lmr_author.replay import staging
 from lmr_author.sandbox.base import Mount
@@ -27,72 +25,62 @@ from lmr_author.task import Progress, Task, TaskInfo
 from lmr_author.task.environment import BuiltEnvironment
 
 
-@dataclass(frozen=True)
-class LocalOptions:
-    """The options of ``env local``.
-
-    Attributes:
-        python: a version that must be on this machine, or an interpreter's path; None is the lock's, or the nearest.
-        extra: more requirements.
-        cuda: CUDA libraries may be installed although there is no GPU.
-    """
-
-    python: str | None = None
-    extra: tuple[str, ...] = ()
-    cuda: bool = False
-
-
-@dataclass(frozen=True)
-class LocalResult:
-    """The environment, and remarks for the annotator."""
-
-    local: venvs.LocalEnvironment
-    remarks: tuple[str, ...]
-
-
-def make_local(task: Task, options: LocalOptions, say: Progress) -> LocalResult:
-    """Find or make the virtual environment for a task's lock, and import the goal files in it.
+def make_local(
+    task: Task, say: Progress, *, python: str | None = None, extra: Sequence[str] = (), cuda: bool = False
+) -> tuple[venvs.LocalEnvironment, tuple[str, ...]]:
+    """Find or make the virtual environment for a task's lock, import the goal files in it; return it with remarks.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
     names another, or the repository does not use it; so are torchvision and torchaudio.
+
+    Args:
+        python: a version that must be on this machine, or an interpreter's path; None is the lock's, or the nearest.
+        extra: more requirements.
+        cuda: CUDA libraries may be installed although there is no GPU.
 
     Raises LmrError: no lock, no such Python here, something that cannot be installed.
     """
     info = task.load()
     if not task.lock.is_file():
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
-    lock, known = place.text_of(task.lock), place.known(task)
-    python, remark = interpreters.choose(known.python, options.python, interpreters.interpreters())
+    lock = place.text_of(task.lock)
     recipe = read_recipe(task.repository(info))
+    base = base_in_use(task, recipe, None, lock_file.python(lock) or None)
+    chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
     built = BuiltEnvironment.read_if_valid(task.environment_path)
-    image_torch = known.base.torch or (built.torch.partition("+")[0] if built else "")
-    needs_torch = bool(recipe.torch)
-    extra = with_torch(options.extra, image_torch if needs_torch else "", recipe)
+    image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
+    extra = with_torch(extra, image_torch if recipe.torch else "", recipe)
     try:
-        made = venvs.make(lock, python, extra, cuda=options.cuda or venvs.has_gpu(), say=say)
+        made = venvs.make(lock, chosen, extra, cuda=cuda or venvs.has_gpu(), say=say)
     except LmrError as error:
         hint = error.hint
-        if python.minor != known.python:
-            command = f"`lmr-author env lock --python-version {python.minor}`"
+        if chosen.minor != base.python:
+            command = f"`lmr-author env lock --python-version {chosen.minor}`"
             hint = (
-                f"requirements.lock is for Python {known.python}: {command} makes one for this Python; {hint}"
+                f"requirements.lock is for Python {base.python}: {command} makes one for this Python; {hint}"
             )
         elif f"torch=={image_torch}" in extra and "torch" in error.message:
             hint = f"{hint}; or give another version than the base image's, as in --with torch==2.13.0"
         raise LmrError(error.message, hint) from error
     tell_own_version(made.packages, recipe)
-    said = [remark, _other_python(recipe, python.minor)]
+    remarks = [remark] if remark else []
+    if unmet(recipe, chosen.minor):
+        advice = "the code may not run there; --python X.Y takes another that is on this machine"
+        remarks.append(f"{asking(recipe)}, and this environment has {chosen.minor}: {advice}")
     if not any(text.startswith("torch==") for text in extra):
         why = (
-            "as the base image's version is not known" if needs_torch else "which the repository does not use"
+            "as the base image's version is not known"
+            if recipe.torch
+            else "which the repository does not use"
         )
-        said.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
-    said += [
-        _not_imported(item)
-        for item in _import_goals(task, info, made.interpreter, lock, say)
-        if not item.result.ok
-    ]
-    return LocalResult(made, tuple(filter(None, said)))
+        remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
+    for item in _import_goals(task, info, made.interpreter, lock, say):
+        if not item.result.ok:
+            last = item.result.said[-1] if item.result.said else "it says nothing"
+            found = item.explanation
+            said = f"{found.cause}; {found.advice}; {local_repair(found)}" if found else last
+            remarks.append(f"{item.result.file} cannot be imported here: {said}")
+    return made, tuple(remarks)
 
 
 def with_torch(extra: Sequence[str], torch: str, recipe: Recipe) -> tuple[str, ...]:
@@ -142,22 +130,6 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
         return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)], lock=lock)
-
-
-def _not_imported(item: Imported) -> str:
-    """A remark on a goal file that cannot be imported in the environment."""
-    found, result = item.explanation, item.result
-    if found is None:
-        return (
-            f"{result.file} cannot be imported here: {result.said[-1] if result.said else 'it says nothing'}"
-        )
-    return f"{result.file} cannot be imported here: {found.cause}; {found.advice}; {local_repair(found)}"
-
-
-def _other_python(recipe: Recipe, minor: str) -> str:
-    """A remark where the repository asks for another Python than the environment's."""
-    advice = "the code may not run there; --python X.Y takes another that is on this machine"
-    return f"{asking(recipe)}, and this environment has {minor}: {advice}" if unmet(recipe, minor) else ""
 
 
 def interpreter_for(task: Task, sandbox: str, python: Path | None) -> tuple[Path | None, str]:

@@ -11,16 +11,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author import processes
 from lmr_author.environment import lock_file, place, resolver
 from lmr_author.environment.base_images import BaseImage
+from lmr_author.environment.detect import detect
 from lmr_author.environment.interpreters import at
-from lmr_author.environment.lock_file import Lock, LockOptions, commented
-from lmr_author.environment.pinning import pin
-from lmr_author.environment.place import Detected, RepositoryPlace, Written, detect
+from lmr_author.environment.lock_file import Lock, LockOptions
+from lmr_author.environment.pinning import commented, pin
+from lmr_author.environment.place import RepositoryPlace, Written
 from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.environment.requirements import parse_requirement
 from lmr_author.errors import LmrError, UsageError
@@ -36,15 +38,6 @@ _ROUNDS = 20
 """So often the requirements that uv blames are loosened."""
 _WITH = "--with"
 """Origin of a requirement that the annotator added, which is never loosened."""
-_INSTALLED = """
-import json, sys
-try:
-    from importlib.metadata import distributions
-except ImportError:
-    from importlib_metadata import distributions
-found = [[d.metadata["Name"], d.version, d.requires or []] for d in distributions()]
-print(json.dumps({"python": "%d.%d" % sys.version_info[:2], "packages": found}))
-"""
 
 
 def lock(
@@ -74,12 +67,16 @@ def lock(
     if options.only_goal:
         changes = ("only what the goal files import is installed (--only-goal)", *changes)
     if options.from_python is not None:
-        recipe, made = _from_python(recipe, base, options.from_python, options, changes)
+        made = _from_python(recipe, base, options.from_python, options, say, changes)
     else:
         made = pin(recipe, base, options, say, changes=changes)
     if not made.pinned:
         recipe, made = _relaxed(recipe, base, made, options, changes, say, agree)
-    return _write(replace(found, recipe=recipe), made, options)
+    origin = environment_record(recipe, base, made)
+    found = replace(found, recipe=recipe)
+    return place.write(
+        found, "requirements.lock", made.text, dry_run=options.dry_run, origin=origin, lock=made
+    )
 
 
 def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
@@ -129,11 +126,11 @@ def _relaxed(
     A later date is tried first, then looser requirements.
     """
     looser, made = recipe, failed
-    if failed.reason.startswith(resolver.NO_DATES):
+    if resolver.NO_DATES in failed.note:
         looser = replace(recipe, date=None)
         change = "today's versions: the package index gives no upload dates"
         made = pin(looser, base, options, say, changes=(*changes, change))
-    elif failed.conflict is not None:
+    elif failed.conflict:
         if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
             looser = replace(recipe, date=recipe.date + _LATER)
             change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
@@ -159,9 +156,9 @@ def _loosened(
     deadline = time.monotonic() + options.seconds
     loose = recipe
     for _ in range(_ROUNDS):
-        if made.conflict is None or time.monotonic() > deadline:
+        if not made.conflict or time.monotonic() > deadline:
             break
-        blamed = {item.name for item in made.conflict.blamed if item.origin != _WITH}
+        blamed = {item.name for item in made.blamed if item.origin != _WITH}
         weaker = tuple(_weaker(item) if item.name in blamed else item for item in loose.requirements)
         if weaker == loose.requirements:
             break
@@ -195,70 +192,58 @@ def _changes(before: Recipe, after: Recipe, made: Lock) -> tuple[str, ...]:
 
 
 def _from_python(
-    recipe: Recipe, base: BaseImage, python: Path, options: LockOptions, changes: tuple[str, ...]
-) -> tuple[Recipe, Lock]:
-    """The recipe with the versions of an environment in which the code runs, and of what these packages need in turn.
+    recipe: Recipe,
+    base: BaseImage,
+    python: Path,
+    options: LockOptions,
+    say: Progress,
+    changes: tuple[str, ...],
+) -> Lock:
+    """A lock with the versions of an environment in which the code runs, also for what these packages need in turn.
 
     PyTorch and CUDA stay the base image's. Raises LmrError for what is no Python, or a lock that cannot be made.
     """
-    done = processes.run([str(at(python).path), "-I", "-c", _INSTALLED], cwd=Path("/"), seconds=60)
+    import uv
+
+    interpreter = at(python)
+    listing = [uv.find_uv_bin(), "pip", "list", "--format", "json", "--quiet", "--python"]
+    done = processes.run([*listing, str(interpreter.path)], cwd=Path("/"), seconds=60)
     try:
-        data = json.loads(done.stdout)
+        packages = [(canonicalize_name(item["name"]), item["version"]) for item in json.loads(done.stdout)]
     except ValueError as error:
         hint = "give an environment's interpreter, such as venv/bin/python"
         raise LmrError(f"--from-python {python}: no Python that lists its packages", hint) from error
-    installed: dict[str, tuple[str, list[str]]] = {
-        canonicalize_name(name): (version, needs) for name, version, needs in data["packages"] if name
-    }
-    left = resolver.excluded(base, recipe.project, recipe.requirements)
-    wanted = [item.name for item in recipe.requirements]
-    for name in wanted:
-        for text in installed[name][1] if name in installed and name not in left else ():
-            wanted += [need for need in _needs(text, data["python"]) if need not in wanted]
-    pinned = tuple(
-        Declared(name, f"{name}=={installed[name][0].partition('+')[0]}", str(python))
-        for name in sorted(set(wanted) & installed.keys())
-        if name not in left and name not in options.without
-    )
-    made = pin(
-        replace(recipe, requirements=pinned, date=None), base, options, frozen=True,
-        changes=(*changes, f"versions of a working environment (Python {data['python']})"),
-    )  # fmt: skip
+    installed: dict[str, str] = {name: version.partition("+")[0] for name, version in packages}
+    pinned = []
+    for item in recipe.requirements:
+        if item.name in installed:
+            requirement = Requirement(item.text)
+            requirement.specifier = SpecifierSet(f"=={installed[item.name]}")
+            pinned.append(Declared(item.name, str(requirement), "--from-python"))
+    rest = tuple(Declared(name, f"{name}=={version}", "--from-python") for name, version in installed.items())
+    changes = (*changes, f"versions of a working environment (Python {interpreter.minor})")
+    taken = replace(recipe, requirements=tuple(pinned), constraints=rest, date=None)
+    made = pin(taken, base, options, say, changes=changes, frozen=False)
     if not made.pinned:
-        hint = f"{base.reference} has Python {base.python}, and the environment {data['python']}"
+        hint = f"{base.reference} has Python {base.python}, and the environment {interpreter.minor}"
         raise LmrError(_why(made, base), f"{hint}: name another image with --base-image, or --python-version")
-    absent = [
-        item
-        for item in recipe.requirements
-        if item.name not in installed and item.name not in options.without
-    ]
+    absent = (item for item in recipe.requirements if item.name not in {*installed, *options.without})
     notes = [f"{item} is not in that environment" for item in absent]
-    torch = installed.get("torch", ("", []))[0].partition("+")[0]
+    torch = installed.get("torch", "")
     if torch and base.torch and torch != base.torch:
         notes.append(f"that environment has PyTorch {torch}, and the base image {base.torch}")
-    return recipe, replace(made, left_out=(*made.left_out, *notes))
-
-
-def _needs(text: str, python: str) -> list[str]:
-    """The package that a ``Requires-Dist`` names, where it applies to this Python and no extra."""
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement:
-        return []
-    values = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
-    applies = requirement.marker is None or requirement.marker.evaluate(values)
-    return [canonicalize_name(requirement.name)] if applies else []
+    return replace(made, left_out=(*made.left_out, *notes))
 
 
 def _why(failed: Lock, base: BaseImage) -> str:
-    if failed.conflict is None:
-        return f"requirements.lock cannot be made: {failed.reason}"
-    blamed = ", ".join(map(str, failed.conflict.blamed))
-    return f"no versions fit together for Python {base.python}{blamed and f' ({blamed})'}: {failed.conflict.cause}"
+    if not failed.conflict:
+        return f"requirements.lock cannot be made: {failed.note.removeprefix('NOT pinned: ')}"
+    blamed = ", ".join(map(str, failed.blamed))
+    return f"no versions fit together for Python {base.python}{blamed and f' ({blamed})'}: {failed.conflict}"
 
 
 def _advice(failed: Lock) -> str:
-    if failed.conflict is not None:
+    if failed.conflict:
         return "try another --python-version, --base-image or --date, or --without NAME"
     if "does not answer" in failed.note:
         return "check the network; UV_OFFLINE=1 uses what was asked before"
@@ -287,12 +272,3 @@ def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> Environme
         sources=tuple(recipe.sources),
         problems=tuple(recipe.problems),
     )
-
-
-def _write(found: Detected, made: Lock, options: LockOptions) -> Written:
-    task = found.place.task
-    if task is None or options.dry_run:
-        return Written(found, made.text, None, lock=made)
-    changed, kept = place.put(task, task.lock, made.text)
-    place.record(task, environment_record(found.recipe, found.base, made))
-    return Written(found, made.text, task.lock, changed, kept, made)

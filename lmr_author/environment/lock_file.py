@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment.base_images import BaseImage, asking, unmet
-from lmr_author.environment.recipe import Declared, Recipe
+from lmr_author.environment.recipe import Declared
 from lmr_author.files import sha256_bytes
-from lmr_author.texts import printable
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
-_LONGEST = 600
-"""Characters of a comment in a lock."""
 _STAMP = re.compile(
     r"^# Checksum of what lmr-author wrote: ([0-9a-f]{16})\. A changed file is not overwritten\.\n", re.M
 )
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """The reason why no versions fit together: the resolver's words on one line, and the requirements that it names."""
-
-    cause: str
-    blamed: tuple[Declared, ...]
 
 
 @dataclass(frozen=True)
@@ -40,37 +27,29 @@ class Lock:
     Attributes:
         text: the file: comments, and one requirement a line; never an option or an address.
         pinned: every package, also indirect ones, has one exact version.
-        note: how it was made, or why it is not pinned.
+        remarks: how it was made, or why it is not pinned, and what else is worth a comment.
         left_out: requirements that were put aside, each with the reason.
         compiled: packages without a wheel, which are compiled when they are installed.
-        conflict: why no versions fit together; None when that is not the reason.
+        conflict: why no versions fit together, in the resolver's words; "" when that is not the reason.
+        blamed: requirements that the resolver names then.
         changes: what was changed of what the repository asks for.
         old: versions years older than the commit, where newer ones were available.
     """
 
     text: str
     pinned: bool
-    note: str
+    remarks: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
-    conflict: Conflict | None = None
+    conflict: str = ""
+    blamed: tuple[Declared, ...] = ()
     changes: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
 
     @property
-    def pins(self) -> list[str]:
-        """Return its requirements, without comments and hashes."""
-        return list(held(self.text).values())
-
-    @property
-    def reason(self) -> str:
-        """Return why it is not pinned."""
-        return self.note.removeprefix("NOT pinned: ")
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return the note, a sentence each, without those of ``left_out``."""
-        return tuple(part for part in self.note.split("; ") if part not in self.left_out)
+    def note(self) -> str:
+        """Return all remarks on one line."""
+        return "; ".join((*self.remarks, *self.left_out))
 
 
 @dataclass(frozen=True)
@@ -110,35 +89,6 @@ class LockOptions:
         return shlex.join([*words, *(["--only-goal"] if self.only_goal else [])])
 
 
-def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> Lock:
-    """Return a lock with the comments in its text that say what it is.
-
-    Args:
-        again: see :meth:`LockOptions.again`.
-    """
-    comments = [f"CHANGED: {change}" for change in made.changes]
-    comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    if unmet(recipe, base.python):
-        comments.append(f"{asking(recipe)}, and this is for {base.python}")
-    comments += [*made.left_out, *made.old]
-    lines = [f"# {_shortened(comment)}\n" for comment in comments]
-    if again:
-        lines.append(f"# options: {printable(again, 4000)}\n")
-    if made.compiled:
-        # Whole, however long: what reads a lock takes the names from here.
-        lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
-    plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
-    return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
-
-
-def _shortened(comment: str) -> str:
-    comment = printable(comment, len(comment) + 1)
-    if len(comment) <= _LONGEST:
-        return comment
-    kept = comment[:_LONGEST].rpartition(" ")[0] or comment[:_LONGEST]
-    return f"{kept} … (and {len(comment) - len(kept)} more characters)"
-
-
 def stamped(text: str, before: str = "") -> str:
     """Return text with a checksum line: before the first line that starts with ``before``, by default at the end."""
     plain = _STAMP.sub("", text)
@@ -157,29 +107,21 @@ def _digest(text: str) -> str:
     return sha256_bytes(text.encode("utf-8"))[:16]
 
 
-def _entries(lock: str) -> Iterator[tuple[str, str]]:
-    """Yield the requirements of a lock as (normalised name, text), without comments, options and hashes."""
+def held(lock: str) -> dict[str, str]:
+    """Return the requirements of a lock by normalised name, without comments, options and hashes."""
+    found: dict[str, str] = {}
     for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
         text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
         try:
-            yield canonicalize_name(Requirement(text).name), text
+            found[canonicalize_name(Requirement(text).name)] = text
         except InvalidRequirement:
             continue
-
-
-def held(lock: str) -> dict[str, str]:
-    """Return the requirements of a lock by name: ``numpy==1.24.3``."""
-    return dict(_entries(lock))
-
-
-def requirements(lock: str) -> list[str]:
-    """Return the requirements of a lock, sorted."""
-    return sorted(text for _, text in _entries(lock))
+    return found
 
 
 def is_pinned(lock: str) -> bool:
     """Return whether every line of a lock names one version."""
-    return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock))
+    return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in held(lock).values())
 
 
 def _said(lock: str, pattern: str) -> str:

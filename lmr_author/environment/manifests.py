@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import configparser
+import posixpath
 import re
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,11 +16,11 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from lmr_author import files
-from lmr_author.environment.recipe import Declared, Fact, Manifest, Unused, has_version
+from lmr_author.environment.recipe import NOTHING, Declared, Fact, has_version
 from lmr_author.environment.requirements import (
     MAX_BYTES,
+    Manifest,
     conda_requirement,
-    normal_path,
     parse_requirement,
     pip_line,
     read_requirements,
@@ -28,9 +29,6 @@ from lmr_author.environment.requirements import (
 from lmr_author.errors import LmrError
 from lmr_author.texts import printable
 
-Line = tuple[str, str]
-"""A requirement as written, and its origin."""
-NOTHING = Fact("", "")
 _LOCK_BYTES = 32 * 1024 * 1024
 """The lock file of a large project with all its hashes has a few megabytes."""
 _OPENED = re.compile(r"^(\./)?[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
@@ -51,18 +49,15 @@ class Lines:
                 return f"{self._path}:{number}"
         return self._path
 
-    def each(self, values: object) -> list[Line]:
-        """Return the strings of a list, each with its origin."""
-        return [(text, self.of(text)) for text in _strings(values)]
-
 
 def read_manifest(root: Path, path: str) -> Manifest:
     """Read a file by its name; one that cannot be read is a problem, and declares nothing."""
     name = PurePosixPath(path).name
-    reader = _READERS.get(name, _conda if name.endswith((".yml", ".yaml")) else _toml_lock)
+    reader = _READERS.get(name, _read_conda if name.endswith((".yml", ".yaml")) else _read_lock)
+    found = Manifest(path)
     try:
         text = read_text(files.inside(root, path), _LOCK_BYTES if name.endswith(".lock") else MAX_BYTES)
-        return reader(text, path, root)
+        reader(text, found, root)
     except (
         LmrError,
         ValueError,
@@ -72,66 +67,49 @@ def read_manifest(root: Path, path: str) -> Manifest:
         configparser.Error,
         RecursionError,
     ) as error:
-        return Manifest(path, problems=(f"{path}: cannot be read ({printable(str(error), 100)})",))
+        return Manifest(path, problems=[f"{path}: cannot be read ({printable(str(error), 100)})"])
+    named = re.fullmatch(r"[A-Za-z0-9][\w.-]*", found.project)
+    found.project = canonicalize_name(found.project) if named else ""
+    return found
 
 
-def _manifest(
-    path: str,
-    lines: Iterable[Line],
-    python: Fact = NOTHING,
-    project: str = "",
-    constraints: Iterable[Line] = (),
-    problems: tuple[str, ...] = (),
-) -> Manifest:
-    def read(lines: Iterable[Line]) -> list[Declared | Unused]:
-        return [parse_requirement(text, origin) for text, origin in lines]
-
-    needed = read(lines)
-    return Manifest(
-        path,
-        tuple(item for item in needed if isinstance(item, Declared)),
-        python.text,
-        canonicalize_name(project) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", project) else "",
-        problems,
-        tuple(item for item in needed if isinstance(item, Unused)),
-        constraints=tuple(item for item in read(constraints) if isinstance(item, Declared)),
-        python_origin=python.origin or (path if python.text else ""),
-    )
-
-
-def _pyproject(text: str, path: str, root: Path) -> Manifest:
+def _read_pyproject(text: str, found: Manifest, root: Path) -> None:
     """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are not used."""
     data = tomllib.loads(text)
-    lines = Lines(path, text)
+    lines = Lines(found.path, text)
     project, poetry = _table(data, "project"), _table(data, "tool", "poetry")
     if poetry and not project:
         dependencies = _table(poetry, "dependencies")
-        needed = _poetry_lines(dependencies, lines)
+        _read_poetry(dependencies, lines, found)
         python = _poetry_specifier(dependencies.get("python"))
     else:
-        needed = lines.each(project.get("dependencies"))
+        for item in _strings(project.get("dependencies")):
+            found.add(parse_requirement(item, lines.of(item)))
         python = _text(project.get("requires-python"))
-    name = _text((project or poetry).get("name"))
-    asked = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ "))) if python else NOTHING
-    dynamic = "dependencies" in _strings(project.get("dynamic"))
-    problems = (f"{path}: dependencies are dynamic",) if dynamic else ()
-    made = _manifest(path, needed, asked, name, problems=problems)
-    return replace(made, version=_text((project or poetry).get("version")))
+    if python:
+        found.python = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ ")))
+    found.project = _text((project or poetry).get("name"))
+    found.version = _text((project or poetry).get("version"))
+    if "dependencies" in _strings(project.get("dynamic")):
+        found.problems.append(f"{found.path}: dependencies are dynamic")
 
 
-def _poetry_lines(table: Mapping[str, Any], lines: Lines) -> list[Line]:
-    """Dependencies of poetry in PEP 508 form: none for an optional one."""
-    found = []
+def _read_poetry(table: Mapping[str, Any], lines: Lines, found: Manifest) -> None:
+    """Read dependencies of poetry, but for optional ones."""
     for name, values in table.items():
         for value in values if isinstance(values, list) else [values]:
             row = value if isinstance(value, dict) else {"version": value}
             if name.lower() == "python" or row.get("optional"):
                 continue
-            origin = lines.of(name, "=")
-            marker = _text(row.get("markers"))
-            text = f"{name}{_extras(row)}{_poetry_specifier(row.get('version'))}{marker and f'; {marker}'}"
-            found.append((_elsewhere(name, row) or text, origin))
-    return found
+            kind = next((kind for kind in ("git", "url", "path", "file") if kind in row), "")
+            if kind:
+                prefix = "git+" if kind == "git" and not str(row[kind]).startswith("git+") else ""
+                text = f"{name} @ {prefix}{row[kind]}"
+            else:
+                extras = f"[{','.join(_strings(row.get('extras')))}]".removeprefix("[]")
+                marker = _text(row.get("markers"))
+                text = f"{name}{extras}{_poetry_specifier(row.get('version'))}{marker and f'; {marker}'}"
+            found.add(parse_requirement(text, lines.of(name, "=")))
 
 
 def _poetry_specifier(value: object) -> str:
@@ -155,63 +133,46 @@ def _poetry_specifier(value: object) -> str:
     return ",".join(parts)
 
 
-def _setup_cfg(text: str, path: str, root: Path) -> Manifest:
-    """Read ``install_requires``, ``python_requires`` and ``name``."""
+def _read_setup_cfg(text: str, found: Manifest, root: Path) -> None:
+    """Read ``install_requires``, ``python_requires``, ``name`` and ``version``."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
-    lines = Lines(path, text)
-
+    lines = Lines(found.path, text)
     # One requirement per line; within one line, ';' belongs to a marker.
-    values = map(str.strip, parser.get("options", "install_requires", fallback="").splitlines())
-    needed = lines.each([value for value in values if value and not value.startswith("#")])
-    python = parser.get("options", "python_requires", fallback="")
-    asked = Fact(python, lines.of("python_requires")) if python else NOTHING
-    made = _manifest(path, needed, asked, parser.get("metadata", "name", fallback=""))
-    return replace(made, version=parser.get("metadata", "version", fallback=""))
+    for value in map(str.strip, parser.get("options", "install_requires", fallback="").splitlines()):
+        if value and not value.startswith("#"):
+            found.add(parse_requirement(value, lines.of(value)))
+    if python := parser.get("options", "python_requires", fallback=""):
+        found.python = Fact(python, lines.of("python_requires"))
+    found.project = parser.get("metadata", "name", fallback="")
+    found.version = parser.get("metadata", "version", fallback="")
 
 
-def _setup_py(text: str, path: str, root: Path) -> Manifest:
+def _read_setup_py(text: str, found: Manifest, root: Path) -> None:
     """Read the arguments of the ``setup`` call, as far as they are literal; the file is not run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the repository's invalid escapes are not ours to report
         tree = ast.parse(text)
-    reader = _SetupReader(tree, path)
+    reader = _SetupReader(tree, found.path)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.keywords)
     call = next((node for node in calls if dotted_name(node.func).rpartition(".")[2] == "setup"), None)
     keywords = {word.arg: word.value for word in call.keywords} if call else {}
-    needed = reader.lines(keywords.get("install_requires"))
+    for item in reader.strings(keywords.get("install_requires")):
+        found.add(parse_requirement(item.text, item.origin))
     complete = reader.complete
-    name = reader.lines(keywords.get("name"))
-    demanded = reader.lines(keywords.get("python_requires"))
-    python = Fact(*demanded[0]) if demanded else NOTHING
-    version = reader.lines(keywords.get("version"))
-    made = _manifest(path, needed, python, name[0][0] if name else "")
-    made = replace(made, version=version[0][0] if version else "")
+    found.python = (reader.strings(keywords.get("python_requires")) or [NOTHING])[0]
+    found.project = (reader.strings(keywords.get("name")) or [NOTHING])[0].text
+    found.version = (reader.strings(keywords.get("version")) or [NOTHING])[0].text
     if complete:
-        return made
+        return
     # What is computed is nearly always the content of a requirements file, whichever way it is opened.
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    names = (
-        value.removeprefix("./") for value in constants if isinstance(value, str) and _OPENED.match(value)
-    )
-    opened = [read_requirements(root, one) for one in dict.fromkeys(names) if files.is_file_inside(root, one)]
-    if opened:
-        return _with(made, opened)
-    problem = f"{path}: part of install_requires is computed and was not read"
-    return replace(made, problems=(*made.problems, problem))
-
-
-def _with(manifest: Manifest, others: Iterable[Manifest]) -> Manifest:
-    """Return a manifest with what other files declare that it includes."""
-    for other in others:
-        manifest = replace(
-            manifest,
-            declared=(*manifest.declared, *other.declared),
-            unused=(*manifest.unused, *other.unused),
-            problems=(*manifest.problems, *other.problems),
-            constraints=(*manifest.constraints, *other.constraints),
-        )
-    return manifest
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    names = [text.removeprefix("./") for text in constants if isinstance(text, str) and _OPENED.match(text)]
+    opened = [name for name in dict.fromkeys(names) if files.is_file_inside(root, name)]
+    for name in opened:
+        read_requirements(root, name, found)
+    if not opened:
+        found.problems.append(f"{found.path}: part of install_requires is computed and was not read")
 
 
 def dotted_name(node: ast.expr) -> str:
@@ -239,8 +200,6 @@ class _SetupReader:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Name):
                         self._names[target.id] = [node.value]
-                    elif isinstance(target, ast.Subscript):  # extras["dev"] = …
-                        self._names.setdefault(dotted_name(target.value), []).append(node.value)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 self._names.setdefault(node.target.id, []).append(node.value)
             elif isinstance(node, ast.Call) and node.args:
@@ -248,17 +207,15 @@ class _SetupReader:
                 if owner and method in ("append", "extend"):
                     self._names.setdefault(owner, []).append(node.args[0])
 
-    def lines(self, node: ast.expr | None, depth: int = 0) -> list[Line]:
+    def strings(self, node: ast.expr | None, depth: int = 0) -> list[Fact]:
         """Return the strings of an expression, each with its origin."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return [(node.value, f"{self._path}:{node.lineno}")]
+            return [Fact(node.value, f"{self._path}:{node.lineno}")]
         parts: list[ast.expr] | None = None
         if isinstance(node, ast.Name):
             parts = self._names.get(node.id)
         elif isinstance(node, ast.List | ast.Tuple | ast.Set):
             parts = node.elts
-        elif isinstance(node, ast.Dict):
-            parts = node.values
         elif isinstance(node, ast.Starred):
             parts = [node.value]
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -268,10 +225,10 @@ class _SetupReader:
         if parts is None or depth > 20:
             self.complete = self.complete and (node is None or isinstance(node, ast.Constant))
             return []
-        return [line for part in parts for line in self.lines(part, depth + 1)]
+        return [item for part in parts for item in self.strings(part, depth + 1)]
 
 
-def _conda(text: str, path: str, root: Path) -> Manifest:
+def _read_conda(text: str, found: Manifest, root: Path) -> None:
     """Read conda's ``environment.yml``: its pip part as it is, its conda part by the package index's names."""
     import yaml
 
@@ -279,70 +236,55 @@ def _conda(text: str, path: str, root: Path) -> Manifest:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from error
-    lines = Lines(path, text)
-    needed: list[Line] = []
-    pip: list[Declared | Unused] = []
-    included: list[Manifest] = []
-    python = NOTHING
+    lines = Lines(found.path, text)
     dependencies = data.get("dependencies") if isinstance(data, dict) else None
     for item in dependencies if isinstance(dependencies, list) else []:
-        for line in map(str.strip, _strings(item.get("pip")) if isinstance(item, dict) else []):
-            if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
-                below = normal_path(str(PurePosixPath(path).parent / include[1]))
-                included.append(read_requirements(root, below))
-            else:
-                pip.append(pip_line(line, lines.of(line[:200])))
         if isinstance(item, str):
             name, requirement = conda_requirement(item)
-            if name == "python":
-                python = Fact(requirement, lines.of(item))
+            if name == "python" and requirement:
+                found.python = Fact(requirement, lines.of(item))
             elif requirement:
-                needed.append((requirement, lines.of(item)))
-    found = _manifest(path, needed, python)
-    declared = [replace(item, mentioned=has_version(item)) for item in found.declared]
-    own = replace(
-        found,
-        declared=(*declared, *(item for item in pip if isinstance(item, Declared))),
-        unused=(*found.unused, *(item for item in pip if isinstance(item, Unused))),
-    )
-    return _with(own, included)
+                parsed = parse_requirement(requirement, lines.of(item))
+                if isinstance(parsed, Declared):
+                    parsed = replace(parsed, mentioned=has_version(parsed))
+                found.add(parsed)
+        for line in map(str.strip, _strings(item.get("pip")) if isinstance(item, dict) else []):
+            if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
+                below = posixpath.normpath(PurePosixPath(found.path).parent / include[1])
+                read_requirements(root, below, found)
+            else:
+                found.add(pip_line(line, lines.of(line[:200])))
 
 
-def _toml_lock(text: str, path: str, root: Path) -> Manifest:
+def _read_lock(text: str, found: Manifest, root: Path) -> None:
     """Read the versions of poetry.lock, uv.lock or pdm.lock; a package in several versions gives no constraint."""
     starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[package]]"]
-    versions: dict[str, list[Line]] = {}
+    versions: dict[str, list[Fact]] = {}
     for start, package in zip(starts, tomllib.loads(text).get("package", []), strict=False):
-        source = package.get("source") or {}
+        source, version = package.get("source") or {}, package.get("version")
         # The project itself, a repository or a folder is none of the index's packages.
-        elsewhere = source.get("type") not in (None, "legacy") or {
-            "git",
-            "editable",
-            "virtual",
-            "path",
-        } & set(source)
-        if isinstance(package.get("version"), str) and not elsewhere:
-            versions.setdefault(str(package.get("name")), []).append((package["version"], f"{path}:{start}"))
-    lines = [
-        (f"{name}=={found[0][0].partition('+')[0]}", found[0][1])
-        for name, found in versions.items()
-        if len({version for version, _ in found}) == 1
-    ]
-    return _manifest(path, (), constraints=lines)
+        elsewhere = {"git", "editable", "virtual", "path"} & set(source)
+        if source.get("type") in (None, "legacy") and not elsewhere and isinstance(version, str):
+            fact = Fact(version.partition("+")[0], f"{found.path}:{start}")
+            versions.setdefault(str(package.get("name")), []).append(fact)
+    for name, facts in versions.items():
+        item = parse_requirement(f"{name}=={facts[0].text}", facts[0].origin)
+        if isinstance(item, Declared) and len({fact.text for fact in facts}) == 1:
+            found.constraints.append(item)
 
 
-def _python_version(text: str, path: str, root: Path) -> Manifest:
+def _read_python_version(text: str, found: Manifest, root: Path) -> None:
     """Read ``.python-version`` (pyenv, uv) or ``runtime.txt`` (``python-3.8.10``)."""
-    match = re.search(r"^\s*(?:cpython-|python-)?(3\.\d+)(?:\.\d+)?\s*$", text, re.M)
-    return _manifest(path, (), Fact(f"=={match[1]}.*", f"{path}:1") if match else NOTHING)
+    if match := re.search(r"^\s*(?:cpython-|python-)?(3\.\d+)(?:\.\d+)?\s*$", text, re.M):
+        found.python = Fact(f"=={match[1]}.*", f"{found.path}:1")
 
 
-_READERS: dict[str, Callable[[str, str, Path], Manifest]] = {
-    "pyproject.toml": _pyproject,
-    "setup.cfg": _setup_cfg,
-    "setup.py": _setup_py,
-    ".python-version": _python_version,
-    "runtime.txt": _python_version,
+_READERS: dict[str, Callable[[str, Manifest, Path], None]] = {
+    "pyproject.toml": _read_pyproject,
+    "setup.cfg": _read_setup_cfg,
+    "setup.py": _read_setup_py,
+    ".python-version": _read_python_version,
+    "runtime.txt": _read_python_version,
 }
 
 
@@ -361,15 +303,3 @@ def _strings(value: object) -> list[str]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _extras(row: Mapping[str, Any]) -> str:
-    names = ",".join(_strings(row.get("extras")))
-    return f"[{names}]" if names else ""
-
-
-def _elsewhere(name: str, row: Mapping[str, Any]) -> str:
-    """A requirement by its address or path; "" for one of the index."""
-    kind = next((kind for kind in ("git", "url", "path", "file") if kind in row), "")
-    prefix = "git+" if kind == "git" and not str(row[kind]).startswith("git+") else ""
-    return f"{name} @ {prefix}{row[kind]}" if kind else ""

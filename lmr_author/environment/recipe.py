@@ -70,6 +70,9 @@ class Fact:
         return f"{self.text} ({self.origin})"
 
 
+NOTHING = Fact("", "")
+
+
 @dataclass(frozen=True)
 class SystemPackage:
     """A package of the image's operating system: its Debian name, and why it is needed."""
@@ -118,36 +121,6 @@ class Recipe:
     unused: tuple[Unused, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     nltk: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """The content of one file.
-
-    Attributes:
-        declared: requirements of the repository.
-        python: specifier of the Python version it asks for, with the line in ``python_origin``.
-        project: normalised name of the repository's package, with its ``version`` as written.
-        problems: what could not be read, for a person.
-        unused: requirements that cannot be used.
-        suggested: requirements that are only mentioned.
-        constraints: versions that apply if the package is installed at all (lock files, ``-c``).
-        includes: requirement and conda files that a command of this file installs.
-        apt: packages of the operating system that it installs.
-    """
-
-    path: str
-    declared: tuple[Declared, ...] = ()
-    python: str = ""
-    project: str = ""
-    problems: tuple[str, ...] = ()
-    unused: tuple[Unused, ...] = ()
-    suggested: tuple[Declared, ...] = ()
-    constraints: tuple[Declared, ...] = ()
-    python_origin: str = ""
-    includes: tuple[str, ...] = ()
-    apt: tuple[Fact, ...] = ()
-    version: str = ""
 
 
 def applies(declared: Declared) -> bool:

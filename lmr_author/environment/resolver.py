@@ -33,44 +33,38 @@ from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
 
-_CUDA_PARTS = (
-    "cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft cufile curand cusolver cusparse cusparselt nccl nvjitlink"
-    " nvshmem nvtx"
-)
-NVIDIA = tuple(f"nvidia-{name}-{cuda}" for cuda in ("cu11", "cu12", "cu13") for name in _CUDA_PARTS.split())
-"""CUDA libraries that torch brings; they stay the base image's, like torch itself."""
 NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(
     r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
     r"|client error \(Connect\)"
 )
-_QUIET = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 _ABOUT_PYTHON = re.compile(
     r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
 )
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """One resolution.
+@dataclass
+class Question:
+    """A set of requirements to resolve.
 
     Attributes:
-        texts: requirements to resolve.
         base: the image whose Python and C library the packages are for.
         date: newer packages are not used; None for today.
         constraints: requirements that apply if a package is needed at all.
         excluded: names that are not installed, whoever needs them.
         only_wheels: names of which no source is used.
+        prereleases: names of which a pre-release is taken.
         later: name → day until which this package may be newer than the date.
         resolve: whether what packages need is added.
     """
 
-    texts: tuple[str, ...]
+    requirements: list[Declared]
     base: BaseImage
     date: datetime | None = None
-    constraints: tuple[str, ...] = ()
+    constraints: list[Declared] = field(default_factory=list)
     excluded: tuple[str, ...] = ()
-    only_wheels: tuple[str, ...] = ()
+    only_wheels: list[str] = field(default_factory=list)
+    prereleases: list[str] = field(default_factory=list)
     later: dict[str, Date] = field(default_factory=dict)
     resolve: bool = True
 
@@ -85,12 +79,11 @@ class Package:
 
 
 @dataclass(frozen=True)
-class ResolverOutput:
-    """The output of one run of uv: the packages by their normalised names, {} when it failed."""
+class Answer:
+    """The answer of uv: the packages by their normalised names; None when it failed."""
 
-    packages: dict[str, Package]
+    packages: dict[str, Package] | None
     stderr: str
-    failed: bool
     timed_out: bool
 
 
@@ -102,7 +95,7 @@ def can_build() -> bool:
     )
 
 
-def ask(question: Resolution, seconds: float) -> ResolverOutput:
+def ask(question: Question, seconds: float) -> Answer:
     """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
     try:
         import uv
@@ -110,26 +103,28 @@ def ask(question: Resolution, seconds: float) -> ResolverOutput:
         program = Path(uv.find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise LmrError("the program uv is missing", "install lmr-author again") from error
+    constraints = [item.text for item in question.constraints]
+    constraints += [f"{name}>=0.dev0" for name in question.prereleases]
     with files.temporary_folder("lmr-author-lock-") as folder:
         folder.chmod(0o755)
-        _write(folder / "requirements.in", question.texts)
-        _write(folder / "constraints.txt", question.constraints)
+        _write(folder / "requirements.in", [item.text for item in question.requirements])
+        _write(folder / "constraints.txt", constraints)
         _write(folder / "excludes.txt", question.excluded)
         arguments = _arguments(question)
         if can_build():
-            code, stdout, stderr, late = _in_sandbox(
-                program, arguments, folder, question.base.python, seconds
-            )
-        else:
-            env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"} | _QUIET
-            own = ["--python", sys.executable, "--only-binary", ":all:"]
-            done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
-            code, stdout, stderr, late = done.exit_code, done.stdout, done.stderr, done.timed_out
-    return ResolverOutput(_read(stdout) if code == 0 else {}, stderr, code != 0, late)
+            return _in_sandbox(program, arguments, folder, question.base.python, seconds)
+        env = {
+            key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"
+        } | interpreters.UV_SETTINGS
+        own = ["--python", sys.executable, "--only-binary", ":all:"]
+        done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
+        return _answer(done.exit_code, done.stdout, done.stderr, done.timed_out)
 
 
-def _read(output: bytes) -> dict[str, Package]:
+def _answer(exit_code: int, output: bytes, stderr: str, timed_out: bool) -> Answer:
     """Read a ``pylock.toml`` (PEP 751)."""
+    if exit_code != 0:
+        return Answer(None, stderr, timed_out)
     found: dict[str, Package] = {}
     try:
         for package in tomllib.loads(output.decode("utf-8", "replace")).get("packages", []):
@@ -142,15 +137,14 @@ def _read(output: bytes) -> dict[str, Package]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
         raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
-    return found
+    return Answer(found, stderr, timed_out)
 
 
-def _in_sandbox(
-    program: Path, arguments: list[str], folder: Path, python: str, seconds: float
-) -> tuple[int, bytes, str, bool]:
+def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, seconds: float) -> Answer:
     """Run uv in bubblewrap with the network; builds use the image's Python, where this machine has it."""
     began = time.monotonic()
-    interpreter = interpreters.for_builds(python)
+    same = (item.path for item in interpreters.interpreters() if item.minor == python)
+    interpreter = next(same, Path(sys.executable))
     settings = _settings()
     mounts = [Mount(folder, "/uv/work"), Mount(program, "/uv/uv"), *_local_indexes(settings)]
     certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
@@ -173,12 +167,12 @@ def _in_sandbox(
                 ("/uv/uv", *arguments, "--python", str(interpreter)),
                 mounts=(*mounts, Mount(cache, "/uv/cache", writable=True)),
                 cwd="/uv/work",
-                env={**settings, "UV_CACHE_DIR": "/uv/cache", **_QUIET},
+                env={**settings, "UV_CACHE_DIR": "/uv/cache", **interpreters.UV_SETTINGS},
                 limits=Limits(seconds=max(1.0, seconds - (time.monotonic() - began))),
                 network=True,
             )
         )
-    return done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out
+    return _answer(done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out)
 
 
 def _settings() -> dict[str, str]:
@@ -200,7 +194,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
     path.chmod(0o644)
 
 
-def _arguments(question: Resolution) -> list[str]:
+def _arguments(question: Question) -> list[str]:
     base = question.base
     # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer.
     old = bool(base.torch) and Version(base.torch) < Version("1.13")
@@ -226,8 +220,14 @@ def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tup
     old = bool(base.torch) and Version(base.torch) < Version("2.0")
     needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
     own = [project] if project else []
+    # Torch brings them; they stay the base image's, like torch itself.
+    cuda = [
+        f"nvidia-{name}-{version}"
+        for version in ("cu11", "cu12", "cu13")
+        for name in sorted(names("cuda_parts"))
+    ]
     left = needs - {item.name for item in declared}
-    return (*sorted(TORCH_FAMILY), *NVIDIA, *own, *sorted(left), *sorted(names("backports")))
+    return (*sorted(TORCH_FAMILY), *cuda, *own, *sorted(left), *sorted(names("backports")))
 
 
 def index_failure(text: str) -> str:

@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 from lmr_author import files, processes
 from lmr_author.environment import lock_file, resolver
 from lmr_author.environment.failures import Failure, explain
-from lmr_author.environment.interpreters import Interpreter
+from lmr_author.environment.interpreters import UV_SETTINGS, Interpreter
 from lmr_author.errors import LmrError
 from lmr_author.task import Progress
 
@@ -66,7 +66,7 @@ def folder() -> Path:
 
 def lock_digest(lock: str) -> str:
     """Return a digest of a lock's requirements, whatever its comments and order."""
-    return hashlib.sha256("\n".join(lock_file.requirements(lock)).encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256("\n".join(sorted(lock_file.held(lock).values())).encode()).hexdigest()[:_DIGITS]
 
 
 def find(lock: str) -> LocalEnvironment | None:
@@ -124,7 +124,7 @@ def make(
             # It is moved when it is complete: nothing in it may name the folder in which it is made.
             new = ["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)]
             _uv(new, "uv venv")
-            if not cuda:
+            if extra and not cuda:
                 _refuse_cuda(staging, extra)
             _fill(staging, lock, python, extra, say)
     return LocalEnvironment(path, python.version, extra, made=True)
@@ -155,12 +155,8 @@ def is_free(path: Path) -> bool:
 
 def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
     """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
-    if not extra:
-        return
-    python = str(staging / "bin" / "python")
-    planned = _uv(
-        ["pip", "install", "--dry-run", "--python", python, *extra], f"uv pip install {' '.join(extra)}"
-    )
+    dry_run = ["pip", "install", "--dry-run", "--python", str(staging / "bin" / "python")]
+    planned = _uv([*dry_run, *extra], f"uv pip install {' '.join(extra)}")
     if re.search(r"^\s*\+\s+nvidia-", planned, re.M):
         torch = next((text for text in extra if text.startswith("torch")), " ".join(extra))
         raise LmrError(
@@ -191,13 +187,7 @@ def _fill(staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...],
         # Without --no-deps what the lock does not pin is resolved, together with the extra packages.
         rest = ("--no-deps",) if pinned else extra
         _uv([*install, *rest, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
-    facts = {
-        "format": "lmr-local-environment/1",
-        "python": python.version,
-        "extra": list(extra),
-        "lock": pins,
-    }
-    files.write_json(staging / MANIFEST, facts)
+    files.write_json(staging / MANIFEST, {"python": python.version, "extra": list(extra)})
 
 
 def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
@@ -227,7 +217,7 @@ def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
 def _environment() -> dict[str, str]:
     ignored = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
     env = {key: value for key, value in os.environ.items() if key not in ignored}
-    env |= {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+    env |= UV_SETTINGS
     # uv does not read pip's settings, which say where wheels lie on this machine, PyTorch's among them.
     if links := os.environ.get("PIP_FIND_LINKS"):
         env.setdefault("UV_FIND_LINKS", ",".join(links.split()))

@@ -12,9 +12,8 @@ from typing import Any
 
 from lmr_author import __version__, code, files
 from lmr_author.environment import place
-from lmr_author.environment.build import build_hint, sandbox_of
+from lmr_author.environment.build import ask_inventory, build_hint, sandbox_of
 from lmr_author.environment.local import interpreter_for, other_python
-from lmr_author.environment.smoke import ask_inventory
 from lmr_author.errors import LmrError, SandboxBuildError, UsageError
 from lmr_author.evaluation.bench import MUTANTS, Bench
 from lmr_author.evaluation.gates import (

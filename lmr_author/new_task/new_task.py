@@ -7,9 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import environment, files, paper, repo
-from lmr_author.environment import BaseImage, Lock, Recipe
-from lmr_author.environment.lock_file import SECONDS, LockOptions
+from lmr_author import files, paper, repo
+from lmr_author.environment.base_images import BaseImage, choose_base
+from lmr_author.environment.detect import read_recipe
+from lmr_author.environment.dockerfile import render, render_dockerignore
+from lmr_author.environment.lock_file import SECONDS, Lock, LockOptions
+from lmr_author.environment.pinning import pin
+from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError
 from lmr_author.new_task import records
 from lmr_author.new_task.draft import (
@@ -101,7 +105,7 @@ def new_task(
     say = progress or (lambda message: None)
     if options.repo:
         _repo_folder(options, Address.parse(options.repo))  # wrong input fails before any work
-    environment.choose_base(Recipe(), options.base_image, options.python_version)
+    choose_base(Recipe(), options.base_image, options.python_version)
     taken = taken_numbers(options)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     answers = answers_about(options.tasks_dir, options.paper) if wizard else {}
@@ -191,12 +195,12 @@ def _stages(
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
     clone = repo.clone(options.repo, options.commit, folder, how, say)
     say("reading the repository's requirements")
-    recipe = environment.read_recipe(folder, clone.commit_date)
-    base = environment.choose_base(recipe, options.base_image, options.python_version)
+    recipe = read_recipe(folder, clone.commit_date)
+    base = choose_base(recipe, options.base_image, options.python_version)
     stop = ", Ctrl-C goes on without" if watched else ""
     doing = f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}{stop}"
     say(doing)
-    made = environment.pin(
+    made = pin(
         recipe,
         base,
         LockOptions(seconds=0 if options.offline else SECONDS),
@@ -263,9 +267,9 @@ def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | N
     task.golden_folder.mkdir()
     folder = info.repo_folder_name
     made = stages.lock
-    text = environment.render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
+    text = render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
     files.write_text(task.dockerfile, text)
-    files.write_text(task.dockerignore, environment.render_dockerignore(folder))
+    files.write_text(task.dockerignore, render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
     records.provenance(info, stages, now).write(task.provenance_path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lmr_author import environment
+from lmr_author.environment.detect import problems
 from lmr_author.repo import Address
 from lmr_author.task import TaskInfo
 from lmr_author.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.environment import Lock
+    from lmr_author.environment.lock_file import Lock
     from lmr_author.new_task.new_task import Stages
 
 
@@ -45,7 +45,7 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
         notes.append(
             "the repository already has a folder unit_test; the task's tests are written beside its files"
         )
-    notes += environment.problems(stages.recipe, base)
+    notes += problems(stages.recipe, base)
     if not lock.pinned:
         notes.append(f"requirements.lock is {lock.note} ({_again(lock)})")
     notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
@@ -58,6 +58,6 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
 
 def _again(lock: Lock) -> str:
     """Name the command that pins the lock."""
-    if lock.conflict is not None:
+    if lock.conflict:
         return "`lmr-author env lock --relax` loosens what conflicts"
     return "`lmr-author env lock` makes it again"

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,10 +53,11 @@ _PROBE = (
 )
 
 
+@dataclass(eq=False)
 class DockerSandbox(Sandbox):
     """Runs each command in a container of its own, made from a folder's Dockerfile.
 
-    Args:
+    Attributes:
         context: folder with the Dockerfile; files that .dockerignore names are not sent to the engine.
         tag: name of the image.
         build_args: values of the Dockerfile's ARGs.
@@ -64,25 +66,18 @@ class DockerSandbox(Sandbox):
         gpus: number of GPUs given to a container; "all"; "" for none.
     """
 
+    context: Path
+    tag: str
+    build_args: Mapping[str, str]
+    log: Path | None = None
+    no_cache: bool = False
+    gpus: str = ""
+
     name = "docker"
     isolating = True
 
-    def __init__(
-        self,
-        context: Path,
-        *,
-        tag: str,
-        build_args: Mapping[str, str],
-        log: Path | None = None,
-        no_cache: bool = False,
-        gpus: str = "",
-    ) -> None:
-        self._gpus = gpus
-        self._context = context
-        self._tag = tag
-        self._build_args = build_args
-        self._log = log
-        self._no_cache = no_cache
+    def __post_init__(self) -> None:
+        """Begin a session, by whose label its containers are found; no engine is asked yet."""
         self._client: DockerClient | None = None
         self._labels = {SESSION_LABEL: uuid.uuid4().hex}
         self._image = ""
@@ -96,9 +91,8 @@ class DockerSandbox(Sandbox):
         with engine_errors():
             remove_stale(client)
             self._image = build(
-                client, self._context, self._tag, self._build_args, on_line, self._log,
-                no_cache=self._no_cache,
-            )  # fmt: skip
+                client, self.context, self.tag, self.build_args, on_line, self.log, no_cache=self.no_cache
+            )
             # A container that is never started keeps the image while this is open: another build of the same
             # task may take the image's name away, and would remove it between two runs.
             client.containers.create(
@@ -160,7 +154,7 @@ class DockerSandbox(Sandbox):
                 version, self._has_timeout = json.loads(result.stdout)
                 return str(version)
         raise SandboxError(
-            f"the image {self._tag} has no working Python: {result.last_error()}",
+            f"the image {self.tag} has no working Python: {result.last_error()}",
             "use a base image with python or python3 on its PATH",
         )
 
@@ -175,7 +169,7 @@ class DockerSandbox(Sandbox):
         if self._has_timeout:
             # Should we be killed, nobody else would ever end the container.
             argv = ["timeout", "-k", "1", str(int(limits.seconds) + _WATCHDOG_SECONDS), *argv]
-        gpus = -1 if self._gpus == "all" else int(self._gpus or 0)
+        gpus = -1 if self.gpus == "all" else int(self.gpus or 0)
         return {
             "entrypoint": argv[:1],
             "command": argv[1:],

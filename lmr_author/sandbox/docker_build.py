@@ -86,7 +86,8 @@ def build(
         ) from error
     except UnicodeDecodeError as error:
         raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
-    sent = with_labels(with_base(text, args.get("BASE_IMAGE", "")))
+    text = _with_name(text, args.get("BASE_IMAGE", ""))
+    sent = with_labels(text)
     partial = tag.rpartition(":")[0]
     replaced = list(client.api.images(partial, quiet=True))  # ids: a list of objects would inspect each
     progress = BuildProgress(text)
@@ -106,7 +107,7 @@ def build(
             print(reason, file=file)
             for image in replaced:
                 remove_nameless(client, image)  # an unfinished one stays where this build went on there
-            raise _failure(tag, progress, reason, log, text, args) from error
+            raise _failure(tag, progress, reason, log) from error
     if not progress.image:
         # Whatever has the tag now is an earlier build's.
         raise SandboxError("the Docker engine went away during the build", GONE_HINT)
@@ -136,6 +137,14 @@ def with_base(text: str, base: str) -> str:
         return text
     start, end = stages[0].span("image")
     return text[:start] + base + text[end:]
+
+
+def _with_name(text: str, base: str) -> str:
+    """Return a Dockerfile with the base image's name in place of ``${BASE_IMAGE}``, which is all a log would show."""
+    default = re.search(r"^[ \t]*ARG[ \t]+BASE_IMAGE=[\"']?([^\s\"']+)", text, re.IGNORECASE | re.MULTILINE)
+    name = base or (default[1] if default else "${BASE_IMAGE}")
+    variable = re.compile(r"^([ \t]*FROM[ \t].*?)\$(?:BASE_IMAGE\b|\{BASE_IMAGE(?::-[^}]*)?\})", re.I | re.M)
+    return variable.sub(lambda match: match[1] + name, with_base(text, base))
 
 
 def with_labels(text: str) -> str:
@@ -246,10 +255,8 @@ def _with_own_lines(reason: str, sent: str) -> str:
     return re.sub(r"\bline (\d+)", own, reason)
 
 
-def _failure(
-    tag: str, progress: BuildProgress, reason: str, log: Path | None, text: str, args: Mapping[str, str]
-) -> SandboxBuildError:
-    step = name_base(progress.step.text, text, args) if progress.step else ""
+def _failure(tag: str, progress: BuildProgress, reason: str, log: Path | None) -> SandboxBuildError:
+    step = progress.step.text if progress.step else ""
     lines = [line.strip() for line in progress.output if not _NOISE.search(line)]
     symptoms = [line for line in lines if _SYMPTOM.search(line)]
     last = (symptoms or lines or [reason])[-1]
@@ -261,17 +268,3 @@ def _failure(
         line=progress.line,
         said=(*progress.output, *reason.splitlines()),
     )
-
-
-def name_base(step: str, text: str, args: Mapping[str, str]) -> str:
-    """Return a step ``FROM ${BASE_IMAGE}`` with the image's name, which the engine's log leaves out.
-
-    Args:
-        text: of the Dockerfile.
-        args: build arguments.
-    """
-    default = re.search(r"^[ \t]*ARG[ \t]+BASE_IMAGE=[\"']?([^\s\"']+)", text, re.IGNORECASE | re.MULTILINE)
-    image = args.get("BASE_IMAGE") or (default[1] if default else "")
-    if not image or not step.upper().startswith("FROM "):
-        return step
-    return re.sub(r"\$(?:BASE_IMAGE\b|\{BASE_IMAGE(?::-[^}]*)?\})", lambda _: image, step)

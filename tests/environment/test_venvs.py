@@ -145,5 +145,5 @@ def test_a_python_can_be_named_by_its_path(tmp_path: Path) -> None:
         with pytest.raises(LmrError, match="no Python"):
             choose("3.7", str(path), [found])
     other.chmod(0o755)
-    with pytest.raises(LmrError, match=r"other is no Python 3\.7 or newer"):
+    with pytest.raises(LmrError, match="other is not a working Python"):
         choose("3.7", str(other), [found])

@@ -180,9 +180,7 @@ def python(sandbox: Sandbox) -> Python:
 
 
 @pytest.fixture
-def owner_script(
-    tmp_path: Path, backend: str, docker_context_or_none: Path | None, request: pytest.FixtureRequest
-) -> list[str]:
+def owner_script(tmp_path: Path, backend: str, request: pytest.FixtureRequest) -> list[str]:
     """The argv of another process that says "ready" and then runs a long command in a sandbox."""
     script = tmp_path / "owner.py"
     script.write_text(
@@ -202,16 +200,11 @@ def owner_script(
         "    box.prepare()\n"
         "    box.run(Command(argv, mounts, limits=Limits(seconds=float(seconds))))\n"
     )
-    owner = [sys.executable, str(script), backend, str(docker_context_or_none)]
+    context = request.getfixturevalue("docker_context") if backend == "docker" else None
+    owner = [sys.executable, str(script), backend, str(context)]
     if backend == "local-namespace":
         return ["/usr/bin/env", f"PATH={request.getfixturevalue('without_setpriv')}", *owner]
     return owner
-
-
-@pytest.fixture
-def docker_context_or_none(backend: str, request: pytest.FixtureRequest) -> Path | None:
-    """The Dockerfile's folder, when the backend needs one."""
-    return request.getfixturevalue("docker_context") if backend == "docker" else None
 
 
 @pytest.fixture

@@ -62,18 +62,6 @@ def test_network_is_unreachable(python: Python) -> None:
     assert set(python(code).stdout.split()) <= {b"ENETUNREACH", b"EADDRNOTAVAIL", b"EAFNOSUPPORT"}
 
 
-def test_a_program_reaches_itself_by_name(python: Python) -> None:
-    """As launchers do: torchrun keeps a store, and asks for the address of the machine's own name until it has one."""
-    code = (
-        "import socket\n"
-        "with socket.create_server(('127.0.0.1', 0)) as server:\n"
-        "    for name in ('localhost', socket.gethostname()):\n"
-        "        socket.create_connection((name, server.getsockname()[1]), 5).close()\n"
-        "print('reached')"
-    )
-    assert python(code).stdout == b"reached\n"
-
-
 def test_hosts_ports_are_unreachable(python: Python) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"

@@ -1,8 +1,9 @@
-"""Choosing a sandbox by name."""
+"""Choosing a sandbox, GPUs for containers, and names of images."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.errors import UsageError
-from lmr_author.sandbox import image_tag, open_sandbox
+from lmr_author.environment.build import sandbox_of
+from lmr_author.errors import SandboxError, UsageError
+from lmr_author.sandbox import image_tag
+from lmr_author.sandbox.docker import DockerSandbox
+from tests.support import make_task
 
 # https://github.com/distribution/reference: a repository's path component
 COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
@@ -38,17 +42,31 @@ def test_every_tag_is_valid(name: str) -> None:
 
 
 def test_kinds(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
     for kind, name in (("local", "local"), ("auto", "local"), ("docker", "docker")):
-        assert open_sandbox(kind, context=tmp_path, name="1-DPO", repo_folder="dpo").name == name
-    with pytest.raises(UsageError) as caught:
-        open_sandbox("podman", context=tmp_path, name="x")
-    assert "local, docker, auto" in caught.value.hint
+        assert sandbox_of(task, task.load(), kind).name == name
+    for kind, gpus in (("podman", ""), ("local", "1"), ("docker", "0"), ("docker", "many")):
+        with pytest.raises(UsageError) as caught:
+            sandbox_of(task, task.load(), kind, gpus=gpus)
+        assert caught.value.hint
+
+
+@pytest.mark.docker
+def test_an_engine_without_a_gpu_runtime_is_a_clear_error(context: Path, tag: str) -> None:
+    if shutil.which("nvidia-container-runtime"):
+        pytest.skip("this engine has one")
+    with (
+        DockerSandbox(context, tag=tag, build_args={}, gpus="all") as box,
+        pytest.raises(SandboxError, match="cannot give a container a GPU") as error,
+    ):
+        box.prepare()
+    assert "NVIDIA Container Toolkit" in error.value.hint
 
 
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
-        "import sys; from pathlib import Path; from lmr_author.sandbox import open_sandbox\n"
-        "for kind in ('docker', 'local'): open_sandbox(kind, context=Path('.'), name='x')\n"
+        "import sys; from pathlib import Path\n"
+        "from lmr_author.sandbox.docker import DockerSandbox; DockerSandbox(Path('.'), tag='x', build_args={})\n"
         "print([name for name in ('docker', 'requests', 'urllib3') if name in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"

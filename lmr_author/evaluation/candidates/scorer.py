@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__, code, files, resources
-from lmr_author.environment.build import prepare, sandbox_of
+from lmr_author.environment.build import ask_inventory, prepare, sandbox_of
 from lmr_author.environment.local import interpreter_for
-from lmr_author.environment.smoke import ask_inventory
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.evaluation.candidates import predictions
@@ -52,7 +51,7 @@ class CandidateOptions:
     Attributes:
         out: folder of ``results.jsonl``.
         jobs: number of candidates judged side by side.
-        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.sandbox.factory.open_sandbox`.
+        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.environment.build.sandbox_of`.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
