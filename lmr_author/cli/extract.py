@@ -72,7 +72,5 @@ def _preview(planned: Planned) -> None:
         sys.stdout.write(done.diff)
     ui.say(f"inputs   {', '.join(done.inputs) or 'none'}", hang=9)
     ui.say(f"outputs  {', '.join(done.outputs) or 'none'}", hang=9)
-    if done.mutated:
-        ui.say(f"changes  {', '.join(done.mutated)} in place", hang=9)
     for remark in done.remarks:
         ui.note(remark)

@@ -12,11 +12,11 @@ from lmr_author.code.module import (
     DefinitionNode,
     FunctionNode,
     Module,
-    Region,
     newline_after,
 )
-from lmr_author.code.targets import find, is_generator, matching, methods, number, suggestion
+from lmr_author.code.targets import find, is_generator, matching, methods, number
 from lmr_author.code.tree import (
+    bindings,
     block_end,
     bound_by,
     children,
@@ -42,7 +42,7 @@ __all__ = [
     "DefinitionNode",
     "FunctionNode",
     "Module",
-    "Region",
+    "bindings",
     "block_end",
     "bound_by",
     "children",
@@ -71,6 +71,5 @@ __all__ = [
     "set_at_run_time",
     "splice",
     "splice_regions",
-    "suggestion",
     "walk",
 ]

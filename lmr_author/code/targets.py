@@ -20,7 +20,7 @@ def find(module: Module, target: Target) -> Definition:
     """Return the definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
     same = [item for item in module.definitions if item.qualname == target.qualname]
     if not same:
-        raise TargetError(f"no function {target.qualname!r} in {module.name}", suggestion(module, target))
+        raise TargetError(f"no function {target.qualname!r} in {module.name}", _suggestion(module, target))
     if target.nth is not None:
         for item in same:
             if item.nth == target.nth:
@@ -55,7 +55,7 @@ def number(module: Module, definition: Definition) -> int | None:
     return definition.nth if len(same) > 1 else None
 
 
-def suggestion(module: Module, target: Target) -> str:
+def _suggestion(module: Module, target: Target) -> str:
     """Return "did you mean …" for a name that a module does not define."""
     names = list(dict.fromkeys(item.qualname for item in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]

@@ -6,7 +6,8 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, TypeGuard, TypeVar, overload
 
@@ -131,6 +132,27 @@ def bound_by(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
 
 
+def bindings(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
+    """Return the nodes that bind each name; all that is imported by a star is bound to ``*``."""
+    found: dict[str, list[ast.AST]] = defaultdict(list)
+    for node in nodes:
+        names: list[str] = []
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                names = bound_by(node)
+            case ast.Name(ctx=ast.Store() | ast.Del()):
+                names = [node.id]
+            case ast.arg():
+                names = [node.arg]
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names = [node.name]
+            case ast.ExceptHandler(name=str() as name):
+                names = [name]
+        for name in names:
+            found[name].append(node)
+    return found
+
+
 def imported_as(tree: ast.Module) -> dict[str, str]:
     """Return the meaning of imported names: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
 
@@ -230,14 +252,7 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
     Such as ``args`` of a script that parses its command line below ``if __name__ == "__main__"``, and what a
     function of the file rebinds by ``global``.
     """
-    imported: set[str] = set(dir(builtins)) | MODULE_NAMES
-    for node in running(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            imported.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            imported.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            imported.update(bound_by(node))
+    imported = {*dir(builtins), *MODULE_NAMES, *bindings(running(tree))}
     if "*" in imported:
         return ()
     rebound = {name for node in each(tree, ast.Global) for name in node.names}
@@ -246,28 +261,34 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
 
 def _global_names(tree: ast.Module, function: ast.AST) -> set[str]:
     """Return the names that a function and its callees in the file use and do not bind themselves."""
-    own = {node.name: node for node in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)}
     used: set[str] = set()
-    waiting, seen = [function], {function}
-    while waiting:
-        node = waiting.pop()
+
+    def called(node: ast.AST) -> set[str]:
         stated = {name for item in each(node, ast.Global) for name in item.names}
         names = each(node, ast.Name)
-        bound = {item.id for item in names if not isinstance(item.ctx, ast.Load)} - stated
-        bound |= {item.arg for item in each(node, ast.arg)}
-        bound |= {item.name for item in each(node, ast.ExceptHandler) if item.name}
-        bound |= {name for item in each(node, ast.Import, ast.ImportFrom) for name in bound_by(item)}
-        bound |= {item.name for item in each(node, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)}
+        bound = set(bindings(walk(node))) - stated
         read = {item.id for item in names if isinstance(item.ctx, ast.Load)}
         read |= {root_name(item.target) for item in each(node, ast.AugAssign)}
-        read -= bound
-        used |= read
-        called = [
-            own[name] for name in read | {item.attr for item in each(node, ast.Attribute)} if name in own
-        ]
-        waiting += [item for item in called if item not in seen]
-        seen.update(called)
+        used.update(read - bound)
+        return (read - bound) | {item.attr for item in each(node, ast.Attribute)}
+
+    _with_callees(function, tree, called)
     return used
+
+
+def _with_callees(function: ast.AST, tree: ast.Module | None, called: Callable[[ast.AST], set[str]]) -> None:
+    """Visit a function, and the functions of its file that it calls, directly or not.
+
+    Args:
+        tree: the file; None to visit the function alone.
+        called: the visitor, which returns the names that are called.
+    """
+    own = {item.name: item for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)} if tree else {}
+    waiting, seen = [function], {function}
+    while waiting:
+        callees = {own[name] for name in called(waiting.pop()) if name in own} - seen
+        waiting += callees
+        seen |= callees
 
 
 def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
@@ -278,23 +299,18 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
     Args:
         tree: its file, to add the lines of the functions of the file that it calls.
     """
-    own: dict[str, ast.AST] = {}
-    for item in each(tree, ast.FunctionDef, ast.AsyncFunctionDef) if tree is not None else ():
-        own.setdefault(item.name, item)
     found: set[int] = set()
-    waiting, seen = [function], {id(function)}
-    while waiting:
-        nodes = [node for part in getattr(waiting.pop(), "body", ()) for node in ast.walk(part)]
+
+    def called(function: ast.AST) -> set[str]:
+        nodes = [node for part in getattr(function, "body", ()) for node in ast.walk(part)]
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-        for called in calls:
-            by_name = isinstance(called, ast.Name) or root_name(called) in ("self", "cls")
-            callee = own.get(_last_name(called)) if by_name else None
-            if callee is not None and id(callee) not in seen:
-                seen.add(id(callee))
-                waiting.append(callee)
         demands = {id(part) for node in nodes if isinstance(node, ast.Assert) for part in ast.walk(node)}
         if not any(_last_name(node) == "is_available" and id(node) not in demands for node in calls):
             found.update(_gpu_lines(nodes))
+        by_name = [node for node in calls if isinstance(node, ast.Name) or root_name(node) in ("self", "cls")]
+        return {_last_name(node) for node in by_name}
+
+    _with_callees(function, tree, called)
     return sorted(found)
 
 
@@ -328,16 +344,5 @@ def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
     used &= PYTHON_2
     if not used:
         return ()
-    bound: set[str] = set()
-    for node in walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-        elif isinstance(node, ast.alias):
-            bound.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.Attribute):
-            bound |= {node.attr} & _VERSIONS
+    bound = set(bindings(walk(tree))) | {node.attr for node in each(tree, ast.Attribute)} & _VERSIONS
     return () if bound & {"*", *_VERSIONS} else tuple(sorted(used - bound))

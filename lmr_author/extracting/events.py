@@ -164,8 +164,7 @@ def _comprehension(node: Comprehension, sure: bool, consumed: bool) -> Iterator[
 def header(statement: ast.stmt) -> list[Event]:
     """Return the events when a statement is reached; of a compound one, without its suites.
 
-    The target of a ``for``, the name of an ``except`` and the patterns of a ``match`` are left to the caller: they
-    happen on some ways only.
+    The target of a ``for`` and the name of an ``except`` are left to the caller: they happen on some ways only.
     """
     return list(_header(statement))
 
@@ -179,8 +178,6 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
         case ast.With() | ast.AsyncWith():
             for item in statement.items:
                 yield from expressions([item.context_expr, item.optional_vars])
-        case ast.Match():
-            yield from expression(statement.subject)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from _function(statement)
         case ast.ClassDef():
@@ -202,7 +199,7 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
         case ast.Assert():
             yield from expression(statement.test)
             yield from expressions([statement.msg], False)
-        case ast.Try() | ast.TryStar() | ast.Global() | ast.Nonlocal():
+        case ast.Try() | ast.Global() | ast.Nonlocal():
             return
         case _:
             yield from expressions(_parts(statement))
@@ -239,31 +236,10 @@ def _class(node: ast.ClassDef) -> Iterator[Event]:
     yield event(Kind.BIND, node.name, node)
 
 
-def pattern(case: ast.match_case) -> list[Event]:
-    """Return the events of a pattern: names that it reads and binds."""
-    found: list[Event] = []
-    for node in ast.walk(case.pattern):
-        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            found.append(event(Kind.BIND, node.name, node))
-        elif isinstance(node, ast.pattern):
-            found += expressions(_parts(node))
-            rest = getattr(node, "rest", None)
-            found += [event(Kind.BIND, rest, node)] if rest else []
-    return found
-
-
 def caught(handler: ast.ExceptHandler) -> list[Event]:
     """Return the events of entering an ``except`` clause."""
     found = list(expressions([handler.type]))
     return [*found, event(Kind.BIND, handler.name, handler)] if handler.name else found
-
-
-def when_true(test: ast.expr) -> list[Event]:
-    """Return the names that are bound for certain when an ``and`` has come out true."""
-    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
-        return []
-    found = [item for value in test.values for item in [*expression(value), *when_true(value)]]
-    return [item for item in found if item.kind is Kind.BIND]
 
 
 # scopes
@@ -277,8 +253,8 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             continue
         for name in ("body", "orelse", "finalbody"):
             yield from statements(getattr(statement, name, ()))
-        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from statements(part.body)
+        for handler in getattr(statement, "handlers", ()):
+            yield from statements(handler.body)
 
 
 def everything(statement: ast.stmt) -> list[Event]:
@@ -288,8 +264,6 @@ def everything(statement: ast.stmt) -> list[Event]:
         found += expression(statement.target)
     for handler in getattr(statement, "handlers", ()):
         found += caught(handler)
-    for case in getattr(statement, "cases", ()):
-        found += [*pattern(case), *expressions([case.guard])]
     return found
 
 

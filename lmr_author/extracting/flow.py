@@ -102,20 +102,17 @@ class Flow:
 
     def _statement(self, statement: ast.stmt, ends: list[int]) -> list[int]:
         match statement:
-            case ast.Try() | ast.TryStar():
+            case ast.Try():
                 return self._try(statement, ends)
             case ast.While() | ast.For() | ast.AsyncFor():
                 return self._loop(statement, ends)
             case ast.With() | ast.AsyncWith():
                 return self._with(statement, ends)
-            case ast.Match():
-                return self._match(statement, ends)
         node = self._node(events.header(statement), ends)
         match statement:
             case ast.If():
-                begin = self._node(events.when_true(statement.test), [node])
                 otherwise = self._suite(statement.orelse, [node])
-                return [*self._suite(statement.body, [begin]), *otherwise]
+                return [*self._suite(statement.body, [node]), *otherwise]
             case ast.Return() | ast.Break() | ast.Continue():
                 self._jump(statement, [node])
                 return []
@@ -125,10 +122,8 @@ class Flow:
 
     def _loop(self, statement: ast.While | ast.For | ast.AsyncFor, ends: list[int]) -> list[int]:
         node = self._node(events.header(statement), ends)
-        if isinstance(statement, ast.While):
-            head = node
-            begin = self._node(events.when_true(statement.test), [node])
-        else:
+        head = begin = node
+        if not isinstance(statement, ast.While):
             head = self._node((), [node])
             begin = self._node(list(events.expression(statement.target)), [head])
         forever = isinstance(statement, ast.While) and _always(statement.test)
@@ -149,24 +144,7 @@ class Flow:
         self._raises = outer
         return [after]
 
-    def _match(self, statement: ast.Match, ends: list[int]) -> list[int]:
-        pending, done = [self._node(events.header(statement), ends)], []
-        for case in statement.cases:
-            found = events.pattern(case)
-            maybe = [
-                Event(Kind.MAYBE_BIND, item.name, item.line) if item.kind is Kind.BIND else item
-                for item in found
-            ]
-            tried = self._node(maybe, pending)
-            begin = self._node(found, [tried])
-            pending = [] if _irrefutable(case.pattern) else [tried]
-            if case.guard is not None:
-                begin = self._node(list(events.expression(case.guard)), [begin])
-                pending = [tried, begin]
-            done += self._suite(case.body, [begin])
-        return [*done, *pending]
-
-    def _try(self, statement: ast.Try | ast.TryStar, ends: list[int]) -> list[int]:
+    def _try(self, statement: ast.Try, ends: list[int]) -> list[int]:
         outer = unhandled = self._raises
         final = statement.finalbody
         if final:
@@ -180,12 +158,8 @@ class Flow:
         ends = self._suite(statement.body, ends)
         self._raises = unhandled
         ends = self._suite(statement.orelse, ends)
-        for number, (entry, item) in enumerate(zip(entries, statement.handlers, strict=True), 1):
-            handled = self._handler(item, entry)
-            if isinstance(statement, ast.TryStar):
-                for later in entries[number:]:
-                    self._connect(handled, later)
-            ends = [*ends, *handled]
+        for entry, item in zip(entries, statement.handlers, strict=True):
+            ends = [*ends, *self._handler(item, entry)]
         self._raises = outer
         if final:
             self._frames.pop()
@@ -240,10 +214,6 @@ def _suppresses(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     return name in SUPPRESSING
-
-
-def _irrefutable(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
 class Facts:

@@ -45,7 +45,7 @@ def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     """Return the inputs and outputs of a block.
 
     Args:
-        block: statements that :func:`lmr_author.extracting.rules.check` has accepted.
+        block: statements that :func:`lmr_author.extracting.selection.check` has accepted.
         exported: module variables that other files import from this one.
 
     Raises TargetError: a name cannot be passed in or out without a change of behaviour.
@@ -162,24 +162,18 @@ def in_order(found: Iterable[Event]) -> list[str]:
 
 
 class LocalName(Scope):
-    """A block of a function or method: its variables are locals, or those of functions around it."""
+    """A block of a function or method: its variables are locals of that function."""
 
     def __init__(self, block: SelectedBlock, scope: events.Function) -> None:
         super().__init__(block, scope.body, events.parameters(scope.args), ())
         self.own = events.own_names(scope)
         self.to_module = events.declared(scope.body, ast.Global)
-        self.to_outer = events.declared(scope.body, ast.Nonlocal)
-        self.outer = [item for item in block.scopes[:-1] if isinstance(item, events.Function)]
 
     def names(self) -> Names:
         """Return the inputs and outputs of the block."""
-        declarations = [
-            item for item in events.statements(self.block.statements) if isinstance(item, ast.Global)
-        ]
-        self._check_declarations(declarations)
+        self._check_outer()
         outputs = self.outputs(self.own)
-        free = {name: outer for name in in_order(self.inside) if (outer := self._owner(name)) is not None}
-        needed = [name for name in self.needed if name in self.own or name in free]
+        needed = [name for name in self.needed if name in self.own]
         as_globals = [name for name in self.bound if name in self.to_module]
         self.bound = [name for name in self.bound if name in self.own]
         # The only binding of a name must not go where the function still mentions it.
@@ -191,36 +185,17 @@ class LocalName(Scope):
                     f"extend the range over line {item.line}",
                 )
         self._check_closures()
-        for name, outer in free.items():
-            self._check_free(name, outer)
-        inputs = self.check(needed, outputs, self.bound, self.surely_bound | set(free))
-        moved = {name for item in declarations for name in item.names}
-        return Names(
-            inputs,
-            tuple(outputs),
-            tuple(name for name in as_globals if name not in moved),
-            reaches_end=bool(self.flow.exits),
-        )
+        inputs = self.check(needed, outputs, self.bound, self.surely_bound)
+        return Names(inputs, tuple(outputs), tuple(as_globals), reaches_end=bool(self.flow.exits))
 
-    def _owner(self, name: str) -> events.Function | None:
-        """Return the function around this one that a name belongs to; None for a local, global or builtin."""
-        if name in self.own or name in self.to_module:
-            return None
-        return next((item for item in reversed(self.outer) if name in events.own_names(item)), None)
-
-    def _check_declarations(self, declarations: Sequence[ast.Global]) -> None:
-        elsewhere = {item.name for item in self.outside}
-        for item in declarations:
-            for name in elsewhere.intersection(item.names):
+    def _check_outer(self) -> None:
+        """Refuse variables of functions around the block's own: they may be bound anew while the block runs."""
+        for outer in (item for item in self.block.scopes[:-1] if isinstance(item, events.Function)):
+            theirs = events.own_names(outer) - self.own - self.to_module
+            if name := next((name for name in in_order(self.inside) if name in theirs), ""):
                 raise TargetError(
-                    f"line {item.lineno}: `global {name}` is needed outside of the block too",
-                    "leave the global statement out of the range",
-                )
-        for name in self.bound:
-            if name in self.to_outer:
-                raise TargetError(
-                    f"the block binds {name}, which is nonlocal ({self._lines(name)})",
-                    f"leave what binds {name} out of the range",
+                    f"the block uses {name}, a variable of {outer.name} ({self._lines(name)})",
+                    f"choose a range that does not use {name}",
                 )
 
     def _check_closures(self) -> None:
@@ -252,30 +227,6 @@ class LocalName(Scope):
             f"{item.name} is bound or used in the block, and the nested function at line {item.line} {does}",
             f"choose lines that do not use {item.name}, or that lie before the nested function",
         )
-
-    def _check_free(self, name: str, outer: events.Function) -> None:
-        """Refuse a variable of a function around this one that may be unbound, or bound anew: it is passed once."""
-        inner = self.block.suite.owners[self.block.suite.owners.index(outer) + 1 :]
-        definition = next(item for item in inner if isinstance(item, events.Function | ast.ClassDef))
-        flow = Flow(outer.body, [definition])
-        if name not in Facts(flow, events.parameters(outer.args)).surely_bound():
-            raise TargetError(
-                f"{name}, a variable of {outer.name}, may be unbound where {definition.name} is defined",
-                f"bind {name} before line {definition.lineno}, or choose a range that does not use it",
-            )
-        found = [item for node in flow.nodes for item in node.events if item.name == name]
-        waits = name in self.late_inside or any(
-            isinstance(node, ast.Yield | ast.YieldFrom | ast.Await)
-            for item in self.block.statements
-            for node in ast.walk(item)
-        )
-        after = [item for number in flow.reachable(flow.exits) for item in flow.nodes[number].events]
-        anew = any(item.kind in CHANGES and item.name == name for item in after)
-        if any(item.kind is Kind.LATE_BIND for item in found) or (waits and anew):
-            raise TargetError(
-                f"{name}, a variable of {outer.name}, may be bound anew while the block runs",
-                f"choose a range that does not use {name}",
-            )
 
 
 class Script(Scope):
@@ -322,11 +273,7 @@ class Script(Scope):
             tuple(
                 (name, reason) for name, reason in kept.items() if name not in as_globals and reason != _PLAIN
             ),
-            tuple(
-                name
-                for name in own
-                if name not in outputs and self.kinds.get(name, set()) - {ast.Try, ast.TryStar}
-            ),
+            tuple(name for name in own if name not in outputs and self.kinds.get(name, set()) - {ast.Try}),
             bool(self.flow.exits),
         )
 

@@ -66,7 +66,6 @@ class Planned:
             "name": done.qualname,
             "inputs": list(done.inputs),
             "outputs": list(done.outputs),
-            "mutated": list(done.mutated),
             "globals": list(done.as_globals),
             "no_longer_global": list(done.local),
             "remarks": list(done.remarks),

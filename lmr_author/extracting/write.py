@@ -36,8 +36,6 @@ class ExtractPlan:
         outputs: names that it returns and the call binds.
         as_globals: names that it declares ``global``.
         receiver: name of ``self`` when it is a method, else "".
-        is_async: a coroutine, called with ``await``.
-        yields: a generator, called with ``yield from``.
         returns: the call stands in a ``return``.
         reaches_end: a ``return`` of the outputs can be reached.
     """
@@ -47,8 +45,6 @@ class ExtractPlan:
     outputs: tuple[str, ...]
     as_globals: tuple[str, ...]
     receiver: str
-    is_async: bool
-    yields: bool
     returns: bool
     reaches_end: bool
 
@@ -96,7 +92,7 @@ def _place(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> int:
         line, floor, siblings = code.first_line(block.top_level), 0, module.tree.body
         if block.top_level is block.statements[0]:
             line = block.start
-    floor = max([floor, *(last_line(module, item) for item in siblings if code.first_line(item) < line)])
+    floor = max([floor, *(last_line(item) for item in siblings if code.first_line(item) < line)])
     top, comment = line, indent_of(module.line_text(line)) + "#"
     while top - 1 > floor and module.line_text(top - 1).startswith(comment):
         top -= 1
@@ -122,8 +118,7 @@ def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, plac
     unit = _unit(module, block)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
-    word = "async def" if plan.is_async else "def"
-    lines = _broken(f"{base}{word} {plan.name}(", parameters, "):", base, unit)
+    lines = _broken(f"{base}def {plan.name}(", parameters, "):", base, unit)
     if plan.as_globals:
         lines.append(f"{indent}global {', '.join(plan.as_globals)}")
     lines += _moved(module, block, indent)
@@ -181,7 +176,7 @@ def _unit(module: code.Module, block: SelectedBlock) -> str:
         outer = indent_of(module.line_text(code.first_line(owner))) if owner else inner
         if inner != outer and inner.startswith(outer):
             steps[first] = inner.removeprefix(outer)
-    start, end = code.first_line(block.top_level), last_line(module, block.top_level)
+    start, end = code.first_line(block.top_level), last_line(block.top_level)
     near = [steps[line] for line in sorted(steps) if start < line <= end]
     return next(iter([*near, *(steps[line] for line in sorted(steps))]), "    ")
 
@@ -190,11 +185,9 @@ def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[
     """Return the lines of the statement that stands in place of the block."""
     indent = indent_of(module.line_text(code.first_line(block.statements[0])))
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
-    word = "await " if plan.is_async else "yield from " if plan.yields else ""
     bound = f"{', '.join(plan.outputs)} = " if plan.outputs and plan.reaches_end else ""
-    opening, closing = ("(", "))") if plan.returns and plan.yields else ("", ")")
-    head = f"{indent}{'return ' if plan.returns else bound}{opening}{word}{name}("
-    return _broken(head, plan.parameters, closing, indent, _unit(module, block))
+    head = f"{indent}{'return ' if plan.returns else bound}{name}("
+    return _broken(head, plan.parameters, ")", indent, _unit(module, block))
 
 
 def _broken(head: str, items: Sequence[str], tail: str, indent: str, unit: str) -> list[str]:
@@ -241,9 +234,7 @@ def _assert_faithful(module: code.Module, data: bytes, plan: ExtractPlan) -> Non
 
 def _called(statement: ast.stmt) -> str:
     """Return the last name of the function whose call is the value of a statement, or ""."""
-    value = getattr(statement, "value", None)
-    call = value.value if isinstance(value, ast.Await | ast.YieldFrom) else value
-    called = getattr(call, "func", None)
+    called = getattr(getattr(statement, "value", None), "func", None)
     return str(getattr(called, "id", getattr(called, "attr", "")))
 
 

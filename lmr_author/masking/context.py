@@ -1,12 +1,13 @@
 """Find the names that a function uses, and propose the files that define them as retrieval context.
 
-libcst resolves the names of the function to what its file binds or imports; imports are then followed, through
-re-exports, to the file of the repository that defines them. Nothing of the repository is ever run.
+Names of the function mean what its file binds or imports; imports are followed, through re-exports, to the file of the
+repository that defines them. Nothing of the repository is ever run.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,16 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-import libcst as cst
-from libcst.helpers import get_full_name_for_node
-from libcst.metadata import MetadataWrapper, PositionProvider, QualifiedNameProvider, QualifiedNameSource
-
 from lmr_author import code
-from lmr_author.code.module import NEWLINE
 from lmr_author.task import UNIT_TEST
 
 MAX_REASONS = 4
 """Reasons given for one file."""
+WEIGHTS = {"called": 3, "read": 2, "signature": 1}
+"""Weights of the roles of a name: files are proposed in the order of theirs."""
 MAX_BYTES = 2 * 1024 * 1024
 """Larger files are data."""
 MAX_DEPTH = 10
@@ -61,94 +59,62 @@ class Proposal:
 
 
 def uses(module: code.Module, definition: code.Definition) -> list[Use]:
-    """Return the names of a function's signature and body; none where libcst cannot read the file."""
-    try:
-        wrapper = MetadataWrapper(cst.parse_module(_skeleton(module, definition)), unsafe_skip_copy=True)
-        collector = _Collector(definition)
-        wrapper.visit(collector)
-    except (cst.ParserSyntaxError, RecursionError):
-        return []
-    return collector.found
+    """Return the names of a function's signature and body; decorators are no part of what has to be implemented."""
+    function = definition.function
+    inside = [*ast.walk(function.args), *(node for item in function.body for node in ast.walk(item))]
+    stated = {name for node in inside if isinstance(node, ast.Global) for name in node.names}
+    own = {name: nodes for name, nodes in code.bindings(inside).items() if name not in stated}
+    around = code.bindings(_own_nodes(module.tree))
+    for item in module.definitions:  # the names of a class are not seen from its methods
+        if item.kind == "function" and definition.qualname.startswith(f"{item.qualname}."):
+            around |= code.bindings([*ast.walk(item.function.args), *_own_nodes(item.function)])
+    around |= {name: [function] for name in stated if name not in around}
+    if not definition.class_name or "." in definition.function_name:
+        own.setdefault(definition.name, [function])
+    found = []
+    for node, role in _names(function):
+        text = ast.unparse(node)
+        root, _, rest = text.partition(".")
+        bound = own.get(root) or around.get(root) or []
+        imports = [_imported(item, root) for item in bound if isinstance(item, ast.Import | ast.ImportFrom)]
+        imported = ".".join(filter(None, (imports[0], rest))) if imports else ""
+        is_outer = bool(bound) and root not in own and not imports
+        found.append(
+            Use(text, role, node.lineno, imported, is_outer, not bound and not hasattr(builtins, root))
+        )
+    return found
 
 
-def _skeleton(module: code.Module, definition: code.Definition) -> str:
-    """Return the file with every other function and class empty, on the same lines: scopes cost their size."""
-    lines = NEWLINE.split(module.text)
-    waiting: list[ast.stmt] = list(module.tree.body)
+def _names(function: code.FunctionNode) -> list[tuple[ast.expr, str]]:
+    """Return the dotted names in a function in the order written, with their roles; not what is only assigned to."""
+    found: list[tuple[ast.expr, str]] = []
+    called: set[ast.AST] = set()
+    signature = [function.args, *([function.returns] if function.returns else [])]
+    waiting = [(node, "signature") for node in signature] + [(node, "read") for node in function.body]
     while waiting:
-        node = waiting.pop()
-        last = node.end_lineno or node.lineno
-        if not isinstance(node, code.DefinitionNode):
-            continue
-        if not node.lineno <= definition.line <= last:
-            first = code.first_line(node)
-            stub = lines[first - 1][: node.col_offset] + f"{node.name} = None"
-            lines[first - 1 : last] = [stub, *[""] * (last - first)]
-        elif isinstance(node, ast.ClassDef):
-            waiting += node.body
-    return "\n".join(lines) + "\n"
-
-
-class _Collector(cst.CSTVisitor):
-    """Collects the names that a function uses; its decorators are no part of what has to be implemented."""
-
-    METADATA_DEPENDENCIES = (QualifiedNameProvider, PositionProvider)
-
-    def __init__(self, definition: code.Definition) -> None:
-        self.found: list[Use] = []
-        self._definition = definition
-        self._name = ""
-        self._inside = self._in_signature = False
-        self._called: set[cst.CSTNode] = set()
-
-    def _line(self, node: cst.CSTNode) -> int:
-        return int(self.get_metadata(PositionProvider, node).start.line)
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        if self._inside or self._line(node) != self._definition.line:
-            return True
-        self._name = next((item.name for item in self.get_metadata(QualifiedNameProvider, node)), "")
-        self._inside = self._in_signature = True
-        node.params.visit(self)
-        if node.returns is not None:
-            node.returns.visit(self)
-        self._in_signature = False
-        node.body.visit(self)
-        self._inside = False
-        return False
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._called.add(node.func)
-
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)  # a keyword is no name of this file
-        return False
-
-    def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
-        return not isinstance(node.target, cst.Name | cst.Attribute)
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        root: cst.BaseExpression = node
-        while isinstance(root, cst.Attribute):
+        node, role = waiting.pop()
+        root: ast.AST = node
+        while isinstance(root, ast.Attribute):
             root = root.value
-        if isinstance(root, cst.Name):
-            self._add(node, get_full_name_for_node(node) or "")
-        else:
-            node.value.visit(self)  # of `f(x).view` the attribute says nothing
-        return False
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(root, ast.Name):
+            found.append((node, "called" if node in called and role == "read" else role))
+            continue
+        if isinstance(node, ast.Call):
+            called.add(node.func)
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        plain = [item for item in targets if isinstance(item, ast.Name | ast.Attribute)]
+        waiting += [(child, role) for child in ast.iter_child_nodes(node) if child not in plain]
+    return sorted(found, key=lambda item: (item[0].lineno, item[0].col_offset))
 
-    def visit_Name(self, node: cst.Name) -> None:
-        self._add(node, node.value)
 
-    def _add(self, node: cst.Attribute | cst.Name, text: str) -> None:
-        if not self._inside:
-            return
-        role = "signature" if self._in_signature else "called" if node in self._called else "read"
-        names = self.get_metadata(QualifiedNameProvider, node, set())
-        imported = next((item.name for item in names if item.source is QualifiedNameSource.IMPORT), "")
-        bound = [item.name for item in names if item.source is QualifiedNameSource.LOCAL]
-        outer = bool(bound) and not any(f"{item}.".startswith(f"{self._name}.") for item in bound)
-        self.found.append(Use(text, role, self._line(node), imported, outer, not names))
+def _own_nodes(scope: ast.Module | code.FunctionNode) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope; of functions, classes and comprehensions in it only the nodes themselves."""
+    waiting: list[ast.AST] = list(scope.body)
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(node, code.DefinitionNode | ast.Lambda | ast.comprehension):
+            waiting += ast.iter_child_nodes(node)
 
 
 def propose(repository: Path, module: code.Module, definition: code.Definition) -> tuple[Proposal, ...]:
@@ -166,22 +132,17 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
         if known.get(found.name or text, (0, ""))[0] < weight:
             known[found.name or text] = (weight, text)
     order = sorted(reasons, key=lambda path: (-sum(weight for weight, _ in reasons[path].values()), path))
-    proposals = []
-    for path in order:
-        texts = [text for _, text in sorted(reasons[path].values(), key=lambda item: -item[0])]
-        if len(texts) > MAX_REASONS + 1:
-            texts = [*texts[:MAX_REASONS], f"{len(texts) - MAX_REASONS} more names"]
-        proposals.append(Proposal(path, tuple(texts)))
-    return tuple(proposals)
+    best = {path: sorted(reasons[path].values(), key=lambda item: -item[0])[:MAX_REASONS] for path in order}
+    return tuple(Proposal(path, tuple(text for _, text in found)) for path, found in best.items())
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A definition of the repository: its file, its name ("" for the module), the statement that binds it."""
+    """A definition of the repository: its file, its name ("" for the module), the node that binds it."""
 
     path: str
     name: str = ""
-    node: ast.stmt | None = None
+    node: ast.AST | None = None
 
 
 def _reasons(
@@ -197,49 +158,33 @@ def _reasons(
         yield base, 3, f"defines the base class `{base.name}`"
     for use in uses(module, definition):
         root, _, rest = use.text.partition(".")
+        needed: _Found | None = None
         if root in ("self", "cls") and lineage:
-            yield from _attribute(files, lineage, rest.partition(".")[0], use)
-        elif use.imported and (imported := files.find(use.imported, module.name)):
-            yield imported, *_reason(imported, use)
+            needed = _attribute(files, lineage, rest.partition(".")[0])
+        elif use.imported:
+            needed = files.find(use.imported, module.name)
         elif use.unknown:  # perhaps bound by a star import
             starred = (files.find(f"{star}.{use.text}", module.name) for star in files.stars(module.name))
-            if known := next(filter(None, starred), None):
-                yield known, *_reason(known, use)
+            needed = next(filter(None, starred), None)
+        if needed is not None:
+            text = f"defines `{needed.name}`" if needed.name else f"is the module `{use.text}`"
+            verb = "named" if use.role == "signature" else use.role
+            yield needed, WEIGHTS[use.role], f"{text}, {verb} at line {use.line}"
 
 
-def _reason(found: _Found, use: Use) -> tuple[int, str]:
-    if found.node is None:
-        return 2, f"is the module `{use.text}`, used at line {use.line}"
-    if use.role == "signature":
-        return 1, f"defines `{found.name}`, named in the signature"
-    is_class, last = isinstance(found.node, ast.ClassDef), use.text.rpartition(".")[2]
-    if is_class and "." in use.text and found.name == use.text.split(".")[-2]:
-        return 3, f"defines `{found.name}`, whose `{last}` is used (line {use.line})"
-    if use.role == "called":
-        return 3, f"defines `{found.name}`, {'instantiated' if is_class else 'called'} at line {use.line}"
-    return 2, f"defines `{found.name}`, read at line {use.line}"
-
-
-def _attribute(
-    files: _Files, lineage: list[_Found], name: str, use: Use
-) -> Iterator[tuple[_Found, int, str]]:
-    """Yield what ``self.name`` is: a method of a base class, or what makes the object assigned to it."""
+def _attribute(files: _Files, lineage: list[_Found], name: str) -> _Found | None:
+    """Return what ``self.name`` is: a method of a base class, or what makes the object assigned to it."""
     for found in lineage:
         if _defines(found, name):
-            yield _Found(found.path, name, found.node), 3, f"defines `{name}`, {use.role} at line {use.line}"
-            return
+            return _Found(found.path, name, found.node)
         for node in ast.walk(found.node) if found.node is not None else ():
             if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
                 continue
-            if all(ast.unparse(target) != f"self.{name}" for target in node.targets):
-                continue
-            maker = files.named(ast.unparse(node.value.func), found.path)
-            if maker and isinstance(maker.node, ast.ClassDef):
-                yield maker, 3, f"defines `{maker.name}`, the class of `self.{name}` (line {use.line})"
-            elif maker and maker.node is not None:
-                yield maker, 2, f"defines `{maker.name}`, which makes `self.{name}`"
-            if maker:
-                return
+            if any(ast.unparse(target) == f"self.{name}" for target in node.targets):
+                maker = files.named(ast.unparse(node.value.func), found.path)
+                if maker is not None and maker.node is not None:
+                    return maker
+    return None
 
 
 def _lineage(files: _Files, module: code.Module, definition: code.Definition) -> Iterator[_Found]:
@@ -343,31 +288,12 @@ class _Files:
         is_link = place.resolve() != self._root / path
         return place.is_file() and not is_link and place.stat().st_size <= MAX_BYTES
 
-    def _read(self, path: str) -> dict[str, list[ast.stmt]]:
-        """Return the statements that bind each name of a file, ``*`` included, those under ``if`` too."""
-        found: dict[str, list[ast.stmt]] = {}
+    def _read(self, path: str) -> dict[str, list[ast.AST]]:
+        """Return the nodes that bind each name of a file, those under ``if`` too."""
         try:
-            stack: list[ast.AST] = [code.parse((self._root / path).read_bytes())]
+            return code.bindings(_own_nodes(code.parse((self._root / path).read_bytes())))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return found
-        while stack:
-            for node in ast.iter_child_nodes(stack.pop(0)):
-                for name in _bound(node):
-                    found.setdefault(name, []).append(node)  # type: ignore[arg-type]
-                if not isinstance(node, code.DefinitionNode | ast.expr):
-                    stack.append(node)
-        return found
-
-
-def _bound(node: ast.AST) -> list[str]:
-    if isinstance(node, code.DefinitionNode):
-        return [node.name]
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return code.bound_by(node)
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return [item.id for target in targets for item in ast.walk(target) if isinstance(item, ast.Name)]
-    return []
+            return {}
 
 
 def _imported(node: ast.Import | ast.ImportFrom, name: str) -> str:

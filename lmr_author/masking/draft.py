@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import itertools
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -16,20 +17,6 @@ from dataclasses import dataclass, field
 from lmr_author import code
 from lmr_author.masking.context import uses
 from lmr_author.masking.notes import MaskNotes, one_line
-
-VERBS = frozenset(
-    """
-    accumulate add adjust aggregate align apply assign augment average backtrack batch bin build cache calculate clip
-    collate collect combine compare compute concat convert copy count create crop decode detect drop embed encode
-    estimate evaluate expand extract fetch fill filter find fit flatten format freeze fuse gather generate get group
-    init initialize inject insert interpolate iterate learn load log make map mask match measure merge mix normalize
-    optimize pack pad parse perturb plot pool predict prepare preprocess process project prune quantize rank read
-    reduce remove render repeat replace rerank reset reshape resize restore rotate sample save scale score search
-    select set shift shuffle smooth softmax sort split stack sum swap tokenize train transform truncate update validate
-    warp weight wrap write
-    """.split()  # noqa: SIM905
-)
-"""First words of a function's name that make a sentence of it: ``compute_loss``, but not ``cl_forward``."""
 
 
 def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
@@ -42,7 +29,7 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
         item for item in module.definitions if (item.kind, item.qualname) == ("class", definition.class_name)
     ]
     own, around = documented(definition), read_docstring(classes[0].docstring) if classes else Documented()
-    summary = own.summary or _from_name(definition, around.summary)
+    summary = own.summary or _from_class(definition, around.summary)
     inputs, outputs = tuple(_inputs(definition, own, around)), _outputs(definition, own)
     inside, outside = used_names(module, definition)
     docstring = ""
@@ -98,17 +85,14 @@ def _written(node: ast.expr | None) -> str:
     return quoted[2] if quoted else text
 
 
-def _from_name(definition: code.Definition, around: str) -> str:
-    """Return a summary from the name, where it makes one: `compute_loss` says "Compute loss."."""
+def _from_class(definition: code.Definition, about: str) -> str:
+    """Return a summary of an undocumented constructor or forward pass, with what the docstring of its class says."""
     owner = definition.class_name.rpartition(".")[2]
-    about = re.sub(r"^(A|An|The|This)\b", lambda match: match[0].lower(), around)
-    about = f": {about}" if about else "."
+    about = re.sub(r"^(A|An|The|This)\b", lambda match: match[0].lower(), about)
+    end = f": {about}" if about else "."
     if definition.name == "__init__":
-        return f"Initialize {'an' if owner[:1] in 'AEIOU' else 'a'} `{owner}`{about}"
-    if definition.name in ("forward", "__call__") and owner:
-        return f"Forward pass of `{owner}`{about}"
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", definition.name).strip("_").lower().split("_")
-    return f"{' '.join(filter(None, words)).capitalize()}." if words[0] in VERBS and len(words) > 1 else ""
+        return f"Initialize {'an' if owner[:1] in 'AEIOU' else 'a'} `{owner}`{end}"
+    return f"Forward pass of `{owner}`{end}" if owner and definition.name in ("forward", "__call__") else ""
 
 
 # names off the golden
@@ -184,7 +168,7 @@ _GENERIC = frozenset(
     """
     a an the this that it its is are be of for in to from with by on as at and or all any each given some which when
     forward pass step run runs call called every performed computation function method class module object main entry
-    point init initialize constructor create helper utility implementation implement define perform do compute
+    point init initialize constructor create helper utility implementation implement define defines perform do compute
     calculate get gets return result output input value data model layer use uses used
     """.split()  # noqa: SIM905
 )
@@ -341,24 +325,17 @@ def purpose(paragraph: str, own_names: Collection[str] = (), parameters: Collect
     known = {name.lower() for name in parameters}
     lines = []
     for line in paragraph.splitlines():
-        entry = _ENTRY.match(line) or re.match(r"\s*(?P<name>\w+)(?P<type>)\s+-\s", line)
-        about = entry and (entry["name"].lower() in known or entry["type"] or "_" in entry["name"])
-        if about or _TITLE.fullmatch(line.partition(":")[0]):
+        entry = _ENTRY.match(line)
+        if entry and (entry["name"].lower() in known or entry["type"]):
+            break
+        if _TITLE.fullmatch(line.partition(":")[0]):
             break
         if not re.fullmatch(r"[\W_]*", line):  # a rule of dashes
             lines.append(line)
-    kept: list[str] = []
-    for sentence in sentences(one_line(" ".join(lines))):
-        if _NO_PURPOSE.match(sentence):
-            break
-        kept.append(sentence)
-    text = " ".join(kept)
-    empty = {*_GENERIC, *(word for name in own_names for word in _words(name))}
-    stems = tuple(word[:5] for word in empty if len(word) > 3)  # "prunes" says no more than `prune`
-    words = [word for word in _words(text) if len(word) > 1 and not word.isdigit()]
-    is_title = len(words) < 2 and text.isascii()  # other scripts may have no blanks
-    says = any(word not in empty and not word.startswith(stems) for word in words)
-    return text if says and not is_title else ""
+    found = sentences(one_line(" ".join(lines)))
+    text = " ".join(itertools.takewhile(lambda sentence: not _NO_PURPOSE.match(sentence), found))
+    words = {word for word in _words(text) if len(word) > 1 and not word.isdigit()}
+    return text if words - _GENERIC - {word for name in own_names for word in _words(name)} else ""
 
 
 def sentences(text: str) -> list[str]:

@@ -165,12 +165,17 @@ def set_instruction(task: Task, one: Implementation, text: str) -> None:
 
 def set_category(task: Task, one: Implementation, name: str) -> None:
     """Write a category into ``info.json``. Raises UsageError for one that is none of the nine."""
+    require_category(name)
+    _change(task, one, category=name)
+
+
+def require_category(name: str) -> None:
+    """Raise UsageError for a category that is none of the nine, with a suggestion."""
     if name not in CATEGORIES:
         near = [item for item in CATEGORIES if name.strip().lower() in item.lower()] if name.strip() else []
         near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
         guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
-    _change(task, one, category=name)
 
 
 def _change(task: Task, one: Implementation, **parts: str) -> None:

@@ -34,9 +34,6 @@ RECORD = "from-repository.json"
 Format: ``schemas/from-repository.schema.json``.
 """
 
-SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-"""The worst first."""
-
 
 @dataclass(frozen=True)
 class Cleaned:
@@ -119,22 +116,18 @@ def _is_kept_apart(path: Path) -> bool:
 
 
 def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
-    """Return the paths of what can be taken out of the tree without asking: generated files.
+    """Return the paths that are taken out without asking: generated files in which the solution surely stands.
 
-    Only where the solution surely stands in it; a file that somebody wrote is the annotator's to decide, and
-    so is one of a package that happens to be called ``dist``.
-
-    Args:
-        leaks: what was found.
-        repository: the agent's tree.
+    A file that somebody wrote is the annotator's to decide, and so is one of a package that happens to be called
+    ``dist``.
     """
-
-    def is_in_package(path: PurePosixPath) -> bool:
-        folders = [item for item in path.parents if item.name in ("build", "dist")]
-        return path.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
-
     found = {leak.path for leak in leaks if leak.sure and leak.generated}
-    return tuple(sorted(path for path in found if not is_in_package(PurePosixPath(path))))
+    return tuple(sorted(path for path in found if not _is_in_package(repository, PurePosixPath(path))))
+
+
+def _is_in_package(repository: Path, path: PurePosixPath) -> bool:
+    folders = [item for item in path.parents if item.name in ("build", "dist")]
+    return path.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
 
 
 def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, ...]:
@@ -262,7 +255,8 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     about = [item for item in validate_view(view, select_checks(["LMR4"])) if item.implementation in indices]
     # A finding without a file is about the task; a file may have been taken out just now.
     there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
-    still_open = sorted(accepted.sort(task, there).open, key=lambda item: SEVERITIES.index(item.severity))
+    worst_first = list(Severity)
+    still_open = sorted(accepted.sort(task, there).open, key=lambda item: worst_first.index(item.severity))
     remarks = [
         f"{item.path}:{item.line} asks for {item.requirement}, {'' if item.sure else 'probably '}this repository's own "
         "package, whose published form holds the solution: leave it out of the image (`env lock` does)"

@@ -205,14 +205,16 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
         function = function_of(module, definition, begun)
         chosen.append(Chosen(target.path, module, function, begun=function in begun))
     selection = Selection(info, repository, tuple(chosen))
+    masked = {one.target: one.index for one in info.implementations}
+    for item in chosen:
+        if item.begun and item.target in masked:
+            index = masked[item.target]
+            raise TargetError(
+                f"{item.target} is already masked, as implementation {index}",
+                f"`lmr-author instruct --implementation {index}` sets another instruction or category; to "
+                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(item.target))}",
+            )
     for path, items in selection.by_file().items():
-        for item, known in ((item, known) for item in items for known in info.implementations):
-            if known.target == item.target and item.begun:
-                raise TargetError(
-                    f"{known.target} is already masked, as implementation {known.index}",
-                    f"`lmr-author instruct --implementation {known.index}` sets another instruction or category; to "
-                    f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(known.target))}",
-                )
         refuse_overlaps(info, path, items[0].module, [item.definition for item in items])
     return selection
 

@@ -12,8 +12,8 @@ from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.leaks.statements import compare, of_function
 from lmr_author.masking import locate
 from lmr_author.masking.body import is_masked, unmask_source
-from lmr_author.masking.locate import Selection, means
-from lmr_author.task import Task, TaskInfo, also_masked, golden_name
+from lmr_author.masking.locate import Chosen, Selection, means
+from lmr_author.task import Task, TaskInfo, also_masked
 from lmr_author.task.also_masked import AlsoMasked
 
 UNLIKE = 0.4
@@ -25,30 +25,22 @@ class LookAlike:
     """A look-alike that is to be masked.
 
     Attributes:
-        path: its file, relative to the repository.
-        module: that file as it is now.
         record: its entry in ``authoring/also-masked.json``.
         similarity: how much of its target stands in it, 0 to 1.
-        begun: it is masked already, by a command that was killed.
     """
 
-    path: str
-    module: code.Module
-    definition: code.Definition
+    chosen: Chosen
     record: AlsoMasked
     similarity: float
-    begun: bool = False
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """Remarks for the annotator."""
+    def remark(self) -> str:
+        """A remark where the two are hardly alike, else ""."""
         if self.similarity >= UNLIKE:
-            return ()
-        percent = round(self.similarity * 100)
+            return ""
         undo = f"`lmr-author unmask {shlex.quote(self.record.node_id)}` restores it"
-        return (
-            f"{self.record.node_id} has little of {self.record.target} ({percent} %): if it is wrong, {undo}",
-        )
+        share = f"{self.record.target} ({round(self.similarity * 100)} %)"
+        return f"{self.record.node_id} has little of {share}: if it is wrong, {undo}"
 
 
 def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: Path) -> tuple[LookAlike, ...]:
@@ -102,12 +94,12 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
             share, name = max(shares, key=lambda item: item[0])
             kept = original_name(task, path)
             record = AlsoMasked(path, function.qualname, function.nth, name, kept)
-            found.append(LookAlike(path, module, function, record, share))
+            found.append(LookAlike(Chosen(path, module, function), record, share))
         else:
-            found.append(LookAlike(path, module, function, entry, share, begun=True))
-    for path in {item.path for item in found}:
+            found.append(LookAlike(Chosen(path, module, function, begun=True), entry, share))
+    for path in {item.record.path for item in found}:
         chosen = [item.definition for item in selection.chosen if item.path == path]
-        along = [item.definition for item in found if item.path == path]
+        along = [item.chosen.definition for item in found if item.record.path == path]
         locate.refuse_overlaps(selection.info, path, modules[path], [*chosen, *along])
     return tuple(found)
 
@@ -132,7 +124,7 @@ def original_name(task: Task, path: str) -> str:
 def record(task: Task, along: Iterable[LookAlike]) -> None:
     """Write down what is about to be masked along, before it is."""
     entries = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
-    new = {(item.path, item.record.qualname, item.record.nth): item.record for item in along}
+    new = {(item.record.path, item.record.qualname, item.record.nth): item.record for item in along}
     if new:
         also_masked.save(task, list({**entries, **new}.values()))
 
@@ -171,7 +163,7 @@ def restore(
     left = [item for item in entries if item not in chosen]
     if chosen:
         also_masked.save(task, left)
-    for name in {item.original for item in chosen} - {item.original for item in left} - {""}:
+    for name in {item.original for item in chosen} - {item.original for item in left}:
         files.inside(task.root, name).unlink(missing_ok=True)
     return tuple(item.node_id for item in chosen)
 
@@ -180,11 +172,11 @@ def _restored(
     task: Task, info: TaskInfo, path: str, entries: Sequence[AlsoMasked], force: bool
 ) -> tuple[bytes, bool]:
     """Return a file with its look-alikes restored; True when it was edited, and its whole original takes its place."""
-    taken = {item.golden_file: item.goal_file for item in info.implementations}
-    name = entries[0].original or golden_name(path, taken)  # tasks of older versions have a golden only
-    kept = files.inside(task.root, name)
+    kept = files.inside(task.root, entries[0].original)
     if not kept.is_file():
-        raise LmrError(f"{name}, the original of {path}, is missing", "restore it from version control")
+        raise LmrError(
+            f"{entries[0].original}, the original of {path}, is missing", "restore it from version control"
+        )
     original = code.Module.parse(kept.read_bytes(), path)
     try:
         module = locate.parse(task.repository(info), path)

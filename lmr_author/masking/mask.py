@@ -12,22 +12,14 @@ from lmr_author.masking import leftovers, look_alikes
 from lmr_author.masking.body import mask_source
 from lmr_author.masking.context import Proposal, propose
 from lmr_author.masking.draft import draft
-from lmr_author.masking.instruction import drafted, words_of
+from lmr_author.masking.instruction import drafted, require_category, words_of
 from lmr_author.masking.leftovers import OpenLeak
 from lmr_author.masking.locate import Chosen, Selection, select
 from lmr_author.masking.look_alikes import LookAlike
 from lmr_author.masking.notes import Described, MaskNotes, overlaid
 from lmr_author.masking.unmask import earlier
 from lmr_author.suggesting import sections
-from lmr_author.task import (
-    CATEGORIES,
-    Implementation,
-    Task,
-    TaskInfo,
-    also_masked,
-    golden_name,
-    unit_test_name,
-)
+from lmr_author.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
 from lmr_author.task.also_masked import AlsoMasked
 from lmr_author.texts import listed
 
@@ -106,7 +98,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     check(options, selection)
     known = describe(task, selection, options)
     planned = _plan(task, selection, along, known)
-    remarks = [remark for item in along for remark in item.remarks]
+    remarks = [item.remark for item in along if item.remark]
     remarks += [remark for one in planned for remark in one.remarks]
     hints = [*_gpu_hints(selection), *_context_hints(selection, known)]
     for name, data in (kept for one in planned for kept in one.originals.items()):
@@ -153,8 +145,8 @@ def check(options: MaskOptions, selection: Selection) -> None:
             )
     common = Described(category=options.category or "", retrieval=options.retrieval)
     for said in (common, *options.each.values()):
-        if said.category and said.category not in CATEGORIES:
-            raise UsageError(f"unknown category {said.category!r}", "one of: " + "; ".join(CATEGORIES))
+        if said.category:
+            require_category(said.category)
         for path in said.retrieval or ():
             if not files.inside(selection.repository, path).is_file():
                 raise UsageError(
@@ -299,8 +291,9 @@ def _plan(
     earlier_masked += [(one.path, one.qualname, one.nth) for one in also_masked.load(task)]
     planned = []
     # Files with look-alikes only come first: a command that is killed has not written the target's entry.
-    for path in dict.fromkeys([item.path for item in along if item.path not in targets] + list(targets)):
-        items, own = targets.get(path, []), [item for item in along if item.path == path]
+    others = [item.chosen for item in along]
+    for path in dict.fromkeys([item.path for item in others if item.path not in targets] + list(targets)):
+        items, own = targets.get(path, []), [item for item in others if item.path == path]
         module = items[0].module if items else own[0].module
         golden = golden_name(path, taken)
         if items:
@@ -311,16 +304,15 @@ def _plan(
             name for name in (*kept, look_alikes.original_name(task, path)) if (task.root / name).exists()
         ]
         masked_here = [(name, nth) for place, name, nth in earlier_masked if place == path]
-        here = [item.definition for item in items] + [item.definition for item in own]
-        masked_here += [(definition.qualname, definition.nth) for definition in here]
+        masked_here += [(item.definition.qualname, item.definition.nth) for item in (*items, *own)]
         original = module.data
         for name in kept:
             original = files.inside(task.root, name).read_bytes()
             _assert_original(code.Module.parse(original, name), module, masked_here)
         pending = [item for item in items if not item.begun]
-        others = [item.definition for item in own if not item.begun]
+        emptied = [item.definition for item in own if not item.begun]
         notes = {item.definition.label: known[str(item.target)].notes or MaskNotes() for item in pending}
-        masked = mask_source(module, [item.definition for item in pending], notes, others)
+        masked = mask_source(module, [item.definition for item in pending], notes, emptied)
         originals = dict.fromkeys(names, original)
         planned.append(_Planned(path, tuple(items), golden, originals, masked.data, masked.remarks))
     return planned

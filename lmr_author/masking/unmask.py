@@ -79,14 +79,7 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         kept = tuple(item for item in info.implementations if item.index != one.index)
         info = replace(info, implementations=kept)
         task.save(info)
-        needed = {item.golden_file for item in kept}
-        # A look-alike that an older version masked has its original nowhere else.
-        needed |= {
-            one.golden_file
-            for item in also_masked.load(task)
-            if (item.path, item.original) == (one.goal_file, "")
-        }
-        if one.golden_file not in needed:
+        if one.golden_file not in {item.golden_file for item in kept}:
             task.golden(one).unlink(missing_ok=True)
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
     back = leftovers.PutBack()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Protocol
+
+import msgspec
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
@@ -67,18 +69,19 @@ class Wizard(Protocol):
 def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     """Return the problems of a draft, by field."""
     found = {}
-    for field in ("title", "year"):
-        if not getattr(draft, field):
-            found[field] = "not found in the paper"
+    for name in ("title", "year"):
+        if not getattr(draft, name):
+            found[name] = "not found in the paper"
     if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
         found["year"] = f"{draft.year!r} is not a year"
     if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
         found["number"] = f"{draft.number!r} is not a task number"
     elif int(draft.number) in taken:
         found["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
-    for field in ("name", "repo_folder"):
-        if not _NAME.match(getattr(draft, field)):
-            found[field] = f"{getattr(draft, field)!r} is not a valid folder name"
+    for name in ("name", "repo_folder"):
+        if not _NAME.match(getattr(draft, name)):
+            rule = "letters, digits, '.', '_' and '-', the first one a letter or digit"
+            found[name] = f"{getattr(draft, name)!r} is not a valid folder name ({rule})"
     if draft.repo_folder.lower() in _RESERVED:
         found["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
     if draft.repo_url:
@@ -89,29 +92,13 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     return found
 
 
-def require_complete(draft: Draft, taken: Mapping[int, str]) -> None:
-    """Raise UsageError for the first problem, naming the option that gives the value."""
-    for field, problem in problems(draft, taken).items():
-        raise UsageError(f"{LABELS[field].lower()}: {problem}", f"pass it with {_OPTIONS[field]}")
-
-
-def require_name(name: str, option: str) -> None:
-    """Raise UsageError for an invalid folder name."""
-    if not _NAME.match(name):
-        raise UsageError(
-            f"{option} {name!r} is not a valid folder name",
-            "use letters, digits, '.', '_' and '-', starting with a letter or digit",
-        )
-
-
-def require_folder(name: str, shown: str) -> None:
-    """Raise UsageError for a name that the repository's folder cannot have."""
-    if not name:
-        raise UsageError(f"{shown} gives the repository's folder no name", "pass one with --repo-folder")
-    if name.lower() in _RESERVED:
-        raise UsageError(
-            f"the repository's folder cannot be called {name}", "pass another name with --repo-folder"
-        )
+def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)) -> None:
+    """Raise UsageError for the problems of some fields, naming the options that give the values."""
+    found = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
+    if found:
+        texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in found.items())
+        options = " and ".join(_OPTIONS[name] for name in found)
+        raise UsageError("; ".join(texts), f"pass {'it' if len(found) == 1 else 'them'} with {options}")
 
 
 def default_name(title: str) -> str:
@@ -137,14 +124,14 @@ def default_name(title: str) -> str:
 class InterruptedDraft:
     """The state of an interrupted wizard: paper and repository as they were named, and answers by field."""
 
-    paper: str
-    repo: str
-    answers: Mapping[str, str]
+    paper: Annotated[str, msgspec.Meta(min_length=1)]
+    repo: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 def keep(tasks_dir: Path, kept: InterruptedDraft) -> None:
     """Store the state of a paper's wizard. Raises LmrError when the file is damaged."""
-    _write(tasks_dir, [*_others(tasks_dir, kept.paper), kept])
+    forget(tasks_dir, kept.paper, kept)
 
 
 def kept_in(tasks_dir: Path) -> list[InterruptedDraft]:
@@ -153,43 +140,23 @@ def kept_in(tasks_dir: Path) -> list[InterruptedDraft]:
     Raises LmrError when the file is damaged: the next answer would be written over all of them.
     """
     path = tasks_dir / PROGRESS
-    return [_read(path, entry) for entry in files.read_entries_to_change(path, "interrupted")]
+    try:
+        return msgspec.convert(files.read_entries_to_change(path, "interrupted"), list[InterruptedDraft])
+    except msgspec.ValidationError as error:
+        raise LmrError(
+            f"{path}: not the answers of an interrupted new-task: {error}",
+            "correct the file by hand, or move it away to be asked everything again",
+        ) from error
 
 
-def answers_about(tasks_dir: Path, paper: str) -> Mapping[str, str]:
-    """Return the earlier answers about a paper. Raises LmrError when the file is damaged."""
-    return next((one.answers for one in kept_in(tasks_dir) if one.paper == paper), {})
+def forget(tasks_dir: Path, paper: str, now: InterruptedDraft | None = None) -> None:
+    """Drop the state of a paper whose task is made or given up, or put another in its place.
 
-
-def forget(tasks_dir: Path, paper: str) -> None:
-    """Drop the state of a paper whose task is made or given up. Raises LmrError when the file is damaged."""
-    _write(tasks_dir, _others(tasks_dir, paper))
-
-
-def _others(tasks_dir: Path, paper: str) -> list[InterruptedDraft]:
-    return [one for one in kept_in(tasks_dir) if one.paper != paper]
-
-
-def _write(tasks_dir: Path, kept: Collection[InterruptedDraft]) -> None:
+    Raises LmrError when the file is damaged.
+    """
     path = tasks_dir / PROGRESS
+    kept = [*(one for one in kept_in(tasks_dir) if one.paper != paper), *([now] if now else [])]
     if kept:
         files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
     else:
         path.unlink(missing_ok=True)
-
-
-def _read(path: Path, entry: Mapping[str, Any]) -> InterruptedDraft:
-    paper, repo, answers = entry.get("paper"), entry.get("repo", ""), entry.get("answers", {})
-    if paper and isinstance(paper, str) and isinstance(repo, str) and isinstance(answers, dict):
-        fields = {name: value for name, value in answers.items() if name in LABELS}
-        if all(isinstance(value, str) for value in fields.values()):
-            return InterruptedDraft(paper, repo, fields)
-    raise LmrError(
-        f"{path}: not the answers of an interrupted new-task",
-        "correct the file by hand, or move it away to be asked everything again",
-    )
-
-
-def with_answers(draft: Draft, answers: Mapping[str, str], given: Collection[str]) -> Draft:
-    """Return the draft with earlier answers, except for fields ``given`` on the command line now."""
-    return replace(draft, **{key: value for key, value in answers.items() if key not in given})

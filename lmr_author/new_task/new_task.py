@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,28 +13,25 @@ from lmr_author import files, paper, repo
 from lmr_author.environment.base_images import BaseImage, choose_base
 from lmr_author.environment.detect import read_recipe
 from lmr_author.environment.dockerfile import render, render_dockerignore
-from lmr_author.environment.lock_file import SECONDS, Lock, LockOptions
+from lmr_author.environment.lock_file import SECONDS, LockOptions
 from lmr_author.environment.pinning import pin
 from lmr_author.environment.recipe import Recipe
-from lmr_author.errors import LmrError
+from lmr_author.errors import LmrError, UsageError
 from lmr_author.new_task import records
 from lmr_author.new_task.draft import (
+    LABELS,
     Draft,
     InterruptedDraft,
     Wizard,
-    answers_about,
     default_name,
     forget,
     keep,
-    require_complete,
-    require_folder,
-    require_name,
-    with_answers,
+    kept_in,
+    require_valid,
 )
-from lmr_author.new_task.notes import notes_on
-from lmr_author.new_task.room import require_free, require_room, taken_numbers
+from lmr_author.new_task.records import Stages, notes_on
 from lmr_author.paper import FetchedPaper, Paper
-from lmr_author.repo import Address, Clone, CloneOptions
+from lmr_author.repo import Address, CloneOptions
 from lmr_author.task import Progress, Task, TaskInfo
 from lmr_author.task.vetting import VettingRecord
 from lmr_author.vetting.vet import read_accepted_vetting
@@ -80,18 +79,6 @@ class NewTaskResult:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Stages:
-    """The results of the stages, from which all files are written."""
-
-    fetched: FetchedPaper
-    paper: Paper
-    clone: Clone
-    recipe: Recipe
-    base: BaseImage
-    lock: Lock
-
-
 def new_task(
     options: NewTaskOptions, progress: Progress | None = None, wizard: Wizard | None = None
 ) -> NewTaskResult:
@@ -103,12 +90,18 @@ def new_task(
     UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
+    taken, given = _taken_numbers(options.tasks_dir), _given(options)
     if options.repo:
-        _repo_folder(options, Address.parse(options.repo))  # wrong input fails before any work
+        given["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
+    if options.id in taken:
+        raise LmrError(
+            f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
+        )
+    require_valid(Draft(**given), taken, given)  # wrong input fails before any work
     choose_base(Recipe(), options.base_image, options.python_version)
-    taken = taken_numbers(options)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
-    answers = answers_about(options.tasks_dir, options.paper) if wizard else {}
+    kept = kept_in(options.tasks_dir) if wizard else []
+    answers = next((one.answers for one in kept if one.paper == options.paper), {})
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         fetched = paper.fetch(options.paper, temporary / "paper.pdf")
@@ -117,7 +110,7 @@ def new_task(
         options, draft = _settle(options, fetched, read, taken, wizard, answers)
         info = _info(draft)
         final = options.tasks_dir / info.folder_name
-        require_free(final)
+        _require_free(final)
         with files.staged_folder(final) as staging:
             place = staging / info.repo_folder_name
             stages = _stages(options, place, fetched, read, say, watched=wizard is not None)
@@ -125,7 +118,7 @@ def new_task(
             had_tests = Task(staging).unit_test_folder(info).is_dir()
             say("writing the task")
             _write(Task(staging), info, stages, vetted)
-            require_free(final)
+            _require_free(final)
     if wizard:
         forget(options.tasks_dir, options.paper)
     return NewTaskResult(Task(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
@@ -148,12 +141,11 @@ def _settle(
         keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
         options = replace(options, repo=wizard.repository(read.repositories))
     address = Address.parse(options.repo)
-    draft = _draft(options, fetched, read, address, _repo_folder(options, address), taken)
+    draft = _draft(options, fetched, read, address, taken)
     if wizard:
-        given = {"number": options.id, "name": options.name, "title": options.title, "year": options.year,
-                 "paper_url": options.paper_url, "repo_url": options.repo_url,
-                 "repo_folder": options.repo_folder}  # fmt: skip
-        draft = with_answers(draft, answers, [name for name, value in given.items() if value is not None])
+        given = _given(options)
+        earlier = {field: text for field, text in answers.items() if field in LABELS and field not in given}
+        draft = replace(draft, **earlier)
         derived = asdict(draft)
 
         def note(now: Draft) -> None:
@@ -162,8 +154,37 @@ def _settle(
 
         note(draft)
         draft = wizard.edit(draft, taken, note)
-    require_complete(draft, taken)
+    require_valid(draft, taken)
     return options, draft
+
+
+def _given(options: NewTaskOptions) -> dict[str, str]:
+    """Return the fields of the draft that the options name, as text."""
+    fields = {
+        "number": options.id,
+        "name": options.name,
+        "title": options.title,
+        "year": options.year,
+        "paper_url": options.paper_url,
+        "repo_url": options.repo_url,
+        "repo_folder": options.repo_folder,
+    }
+    return {field: str(value) for field, value in fields.items() if value is not None}
+
+
+def _taken_numbers(tasks_dir: Path) -> dict[int, str]:
+    """Return the folder of each task number in use in the folder of tasks."""
+    if tasks_dir.exists() and not tasks_dir.is_dir():
+        raise UsageError(f"--tasks-dir {tasks_dir} is not a folder", "name the folder that holds the tasks")
+    taken: dict[int, str] = {}
+    for folder in sorted(tasks_dir.iterdir()) if tasks_dir.is_dir() else ():
+        number, dash, _ = folder.name.partition("-")
+        if dash and number.isdecimal():
+            taken.setdefault(int(number), folder.name)
+        if (folder / "info.json").is_file() and not folder.name.startswith("."):
+            with suppress(LmrError):
+                taken.setdefault(Task(folder).load().instance_id, folder.name)
+    return taken
 
 
 def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
@@ -212,12 +233,10 @@ def _stages(
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     if options.repo_folder is not None:
-        require_name(options.repo_folder, "--repo-folder")
+        return options.repo_folder
     # A clone's folder may have any name; the public address has the repository's.
     public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
-    name = options.repo_folder or public or address.folder_name
-    require_folder(name, address.shown)
-    return name
+    return public or address.folder_name
 
 
 def _draft(
@@ -225,10 +244,10 @@ def _draft(
     fetched: FetchedPaper,
     read: Paper,
     address: Address,
-    repo_folder: str,
     taken: dict[int, str],
 ) -> Draft:
     """Return the values of ``info.json`` about paper and folders: given, else derived."""
+    repo_folder = _repo_folder(options, address)
     title = options.title or fetched.title or read.title
     year = options.year or read.year or fetched.year
     known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
@@ -259,7 +278,7 @@ def _info(draft: Draft) -> TaskInfo:
 
 def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | None) -> None:
     """Write every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
-    require_room(task, info, stages)
+    _require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()
     files.write_bytes(task.paper_pdf(info), pdf)
     files.write_json(task.paper_json(info), stages.paper.to_json())
@@ -275,3 +294,32 @@ def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | N
     records.provenance(info, stages, now).write(task.provenance_path)
     (vetted or records.vetting(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())
+
+
+def _require_free(final: Path) -> None:
+    """Raise LmrError when the task's folder exists."""
+    if final.exists() or final.is_symlink():
+        raise LmrError(f"{final} exists already", "choose another --id or --name, or remove it")
+
+
+def _require_room(task: Task, info: TaskInfo, stages: Stages) -> None:
+    """Raise when the repository has other files where the paper and the tests belong."""
+    wanted = (
+        (task.paper_pdf(info), stages.fetched.path.read_bytes()),
+        (
+            task.paper_json(info),
+            (json.dumps(stages.paper.to_json(), indent=2, ensure_ascii=False) + "\n").encode(),
+        ),
+    )
+    for path, data in wanted:
+        if path.is_symlink() or (path.exists() and not (path.is_file() and path.read_bytes() == data)):
+            raise LmrError(
+                f"the repository already has a {path.name}, where the task's paper belongs",
+                "pass that file as the paper if it is the same, or use a fork of the repository without it",
+            )
+    tests = task.unit_test_folder(info)
+    if tests.is_symlink() or (tests.exists() and not tests.is_dir()):
+        raise LmrError(
+            "the repository has a file unit_test, where the task's tests belong",
+            "use a fork of the repository without it",
+        )

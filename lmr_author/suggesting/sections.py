@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from lmr_author.suggesting.paper import BM25, PaperText
 from lmr_author.suggesting.words import Vocabulary, split
 
-MARGIN = 1.4
-"""Factor by which the best section must beat the next one to be named: a wrong one misleads."""
+MARGIN = 2.0
+"""Factor by which a section must beat the next one to be named where no title names the function."""
 SAME = 5
 """Letters with which two words begin that are taken for one: "Decoder" and ``decode``."""
 
@@ -175,17 +175,20 @@ def _gap(old: tuple[int, ...], new: tuple[int, ...]) -> float | None:
 
 
 def best_section(found: Sequence[Section], function: FunctionWords) -> Section | None:
-    """Return the section that describes a function clearly better than the others; None when there is none."""
+    """Return the section that describes a function clearly better than the others; None when there is none.
+
+    The one that shares most words with the function; a title that names the function must be its own.
+    """
     own = [section for section in found if not _INTRODUCTORY.search(section.title)]
-    named = [_words_of_title(section, function) for section in own]
-    most = max(named, default=0)
-    if most and named.count(most) == 1:
-        return own[named.index(most)]
     paper = PaperText({place: f"{one.title}\n{one.text}" for place, one in enumerate(found)})
     ranked = _ranked(paper, function, [found.index(section) for section in own])
-    if not ranked or (len(ranked) > 1 and ranked[0][0] < MARGIN * ranked[1][0]):
+    if not ranked:
         return None
-    return found[ranked[0][1]]
+    best = found[ranked[0][1]]
+    named = [_words_of_title(section, function) for section in own]
+    if most := max(named):
+        return best if named.count(most) == 1 and own[named.index(most)] is best else None
+    return best if len(ranked) == 1 or ranked[0][0] >= MARGIN * ranked[1][0] else None
 
 
 def _words_of_title(section: Section, function: FunctionWords) -> int:

@@ -1,4 +1,4 @@
-"""Random small programs that end: loops, branches, exceptions, closures, containers, generators."""
+"""Random small programs that end: loops, branches, exceptions, closures, containers."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ class Programs:
 
     def program(self) -> str:
         """A script, with its code at top level or in a function, method, generator or nested function."""
-        shape = self.random.choice(
-            ["script", "script", "guard", "function", "method", "generator", "nested", "async"]
-        )
+        shape = self.random.choice(["script", "script", "guard", "function", "method", "nested"])
         text = PRELUDE + (SHARING if self.random.random() < 0.3 else "")
         self.sharing = "def peek" in text
         if shape == "script":
@@ -71,12 +69,7 @@ class Programs:
                 + self.begun(2, 2, 5, shape)
                 + "\n\nw = Work()\nprint(w.work(a, p), w.n)\ndel w\n"
             )
-        if shape == "async":
-            start = "import asyncio\n\n\nasync def later(x):\n    return x\n\n\nasync def work(a, p):\n"
-            return text + start + self.begun(1, 3, 5, shape) + "\n\nprint(asyncio.run(work(a, p)))\n"
-        call = "print(list(work(a, p)))\n" if shape == "generator" else "print(work(a, p))\n"
-        first = "    yield 0\n" if shape == "generator" else ""
-        return text + "def work(a, p):\n" + first + self.begun(1, 3, 6, shape) + "\n\n" + call
+        return text + "def work(a, p):\n" + self.begun(1, 3, 6, shape) + "\n\nprint(work(a, p))\n"
 
     def begun(self, depth: int, least: int, most: int, shape: str) -> str:
         """Some statements, most of the variables bound before them."""
@@ -149,7 +142,7 @@ class Programs:
         if loop:
             choices += [f"{pad}if {name} > 1:\n{pad}    {word}\n" for word in ("break", "continue")]
             choices += [f"{pad}continue\n"]
-        if shape in ("function", "method", "async"):
+        if shape in ("function", "method"):
             choices += [f"{pad}return {name}\n", f"{pad}if {name}:\n{pad}    return {self.value()}\n"]
         if shape in ("function", "method"):
             inner = f"{pad}def k(x=1):\n{pad}    nonlocal {name}\n{pad}    {name} = x\n{pad}{name} = 4\n"
@@ -157,10 +150,6 @@ class Programs:
             choices += [inner] if depth_of(pad) == 0 else []
         if shape == "method":
             choices += [f"{pad}self.n += {name}\n", f"{pad}{name} = self.n\n"]
-        if shape == "generator":
-            choices += [f"{pad}yield {name}\n", f"{pad}yield from {self.random.choice(LISTS)}\n"] * 2
-        if shape == "async":
-            choices += [f"{pad}{name} = await later({self.name()})\n"] * 3
         return self.random.choice(choices)
 
     def compound(self, depth: int, pad: str, shape: str, loop: bool) -> str:
@@ -184,10 +173,6 @@ class Programs:
             ),
             lambda: f"{pad}try:\n{inner()}{pad}finally:\n{pad}    print({name!r})\n{inner(False)}",
             lambda: f"{pad}with suppress(ValueError, TypeError):\n{inner()}",
-            lambda: (
-                f"{pad}match {name}:\n{pad}    case 1:\n{self.body(depth + 2, 1, 2, shape, loop)}"
-                f"{pad}    case {other} if {other}:\n{self.body(depth + 2, 1, 2, shape, loop)}"
-            ),
         ]
         return self.random.choice(choices)()
 

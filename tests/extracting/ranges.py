@@ -26,4 +26,4 @@ def some_range(module: code.Module, candidates: list[Suite], random: Random) -> 
     suite = random.choice(candidates)
     begin = random.randrange(len(suite.statements))
     end = min(len(suite.statements) - 1, begin + random.choice(LENGTHS))
-    return first_line(suite.statements[begin]), last_line(module, suite.statements[end])
+    return first_line(suite.statements[begin]), last_line(suite.statements[end])

@@ -95,10 +95,10 @@ def test_what_is_called_inherited_read_and_named(repository: Path) -> None:
     found = proposed(repository, "train.py::Mine.step")
     assert found == {
         "pkg/base.py": "defines `Base.step`, which it overrides",
-        "pkg/config.py": "defines `EPS`, read at line 23; defines `Config`, named in the signature",
-        "pkg/coder.py": "defines `Encoder`, the class of `self.encoder` (line 23)",
+        "pkg/config.py": "defines `EPS`, read at line 23; defines `Config`, named at line 22",
+        "pkg/coder.py": "defines `Encoder`, called at line 23",
         "pkg/root.py": "defines `inherited`, called at line 24",
-        "utils.py": "defines `make_helper`, which makes `self.helper`",
+        "utils.py": "defines `make_helper`, called at line 25",
     }
     assert next(iter(found)) == "pkg/base.py"
 
@@ -107,7 +107,7 @@ def test_modules_and_classes(repository: Path) -> None:
     found = proposed(repository, "train.py::Mine.modules")
     assert found["pkg/deep/more.py"] == "defines `deep_function`, called at line 31"
     assert found["utils.py"] == "defines `pad`, read at line 32"
-    assert found["pkg/exported.py"] == "defines `Exported`, whose `build` is used (line 32)"
+    assert found["pkg/exported.py"] == "defines `Exported`, called at line 32"
 
 
 def test_star_imports_are_followed(repository: Path) -> None:

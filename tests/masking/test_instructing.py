@@ -12,7 +12,6 @@ from lmr_author.cli.app import main
 from lmr_author.masking import instruction as mask_instruction
 from lmr_author.masking.instruction import draft_instruction
 from lmr_author.masking.notes import MaskNotes
-from lmr_author.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.task import Target
 from tests import example as example_task
 from tests import example as example_texts
@@ -71,32 +70,6 @@ def test_without_a_docstring_the_signature_speaks() -> None:
     assert f"Its purpose: {GAP}. Inputs: `a`; `rest`; `key`; `more`." in text
     assert "Return what its callers expect." in text
     assert "May be ignored: `rest`, `more`." in text
-
-
-PAGES = {
-    1: "A Title\nAbstract\nWe score pairs.\n1 Introduction\nPairs of answers are scored by many, and a scale helps.\n"
-    "2\nData\nWe collected data in 2019 from the web and cleaned it by hand.\n",
-    2: "3 Scoring\nA scorer takes pairs of answers and a scale. The score of a pair is its scaled sum.\n"
-    "12 Monkeys\nwere seen\n3.1 Scale\nThe temperature is fixed.\n4 Results\nTable 1 has numbers.\n"
-    "References\n5 Not A Section\nof the paper\n",
-}
-
-
-def test_sections_run_on_and_end_at_the_references() -> None:
-    assert [(one.number, one.title) for one in sections(PAGES)] == [
-        ("1", "Introduction"), ("2", "Data"), ("3", "Scoring"), ("3.1", "Scale"), ("4", "Results"),
-    ]  # fmt: skip
-
-
-def test_the_section_that_describes_a_function() -> None:
-    found = best_section(sections(PAGES), FunctionWords("score", "Scorer", ("pairs", "scale")))
-    assert found is not None and found.named == "section 3 (Scoring)"
-
-
-@pytest.mark.parametrize("words", [FunctionWords("zebra"), FunctionWords("")])
-def test_no_section_is_better_than_a_wrong_one(words: FunctionWords) -> None:
-    assert best_section(sections(PAGES), words) is None
-    assert best_section((), words) is None
 
 
 def test_the_command_drafts_sets_and_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,8 +20,6 @@ from lmr_author.masking.notes import (
     docstring_lines,
     masked_body,
     one_line,
-    overlaid,
-    read_notes,
 )
 
 FULL = MaskNotes(
@@ -77,12 +75,6 @@ def tidy(notes: MaskNotes) -> MaskNotes:
     )
 
 
-@settings(max_examples=300, deadline=None)
-@given(notes)
-def test_notes_are_read_back_as_they_were_written(given_notes: MaskNotes) -> None:
-    assert read_notes(given_notes.lines("f")) == tidy(given_notes)
-
-
 @settings(max_examples=150, deadline=None)
 @given(notes, ENDINGS)
 def test_notes_survive_a_file(given_notes: MaskNotes, newline: str) -> None:
@@ -109,11 +101,6 @@ def test_a_bare_todo() -> None:
     ]  # fmt: skip
     assert FULL.has_comment and not MaskNotes(docstring="D.").has_comment
     assert FULL.without_comment() == MaskNotes()
-
-
-def test_what_is_given_goes_over_what_was_there() -> None:
-    assert overlaid(FULL, MaskNotes(objective="Else.")).objective == "Else."
-    assert overlaid(FULL, MaskNotes(objective="Else.")).inputs == FULL.inputs
 
 
 # docstrings
@@ -166,6 +153,3 @@ def test_an_existing_docstring_is_never_changed() -> None:
     module = code.Module.parse(b'def f():\n    """Mine."""\n    return 1\n', "file.py")
     with pytest.raises(TargetError, match="never changed"):
         mask_source(module, module.definitions, {"f": MaskNotes(docstring="Yours.")})
-
-
-# remarks

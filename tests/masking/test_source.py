@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -152,10 +151,6 @@ def test_did_you_mean() -> None:
     with pytest.raises(TargetError) as error:
         code.find(module, Target.parse("file.py::A.B.forwrd"))
     assert "A.B.forward" in error.value.hint
-    module = code.Module.parse(b"class SplitCrossEntropy:\n    def rate(self): pass\n", "file.py")
-    with pytest.raises(TargetError) as error:
-        code.find(module, Target.parse("file.py::rates"))
-    assert error.value.hint == "did you mean file.py::SplitCrossEntropy.rate?"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +197,7 @@ def test_a_qualified_name_is_that_of_classes_and_then_of_functions() -> None:
 
 
 def test_unmask_of_mask_is_the_file_on_a_sample_of_real_code() -> None:
-    """Every function of files drawn from the library; `python -m tests.masking.roundtrip` takes them all."""
+    """Every function of files drawn from the library; `python -m tests.masking.roundtrip FOLDER…` takes them all."""
     standard, installed = library_files()
     small = [path for path in standard + installed if path.stat().st_size < 20_000]
     checked = [check_file(path) for path in random.Random(20).sample(small, 60)]
@@ -264,12 +259,3 @@ def test_property_any_shape(header: str, body: list[str], doc: bool, indent: str
     assert is_masked(goal.definitions[0])
     assert goal.definitions[0].docstring == definition.docstring
     assert unmask_source(module, goal, "f") == data
-
-
-def test_python_version_of_this_suite() -> None:
-    """Type parameters are parsed where the interpreter knows them."""
-    if sys.version_info < (3, 12):
-        with pytest.raises(SourceError):
-            code.Module.parse(b"def f[T](x: T) -> T:\n    return x\n", "file.py")
-    else:
-        assert b"raise" in mask_one(b"def f[T: (int, str)](x: T) -> T:\n    return x\n", "f")

@@ -94,13 +94,6 @@ def test_what_is_compiled_gets_its_compiler(
     assert "        build-essential \\\n" in written and "        python3-dev \\\n" in written
 
 
-def test_the_schemas_of_the_records_are_schemas() -> None:
-    for name in ("provenance", "vetting", "base-images"):
-        schema = resources.schema(name)
-        jsonschema.Draft202012Validator.check_schema(schema)
-        assert schema["$id"].endswith(f"{name}.schema.json")
-
-
 def test_what_was_decided_for_the_annotator_is_said(tmp_path: Path, pdf: Path, source: Path) -> None:
     commit(source, {"unit_test/old.py": "", "a.TXT": "", "A.txt": "", "c.pyc": b""})
     add_link(source, "lib", "1" * 40)

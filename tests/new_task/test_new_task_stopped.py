@@ -36,9 +36,15 @@ def start(
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize(
-    "moment", ["reading the paper", "cloning", "reading the repository", "pinning", "writing the task"]
+    ("moment", "number"),
+    [
+        ("reading the paper", signal.SIGINT),
+        ("cloning", signal.SIGKILL),
+        ("reading the repository", signal.SIGINT),
+        ("pinning", signal.SIGINT),
+        ("writing the task", signal.SIGKILL),
+    ],
 )
 def test_stopped_at_any_moment_there_is_no_task(
     tmp_path: Path, pdf: Path, source: Path, moment: str, number: signal.Signals

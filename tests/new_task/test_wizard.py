@@ -19,20 +19,13 @@ from lmr_author.cli import new_task as new_task_wizard
 from lmr_author.cli.new_task import AtTerminal
 from lmr_author.cli.ui import Progress
 from lmr_author.errors import LmrError
-from lmr_author.new_task.draft import LABELS, PROGRESS, Draft, InterruptedDraft, keep, kept_in, problems
+from lmr_author.new_task.draft import LABELS, PROGRESS, InterruptedDraft, keep, kept_in
 from lmr_author.new_task.new_task import NewTaskOptions, new_task
 from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
 from tests.servers import Answer, serve
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test here needs a package index."""
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
 
 
 @pytest.fixture
@@ -165,13 +158,6 @@ def test_every_answer_is_kept_at_once(keys: PipeInput, options: NewTaskOptions) 
     assert new_task(options, wizard=PERSON).task.name == "1-Kept"
 
 
-def test_ctrl_c_leaves_no_task(keys: PipeInput, options: NewTaskOptions) -> None:
-    keys.send_text(CTRL_C)
-    with pytest.raises(KeyboardInterrupt):
-        new_task(options, wizard=PERSON)
-    assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
-
-
 @pytest.fixture
 def slow_index(options: NewTaskOptions, monkeypatch: pytest.MonkeyPatch) -> Iterator[NewTaskOptions]:
     """Somebody who presses Ctrl-C as soon as a package index, which takes for ever, is asked."""
@@ -225,24 +211,3 @@ def test_without_questions_a_damaged_file_of_answers_is_left_alone(options: NewT
     files.write_text(options.tasks_dir / PROGRESS, "{")
     assert new_task(options).task.root.is_dir()
     assert (options.tasks_dir / PROGRESS).read_text() == "{"
-
-
-GOOD = Draft("1", "Wins", "Wins", "2023", "", "https://x.org/r", "code")
-
-
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
-        ({}, set()),
-        ({"number": "0"}, {"number"}),
-        ({"number": "3"}, {"number"}),
-        ({"year": "23"}, {"year"}),
-        ({"year": "1949"}, {"year"}),
-        ({"title": ""}, {"title"}),
-        ({"name": "../x"}, {"name"}),
-        ({"repo_folder": "authoring"}, {"repo_folder"}),
-        ({"repo_url": "ext::sh"}, {"repo_url"}),
-    ],
-)
-def test_problems_of_a_draft(change: dict[str, str], wrong: set[str]) -> None:
-    assert set(problems(Draft(**{**vars(GOOD), **change}), {3: "3-Taken"})) == wrong

@@ -106,11 +106,11 @@ def test_the_best_section_stands_out_or_there_is_none() -> None:
     assert best_section(found, FunctionWords("unrelated")) is None
 
 
-def test_a_title_that_names_the_function_decides() -> None:
+def test_a_title_that_names_the_function_must_be_that_of_the_section_that_shares_most_with_it() -> None:
     found = sections(
         {
             1: "1 Introduction\nx\n2 Encoder\ndecode decode decode the hidden states\n3 Decoder\nshort\n"
-            "4 Module Selector\nshort\n5 Results\nmodules\n"
+            "4 Module Selector\nselection of a module\n5 Results\nmodules\n"
         }
     )
 
@@ -118,7 +118,7 @@ def test_a_title_that_names_the_function_decides() -> None:
         best = best_section(found, FunctionWords(name, owner))
         return best.title if best else ""
 
-    assert named("decode") == "Decoder"
+    assert named("decode") == "", "the title of one section, the text of another"
     assert named("forward", "ModuleSelection") == "Module Selector"
     assert named("forward", "Encoder") == "Encoder"
 

@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.errors import UsageError
-from lmr_author.repo.tree import LICENCE_SENTENCES
+from lmr_author.repo.tree import LICENCES
 from lmr_author.vetting import vet
 from lmr_author.vetting.questions import (
     ALLOWED,
@@ -105,7 +105,7 @@ def test_a_no_rejects_and_unsure_keeps_it_open() -> None:
     assert verdict({**YES, "year": VettingAnswer("unsure", "no date")}, "", "").status == "open"
 
 
-@pytest.mark.parametrize("licence", sorted({name for name, _ in LICENCE_SENTENCES}))
+@pytest.mark.parametrize("licence", sorted({item["spdx"] for item in LICENCES}))
 def test_every_licence_that_is_recognised_is_judged(licence: str) -> None:
     assert (licence in ALLOWED) != (licence in NO_CHANGES)
     assert bool(licence_stop(licence, "LICENSE")) == (licence in NO_CHANGES)

@@ -11,32 +11,7 @@ from lmr_author.errors import LmrError
 from lmr_author.masking import MaskOptions, mask, unmask
 from lmr_author.task import Task
 from tests.cli.program import validate_with
-from tests.masking.mask.masked import HINGE, tree
-
-
-def test_what_gives_the_answer_away_is_taken_out(task: Task) -> None:
-    root = task.root / "small-repo"
-    for name in ("pkg/__pycache__/losses.cpython-311.pyc", ".git/HEAD", "build/lib/pkg/losses.py",
-                 "small.egg-info/PKG-INFO", ".ipynb_checkpoints/a.ipynb", "pkg/losses.py.bak",
-                 "old.pyc"):  # fmt: skip
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(b"x")
-    (root / "build.py").write_bytes(b"")
-    result = mask(task, MaskOptions((HINGE,)), task.root)
-    assert result.cleaned.deleted == ()
-    assert result.cleaned.moved == (
-        ".git",
-        ".ipynb_checkpoints",
-        "build",
-        "old.pyc",
-        "pkg/__pycache__",
-        "pkg/losses.py.bak",
-        "small.egg-info",
-    )
-    assert set(tree(root)) == {"README.md", "build.py", "paper.json", "paper.pdf", "pkg/__init__.py",
-                               "pkg/losses.py", "run.py"}  # fmt: skip
-    assert (task.authoring / "removed" / "build" / "lib" / "pkg" / "losses.py").read_bytes() == b"x"
-
+from tests.masking.masks import HINGE, tree
 
 COMMITTED = (
     "pkg/__pycache__/losses.cpython-37.pyc",

@@ -1,5 +1,0 @@
-import asyncio
-
-async def numbers(n):
-    for i in range(n):
-        yield i

@@ -1,4 +1,0 @@
-def f(text):
-    if text and (n := len(text)):
-        print(n)
-    return text
