@@ -50,14 +50,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """Something that only one task, and one target of it, may claim; the problem's message ends before the others."""
-
-    what: str
-    problem: Problem
-
-
-@dataclass(frozen=True)
 class Check:
     """One thing that can be wrong with a task; ``title`` names the defect."""
 
@@ -96,14 +88,15 @@ class Check:
 class DatasetCheck(Check):
     """A check that compares tasks: a claim made twice is a finding for everyone who makes it.
 
-    Claims are small, so that those of thousands of tasks fit in memory.
+    A claim is a text, so that those of thousands of tasks fit in memory, and a problem whose message ends before
+    the names of the others.
     """
 
-    make_claims: Callable[[TaskView], Iterable[Claim]] = lambda task: ()
+    make_claims: Callable[[TaskView], Iterable[tuple[str, Problem]]] = lambda task: ()
 
     def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
         """Return the claims of a task, each with the beginning of its finding."""
-        return [(claim.what, self.finding(task, claim.problem)) for claim in self.make_claims(task)]
+        return [(what, self.finding(task, problem)) for what, problem in self.make_claims(task)]
 
     def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
         """Return the finding of a claim that others make too."""
@@ -113,7 +106,7 @@ class DatasetCheck(Check):
 
 TaskRule = Callable[[TaskView], Iterable[Problem]]
 TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
-ClaimRule = Callable[[TaskView], Iterable[Claim]]
+ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
 
 
 def check(

@@ -12,7 +12,6 @@ from lmr_author.checks.dockerfile import (
     copied,
     in_context,
     name_in,
-    normalised,
     published,
     requirements,
 )
@@ -55,10 +54,10 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     if task.kind("Dockerfile") == "file" and parsed is None:
         yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
     elif parsed is None or dockerfile.place(task) != "Dockerfile":
-        names = [entry for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
-        meant = [entry.relative for entry in names if entry.kind == "file"]
-        hint = f"move {meant[0]} to Dockerfile" if meant else hint
-        yield Problem("the Dockerfile is missing", hint, "Dockerfile")
+        names = [entry.relative for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
+        yield Problem(
+            "the Dockerfile is missing", f"move {names[0]} to Dockerfile" if names else hint, "Dockerfile"
+        )
     elif not parsed.named("FROM"):
         yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
 
@@ -227,20 +226,16 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
 def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     found = list(requirements(task, parsed))
     loose = [(item, text) for item, text in found if not _EXACT.search(text.partition(" #")[0])]
-    exact = len(found) - len(loose)
-    if exact:  # LMR203: pip never sees an unquoted range
-        loose = [(item, text) for item, text in loose if not _is_redirected(item.text, text)]
+    exact = len(found) > len(loose)
+    for item in parsed.named("RUN") if exact else ():  # LMR203: pip never sees an unquoted range
+        plain = _QUOTED.sub("q", dockerfile.shell_text(item.text))
+        loose = [
+            (at, text) for at, text in loose if at != item or text not in plain or not set("<>") & set(text)
+        ]
     if loose:
-        names = sorted(
-            dict.fromkeys(name_in(text) for _, text in loose), key=lambda name: normalised(name) not in _FIRST
-        )
+        names = sorted({name_in(text) for _, text in loose}, key=lambda name: (name not in _FIRST, name))
         message = f"{'not' if exact else 'nothing is'} pinned: {listed(names, 6)}"
         yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if exact else None)
-
-
-def _is_redirected(command: str, requirement: str) -> bool:
-    plain = _QUOTED.sub("q", dockerfile.shell_text(command))
-    return re.search("[<>]", requirement) is not None and requirement in plain
 
 
 @_docker_check(

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from packaging.utils import canonicalize_name
+
 from lmr_author.checks.lookup import pairs
-from lmr_author.checks.view import FileEntry, TaskView
+from lmr_author.checks.view import FileEntry, TaskView, once
 
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
 """Names, in lower case, of files that are meant to be the Dockerfile."""
@@ -142,22 +144,19 @@ def shell_text(text: str) -> str:
     return _SHELL.sub(r"\2", plain)
 
 
+@once
 def read(task: TaskView) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
-
-    def find() -> Dockerfile | None:
-        text = task.text(task.task.root / place(task))
-        if text is None or len(text) > MAX_TEXT:
-            return None
-        parsed = parse(text)
-        if "DIR" in parsed.arguments and task.repository is not None:
-            # LMR204 reports a wrong default. The build gets the repository's folder, or this task's from the one above.
-            above = parsed.arguments["DIR"].strip("./") == task.task.name
-            folder = "." if above else task.repository.name
-            return replace(parsed, arguments=parsed.arguments | {"DIR": folder})
-        return parsed
-
-    return task.memo("dockerfile", find)
+    text = task.text(task.task.root / place(task))
+    if text is None or len(text) > MAX_TEXT:
+        return None
+    parsed = parse(text)
+    if "DIR" in parsed.arguments and task.repository is not None:
+        # LMR204 reports a wrong default. The build gets the repository's folder, or this task's from the one above.
+        above = parsed.arguments["DIR"].strip("./") == task.task.name
+        folder = "." if above else task.repository.name
+        return replace(parsed, arguments=parsed.arguments | {"DIR": folder})
+    return parsed
 
 
 def place(task: TaskView) -> str:
@@ -174,36 +173,32 @@ def in_context(source: str) -> str:
 
 def copied(task: TaskView, sources: list[str]) -> list[FileEntry]:
     """Return the files that COPY puts into the image, for sources with variables expanded."""
+    return [entry for source in sources for entry in _matching(task, in_context(source))]
 
-    def find(pattern: str) -> Iterator[FileEntry]:
-        depth = pattern.count("/") + 1
-        matches = re.compile(fnmatch.translate(pattern)).match
-        for entry in task.entries:
-            above = "/".join(entry.relative.split("/", depth)[:depth])
-            inside = pattern in ("", "*") or above == pattern or matches(above)
-            if inside and entry.kind != "folder" and not _is_ignored(task, entry.relative):
-                yield entry
 
-    found: list[FileEntry] = []
-    for pattern in map(in_context, sources):
-        found += task.memo(("copied", pattern), lambda pattern=pattern: list(find(pattern)))  # type: ignore[misc]
+@once
+def _matching(task: TaskView, pattern: str) -> list[FileEntry]:
+    depth = pattern.count("/") + 1
+    matches = re.compile(fnmatch.translate(pattern)).match
+    found = []
+    for entry in _context(task):
+        above = "/".join(entry.relative.split("/", depth)[:depth])
+        if entry.kind != "folder" and (pattern in ("", "*") or above == pattern or matches(above)):
+            found.append(entry)
     return found
 
 
-def _is_ignored(task: TaskView, relative: str) -> bool:
-    """Return True when ``.dockerignore`` keeps a file out of the build context."""
-
-    def rules() -> list[str]:
-        lines = (line.strip() for line in (task.text(task.task.dockerignore) or "").splitlines())
-        return [line for line in lines if line and not line.startswith("#")]
-
-    patterns = task.memo("dockerignore rules", rules)
+@once
+def _context(task: TaskView) -> list[FileEntry]:
+    """Return everything in the task folder that ``.dockerignore`` leaves in the build context."""
+    lines = (line.strip() for line in (task.text(task.task.dockerignore) or "").splitlines())
+    patterns = [line for line in lines if line and not line.startswith("#")]
     if not patterns:
-        return False
+        return list(task.entries)
     from docker.utils.build import PatternMatcher  # most tasks are validated without it
 
-    matcher = task.memo("dockerignore", lambda: PatternMatcher(patterns))
-    return bool(matcher.matches(relative))  # type: ignore[arg-type]  # the stubs want a Path
+    matches = PatternMatcher(patterns).matches
+    return [entry for entry in task.entries if not matches(entry.relative)]  # type: ignore[arg-type]  # stubs: Path
 
 
 # packages
@@ -221,11 +216,6 @@ _WITH_VALUE = frozenset(
     """.split()  # noqa: SIM905
 )
 _NOT_PACKAGES = frozenset(("pip", "setuptools", "wheel", "uv", "python", "cpuonly", "nomkl"))
-
-
-def normalised(name: str) -> str:
-    """Return a package's name as indexes compare it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower().strip("-")
 
 
 def name_in(requirement: str) -> str:
@@ -315,13 +305,11 @@ class Published:
 
     def contains(self, requirement: str) -> bool | None:
         """Return whether a requirement surely (True) or probably (False) contains the goal file; None for neither."""
-        name, text = normalised(name_in(requirement)), requirement.lower()
+        name, text = canonicalize_name(name_in(requirement)), requirement.lower()
         if name in self.sure or self.is_named_in(text):
             return True
         repository = re.escape(self.address.rpartition("/")[2])
-        is_fork = (
-            bool(repository) and re.search(rf"://.*/{repository}(?:\.git)?(?:[/@#]|$)", text) is not None
-        )
+        is_fork = repository and re.search(rf"://.*/{repository}(?:\.git)?(?:[/@#]|$)", text)
         return False if name in self.likely or is_fork else None
 
     def is_named_in(self, text: str) -> bool:
@@ -336,18 +324,16 @@ class Published:
         return fetches is not None and self.is_named_in(command.lower())
 
 
+@once
 def published(task: TaskView) -> Published:
     """Return the names under which a goal file of the task may be installed."""
-    return task.memo("published", lambda: _published(task))
-
-
-def _published(task: TaskView) -> Published:
     address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", task.info.repo_url.strip().lower())
     address = re.sub(r"(?:\.git)?/*$", "", address.replace(":", "/", 1))
     address = "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
     repository = address.rpartition("/")[2]
     sure: set[str] = set()
-    likely: set[str] = {normalised(repository)} if task.is_empty else set()
+    is_empty = task.repository is None and task.named_repository is not None
+    likely: set[str] = {canonicalize_name(repository)} if is_empty else set()
     for one in pairs(task):
         if one.goal_path is None or task.repository is None:
             continue
@@ -355,13 +341,11 @@ def _published(task: TaskView) -> Published:
         packages = [folder for folder in above if task.is_file(folder / "__init__.py")]
         if not packages:
             continue  # a script, which no package installs
-        likely |= {normalised(packages[-1].name), normalised(repository)}
-        for folder in packages[-1].parents:
-            for file in (
-                ("setup.py", "setup.cfg", "pyproject.toml") if folder.is_relative_to(task.repository) else ()
-            ):
+        likely |= {canonicalize_name(packages[-1].name), canonicalize_name(repository)}
+        for folder in (one for one in packages[-1].parents if one.is_relative_to(task.repository)):
+            for file in ("setup.py", "setup.cfg", "pyproject.toml"):
                 named = _PACKAGE_NAME.search(task.text(folder / file) or "")
-                sure |= {normalised(named[1])} if named else set()
+                sure |= {canonicalize_name(named[1])} if named else set()
     return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
 
 
@@ -370,31 +354,3 @@ _PACKAGE_NAME = re.compile(
     re.MULTILINE,
 )
 """The name that setup.py, setup.cfg or pyproject.toml gives a package."""
-
-
-@dataclass(frozen=True)
-class OwnRequirement:
-    """A line of a requirements file or a conda environment that asks for the repository's own package.
-
-    Attributes:
-        path: the file, relative to the repository.
-        sure: the repository gives itself that name; if not, it follows from its folders.
-    """
-
-    path: str
-    line: int
-    requirement: str
-    sure: bool
-
-
-def own_requirements(task: TaskView) -> Iterator[OwnRequirement]:
-    """Yield the requirements of the repository that install the package which contains a goal file."""
-    files = re.compile(r"(?i)(?:.*requirements.*\.(?:txt|in)|(?:environment|conda|env).*\.ya?ml)")
-    for path, entry in task.repository_files.items():
-        listed = entry.suffix == ".txt" and entry.folder.endswith("/requirements")
-        if listed or files.fullmatch(entry.name):
-            for number, line in enumerate((task.text(task.path(entry)) or "").splitlines(), 1):
-                match = re.match(r"^\s*(?:-\s+)?([\"']?)([A-Za-z].*?)\1\s*(?:#.*)?$", line)
-                sure = published(task).contains(match[2]) if match else None
-                if match and sure is not None:
-                    yield OwnRequirement(path, number, match[2], sure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 from lmr_author.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.checks.leaks import is_history
 from lmr_author.checks.metadata import validator
-from lmr_author.checks.view import FileEntry, TaskView
+from lmr_author.checks.view import FileEntry, TaskView, once, read_json
 from lmr_author.errors import LmrError
 from lmr_author.task import AUTHORING, Evaluation, Finding
 from lmr_author.task.accepted import Accepted
@@ -38,26 +37,19 @@ _NAMES = {
 }
 
 
+@once
 def unwanted(task: TaskView, group: str) -> list[FileEntry]:
     """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
-    return task.memo(("unwanted", group), lambda: list(_unwanted(task, group)))
-
-
-def _unwanted(task: TaskView, group: str) -> Iterator[FileEntry]:
-    matches = _NAMES[group].match
-    known: dict[str, bool] = {}
-    folders: tuple[str, ...] = (
-        f"{AUTHORING}/",
-    )  # the content of a folder that was found is not listed again
+    result = []
+    folders = [f"{AUTHORING}/"]  # the content of a folder that was found is not listed again
     for entry in task.entries:
-        if entry.name not in known:
-            known[entry.name] = matches(entry.name) is not None
-        found = known[entry.name] or (group == "logs" and _in_logs(task, entry))
+        found = _NAMES[group].match(entry.name) or (group == "logs" and _in_logs(task, entry))
         if not found or entry.kind not in ("file", "folder", "link"):
             continue
-        if not entry.relative.startswith(folders) and not is_history(entry.relative):
-            folders = (*folders, f"{entry.relative}/") if entry.kind == "folder" else folders
-            yield entry
+        if not entry.relative.startswith(tuple(folders)) and not is_history(entry.relative):
+            folders += [f"{entry.relative}/"] if entry.kind == "folder" else []
+            result.append(entry)
+    return result
 
 
 def _in_logs(task: TaskView, entry: FileEntry) -> bool:
@@ -139,12 +131,6 @@ def ordinary_files(task: TaskView) -> Iterator[Problem]:
 
 # authoring records
 
-WITH_SCHEMA = frozenset(
-    """
-    accepted adjudication also-masked equivalent-mutants evaluation provenance vetting
-    """.split()  # noqa: SIM905
-)
-
 
 @check(
     "LMR801",
@@ -157,22 +143,23 @@ def provenance_present(task: TaskView) -> Iterator[Problem]:
     ours = ("authoring/removed/", "authoring/accepted.json")
     records = [entry.relative for entry in task.below(AUTHORING) if entry.kind == "file"]
     kept = any(not name.startswith(ours) for name in records)
-    if kept and task.raw is not None and not task.has_provenance:
+    if kept and task.raw is not None and "authoring/provenance.json" not in task.by_path:
         message, hint = "no record of where the task is from", "`lmr-author new-task` writes one"
         yield Problem(message, hint, "authoring/provenance.json")
+
+
+_WITH_SCHEMA = (
+    *("accepted", "adjudication", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting"),
+)
 
 
 def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
     """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
     for entry in task.below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
-        placed = name == "review" or (entry.folder == AUTHORING and name in WITH_SCHEMA)
+        placed = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
         if entry.kind == "file" and entry.suffix == ".json" and placed:
-            try:
-                value = json.loads(task.read_bytes(task.path(entry)) or b"")
-            except (ValueError, RecursionError):
-                value = None
-            yield name, task.path(entry), value
+            yield name, task.path(entry), read_json(task.read_bytes(task.path(entry)))
 
 
 @check(
@@ -222,9 +209,10 @@ def _is_current(value: object, now: State) -> bool:
         return True
 
 
+@once
 def state(task: TaskView) -> State:
     """Return the digests of the task as it is; every file is read once."""
-    return task.memo("state", lambda: State.of(task.task))
+    return State.of(task.task)
 
 
 @check(

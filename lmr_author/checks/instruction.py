@@ -18,7 +18,7 @@ from lmr_author.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, once
 from lmr_author.code import FunctionNode, walk
 from lmr_author.task import INFO, Implementation, Severity
 
@@ -104,40 +104,26 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
         exists = token in task.by_path or any(f"/{name}".endswith(end) for name in task.repository_files)
         if exists or token in ("paper.pdf", "paper.json"):  # LMR101
             continue
-        hint = _closest(token, list(task.repository_files), clean_path(target.goal_file))
+        name, names = token.rpartition("/")[2], list(task.repository_files)
+        same = [path for path in names if path.endswith(f"/{name}")]
+        hint = f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
         if hint or token.endswith((".py", ".pdf", ".ipynb")):
             message = f"the instruction names {token}, which does not exist"
-            yield message, hint or "name a file of the repository"
+            yield message, hint or f"the goal file is {clean_path(target.goal_file)}"
     yield from _another_file(task, target, text, [token.removeprefix(start) for token in named])
-
-
-def _closest(token: str, names: list[str], goal: str) -> str:
-    """Return a hint with the file that is meant: the goal file, where it has such a name, else a similar one."""
-    name = token.rpartition("/")[2]
-    same = [path for path in names if path.rpartition("/")[2] == name]
-    if not same and difflib.get_close_matches(name, [goal.rpartition("/")[2]], 1, 0.6):
-        same = [goal]
-    return f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
 
 
 def _another_file(
     task: TaskView, target: Implementation, text: str, named: list[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield at most one problem: the agent is sent to another file than the goal file."""
-    test = clean_path(target.unit_test_file).rpartition("/")[2]
     goal = task.in_repository_path(pair(task, target).goal_path)
-    goal = "" if goal.startswith("unit_test/") else goal
-    if goal and any(goal.endswith(token) for token in named):
+    if goal.startswith("unit_test/") or any(goal.endswith(token) for token in named):
         return
-    for token in named:
+    for token in (token for token in named if token.endswith(".py")):
         last = token.rpartition("/")[2]
-        sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) is not None
-        if last == test and sent:
-            hint = f"name {goal}" if goal else "name the file that contains the function"
-            yield f"the instruction names the unit test {token} and not the goal file", hint
-            return
-        same = last == goal.rpartition("/")[2]
-        if goal and (sent or same) and token in task.repository_files and token.endswith(".py"):
+        sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or last == goal.rpartition("/")[2]
+        if goal and sent and any(f"/{path}".endswith(f"/{token}") for path in task.repository_files):
             yield f"the instruction names {token}, goal_file is {goal}", f"name {goal}"
             return
 
@@ -191,17 +177,14 @@ def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, st
     return found
 
 
+@once
 def _occurs(task: TaskView, name: str) -> bool:
     """Return True when an identifier occurs anywhere in the repository's code."""
-
-    def search() -> bool:
-        wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
-        suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
-        entries = task.repository_files.values()
-        searched = (one for one in entries if one.suffix in suffixes or one.name == "paper.json")
-        return any(wanted.search(task.read_entry(one, 4 * 1024 * 1024) or b"") for one in searched)
-
-    return task.memo(("occurs", name), search)
+    wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+    suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
+    entries = task.repository_files.values()
+    searched = (one for one in entries if one.suffix in suffixes or one.name == "paper.json")
+    return any(wanted.search(task.read_entry(one, 4 * 1024 * 1024) or b"") for one in searched)
 
 
 _TESTS = (
@@ -238,10 +221,6 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
     key = next((context_key(entry) for _, one, entry in task.numbered if one is target), "")
     entries, repository = target.retrieval_context, task.repository
-    if task.is_empty and entries:
-        rest = f" and {len(entries) - 1} more do" if len(entries) > 1 else " does"
-        message = f"{key} {entries[0]!r:.100}{rest} not exist: the repository is empty"
-        yield Problem(message, "copy the repository", INFO, pointer=task.pointer(target, key))
     for number, text in enumerate(entries if repository else ()):
         assert repository is not None
         path = clean_path(text).partition("::")[0]
@@ -273,13 +252,9 @@ def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[s
     wanted = {*names, *(item.qualname.rpartition(".")[2] for _, _, item in found)}
     if wanted & {"forward", "__call__", "__init__"}:
         wanted.add(target.class_name.rpartition(".")[2])
-    named = any(_says(name, target.instruction) for name in wanted)
+    named = not wanted.isdisjoint(re.findall(r"\w+", target.instruction))
     if not named and not _unknown_names(task, target):  # LMR603 reports a misspelt one
         yield f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
-
-
-def _says(name: str, text: str) -> bool:
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 @_instruction_check(

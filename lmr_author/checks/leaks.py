@@ -12,7 +12,7 @@ from lmr_author import leaks
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import ERROR, NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.lookup import pair, pairs
-from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView
+from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
 from lmr_author.code import FunctionNode, is_same
 from lmr_author.files import LFS_HEADER
 from lmr_author.leaks import Leak, Solution
@@ -51,12 +51,10 @@ def search(task: TaskView) -> tuple[Leak, ...]:
     return (*histories(task), *scan(task).leaks)
 
 
+@once
 def solutions(task: TaskView) -> list[Solution]:
     """Return every golden function of the task, in comparable forms."""
-    return task.memo("solutions", lambda: list(_solutions(task)))
-
-
-def _solutions(task: TaskView) -> Iterator[Solution]:
+    result = []
     for one in pairs(task):
         for target in one.targets:
             node = target.golden.node if target.golden else None
@@ -67,16 +65,14 @@ def _solutions(task: TaskView) -> Iterator[Solution]:
                 masked = None  # not masked at all (LMR303); copies elsewhere still count
             goal = one.goal if masked else None
             found = leaks.solution(one.implementation, target.qualname, one.golden, node, masked, goal)
-            if found is not None:
-                yield found
+            result += [found] if found else []
+    return result
 
 
+@once
 def histories(task: TaskView) -> tuple[Leak, ...]:
     """Return version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
-    return task.memo("histories", lambda: tuple(_histories(task)))
-
-
-def _histories(task: TaskView) -> Iterator[Leak]:
+    found = []
     heads = (entry.folder for entry in task.named("HEAD") if entry.kind == "file")
     bare = {
         folder
@@ -88,13 +84,14 @@ def _histories(task: TaskView) -> Iterator[Leak]:
         if not path or is_history(path.rpartition("/")[0]):
             continue
         if entry.name in VERSION_CONTROL:
-            yield Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind)
+            found.append(Leak("history", path, None, 1.0, entry.kind == "folder", True, where=entry.kind))
         elif entry.kind == "folder" and entry.relative in bare:
-            yield Leak("history", path, None, 1.0, True, True, where="bare repository")
+            found.append(Leak("history", path, None, 1.0, True, True, where="bare repository"))
         elif entry.kind == "file" and entry.suffix == ".bundle":
             head = task.head(task.path(entry), 32)
             if head.startswith(b"# v") and b"git bundle" in head:
-                yield Leak("history", path, None, 1.0, True, True, where="bundle")
+                found.append(Leak("history", path, None, 1.0, True, True, where="bundle"))
+    return tuple(found)
 
 
 def is_history(path: str) -> bool:
@@ -102,12 +99,9 @@ def is_history(path: str) -> bool:
     return not VERSION_CONTROL.isdisjoint(path.split("/"))
 
 
+@once
 def scan(task: TaskView) -> Scan:
     """Look into every file of the repository, and of the goldens for LFS pointers, once."""
-    return task.memo("scan", lambda: _scan(task))
-
-
-def _scan(task: TaskView) -> Scan:
     wanted = solutions(task)
     masked: dict[str, frozenset[str]] = {}
     for one in pairs(task):

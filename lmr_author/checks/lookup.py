@@ -11,11 +11,11 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author.checks.view import TaskView
+from lmr_author.checks.view import TaskView, once
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same
 from lmr_author.task import GOLDEN, Implementation
 
@@ -43,13 +43,6 @@ def leaves(view: TaskView, root: Path | None, text: str) -> bool:
     return root is not None and view.inside(root, str(pure)) is None
 
 
-def misspelt(text: str) -> str:
-    """Return what is wrong with a path that can be understood all the same; "" when nothing is."""
-    if "\\" in text:
-        return f"{text!r:.120} contains backslashes: only Windows finds it"
-    return f"{text!r:.120} has blanks around it" if text != text.strip() else ""
-
-
 def _repository_file(view: TaskView, text: str) -> Path | None:
     """Return a file of the repository, also when its path starts with the repository's folder."""
     named = clean_path(text)
@@ -64,11 +57,10 @@ def _repository_file(view: TaskView, text: str) -> Path | None:
 
 def goal_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the goal file, also when its path starts with the repository's folder."""
-    key = ("goal path", implementation.goal_file)
-    return view.memo(key, lambda: _repository_file(view, implementation.goal_file))
+    return _repository_file(view, implementation.goal_file)
 
 
-def meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
+def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the goal file; where it is missing, or is the unit test, the one that is obviously meant.
 
     That is the only one of the golden's (or the named file's) name that defines the target.
@@ -91,61 +83,35 @@ def meant_goal_path(view: TaskView, implementation: Implementation) -> Path | No
     return found[0] if len(found) == 1 else named
 
 
+@once
 def unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the unit test; where the named file is missing, the one that is obviously meant."""
-
-    def find() -> Path | None:
-        named = _repository_file(view, implementation.unit_test_file)
-        if named is not None:
-            return named
-        names = [f"unit_test_{implementation.index}.py"]
-        alone = len(view.implementations) == 1
-        names += ["unit_test.py", "unit_test_1.py"] if alone else []
-        for name in names if view.repository else ():
-            path = f"{view.repository}/unit_test/{name}"
-            if view.is_file(path):
-                return Path(path)
-        outside = _test_outside(view, implementation)
-        if outside is not None or not alone:
-            return outside
-        tests = (one for one in view.repository_files.values() if _TEST_NAME.fullmatch(one.name))
-        return next(map(view.path, tests), None)
-
-    return view.memo(("unit test path", id(implementation)), find)
+    named = _repository_file(view, implementation.unit_test_file)
+    if named is not None:
+        return named
+    own = view.repository_files.get(f"unit_test/unit_test_{implementation.index}.py")
+    if own is not None:
+        return view.path(own)
+    tests = [one for one in view.repository_files.values() if _TEST_NAME.fullmatch(one.name)]
+    return view.path(tests[0]) if tests and len(view.implementations) == 1 else None
 
 
-def _test_outside(view: TaskView, implementation: Implementation) -> Path | None:
-    """Return the unit test that lies beside the repository."""
-    named = re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
-    path = view.inside(view.task.root, named)
-    if path is not None and named.endswith(".py") and view.is_file(path):
-        return path
-    return None
-
-
+@once
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the golden; where the named file is missing, the one of that name, or of the goal's name."""
-
-    def find() -> Path | None:
-        named = clean_path(implementation.golden_file)
-        exact = view.inside(view.task.root, named)
-        if exact is not None and view.is_file(exact):
-            return exact
-        below = _repository_file(view, implementation.golden_file)
-        if below is not None:
-            return below
-        goldens = golden_files(view)
-        wanted = [
-            name for name in (Path(named).name, Path(clean_path(implementation.goal_file)).name) if name
-        ]
-        for spelling in (str, original_name):
-            for name in wanted:
-                same = [path for path in goldens if spelling(path.name) == spelling(name)]
-                if len(same) == 1:
-                    return same[0]
-        return goldens[0] if len(goldens) == 1 and len(view.implementations) == 1 else None
-
-    return view.memo(("golden path", id(implementation)), find)
+    named = clean_path(implementation.golden_file)
+    exact = view.inside(view.task.root, named)
+    if exact is not None and view.is_file(exact):
+        return exact
+    below = _repository_file(view, implementation.golden_file)
+    if below is not None:
+        return below
+    goldens = golden_files(view)
+    for name in (Path(named).name, Path(clean_path(implementation.goal_file)).name):
+        same = [path for path in goldens if original_name(path.name) == original_name(name)]
+        if len(same) == 1:
+            return same[0]
+    return goldens[0] if len(goldens) == 1 and len(view.implementations) == 1 else None
 
 
 def original_name(name: str) -> str:
@@ -314,17 +280,14 @@ def _all(module: Module | None) -> tuple[Definition, ...]:
     return module.definitions if module else ()
 
 
+@once
 def pair(task: TaskView, implementation: Implementation) -> Pair:
-    """Return an implementation's files and targets, read once."""
-
-    def find() -> Pair:
-        goal_file, golden_file = meant_goal_path(task, implementation), golden_path(task, implementation)
-        goal, golden = task.module(goal_file), task.module(golden_file)
-        files = Pair(implementation, goal_file, golden_file, goal, golden, ())
-        targets = tuple({one.qualname: one for one in _targets(task, files)}.values())
-        return Pair(implementation, goal_file, golden_file, goal, golden, targets)
-
-    return task.memo(("pair", id(implementation)), find)
+    """Return an implementation's files and targets."""
+    goal_file, golden_file = _meant_goal_path(task, implementation), golden_path(task, implementation)
+    goal, golden = task.module(goal_file), task.module(golden_file)
+    files = Pair(implementation, goal_file, golden_file, goal, golden, ())
+    targets = tuple({one.qualname: one for one in _targets(task, files)}.values())
+    return replace(files, targets=targets)
 
 
 def pairs(task: TaskView) -> list[Pair]:

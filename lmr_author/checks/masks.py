@@ -25,14 +25,13 @@ from lmr_author.checks.lookup import (
     golden_files,
     is_text,
     leaves,
-    misspelt,
     pair,
     pairs,
     parts,
     similar_path,
     statements,
 )
-from lmr_author.checks.view import MAX_PYTHON, TaskView
+from lmr_author.checks.view import MAX_PYTHON, TaskView, once, readable
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same, walk
 from lmr_author.task import INFO, Implementation, Severity
 from lmr_author.task.also_masked import AlsoMaskedList
@@ -47,29 +46,37 @@ from lmr_author.texts import shortened
     fixable=True,
 )
 def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    pointer, named = task.pointer(target, "goal_file"), target.goal_file
-    if task.is_empty and named:
-        message = f"goal_file {named!r:.120} does not exist: the repository is empty"
-        yield Problem(message, "copy the repository, and mask the target in it", INFO, pointer=pointer)
-    if task.repository is None or leaves(task, task.repository, named):
-        return
     one, path = pair(task, target), goal_path(task, target)
-    if path is None:
-        meant = task.in_repository_path(one.goal_path)
-        hint = f"did you mean {meant}?" if meant else similar_path(task, named)
-        message = f"goal_file {named!r:.120} does not exist" if named else "goal_file is missing"
-        yield Problem(message, hint, INFO, pointer=pointer)
-        return
-    if one.goal_path != path:
-        return  # the unit test: LMR510
-    relative = task.in_repository_path(path)
-    if wrong := misspelt(named):
-        yield Problem(f"goal_file {wrong}", f"write {relative!r}", INFO, pointer=pointer)
-    elif clean_path(named) != relative:
-        message = f"goal_file {named!r:.120} is not relative to the repository {task.repository.name}/"
-        yield Problem(message, f"write {relative!r}", INFO, pointer=pointer)
-    for name in function_names(target):
+    hint = similar_path(task, target.goal_file)
+    yield from wrong_path(task, target, "goal_file", task.repository, one.goal_path, hint)
+    for name in function_names(target) if path and path == one.goal_path else ():  # the unit test: LMR510
         yield from _absent(one, name)
+
+
+def wrong_path(
+    task: TaskView, target: Implementation, key: str, root: Path | None, meant: Path | None, otherwise: str
+) -> Iterator[Problem]:
+    """Yield a problem for a path of info.json that does not exist or is misspelt.
+
+    Args:
+        root: the folder that it is relative to.
+        meant: the file that is obviously meant; None when there is none.
+        otherwise: the hint where none is.
+    """
+    named = str(getattr(target, key))
+    exact = task.inside(root, clean_path(named))
+    relative = meant.relative_to(root).as_posix() if meant and root and meant.is_relative_to(root) else ""
+    if root is None or leaves(task, root, named):
+        return  # LMR103, LMR010
+    if exact is None or not task.is_file(exact):
+        message = f"{key} {named!r:.120} does not exist" if named else f"{key} is missing"
+        hint = f"did you mean {readable(relative)}?" if relative else otherwise
+    elif "\\" in named or named != named.strip():
+        message = f"{key} {named!r:.120} contains backslashes or blanks around it"
+        hint = f"write {relative!r}"
+    else:
+        return
+    yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
 
 
 def _absent(one: Pair, name: str) -> Iterator[Problem]:
@@ -100,18 +107,12 @@ def _absent(one: Pair, name: str) -> Iterator[Problem]:
     fixable=True,
 )
 def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one, named = pair(task, target), target.golden_file
-    if leaves(task, task.task.root, named):
+    one = pair(task, target)
+    similar = did_you_mean(target.golden_file, [task.relative(path) for path in golden_files(task)])
+    hint = similar or "put the original file there"
+    yield from wrong_path(task, target, "golden_file", task.task.root, one.golden_path, hint)
+    if leaves(task, task.task.root, target.golden_file):
         return
-    pointer = task.pointer(target, "golden_file")
-    if one.golden_path is None or one.golden_path != task.inside(task.task.root, clean_path(named)):
-        meant = task.relative(one.golden_path) if one.golden_path else ""
-        similar = did_you_mean(named, [task.relative(path) for path in golden_files(task)])
-        hint = f"did you mean {meant}?" if meant else similar or "put the original file there"
-        message = f"golden_file {named!r:.120} does not exist" if named else "golden_file is missing"
-        yield Problem(message, hint, INFO, pointer=pointer)
-    elif wrong := misspelt(named):
-        yield Problem(f"golden_file {wrong}", "separate with /, without blanks", INFO, pointer=pointer)
     for name in function_names(target) if one.golden and one.goal else ():
         assert one.golden is not None and one.goal is not None
         if candidates(one.goal, name, target.class_name) and not candidates(
@@ -198,14 +199,11 @@ class _Masked:
         return Problem(message, hint, self.path, pointer=pointer, severity=severity)
 
 
+@once
 def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
     """Return the functions of an implementation that both files define."""
-
-    def read() -> list[_Masked]:
-        one = pair(task, target)
-        return [_body(one, golden, goal, item.qualname) for golden, goal, item in one.complete]
-
-    return task.memo(("masked", id(target)), read)
+    one = pair(task, target)
+    return [_body(one, golden, goal, item.qualname) for golden, goal, item in one.complete]
 
 
 def _body(one: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
@@ -273,22 +271,18 @@ class _Files:
         ]
 
 
+@once
 def _files(task: TaskView) -> list[_Files]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
-    return task.memo("goal files", lambda: list(_find_files(task)))
-
-
-def _find_files(task: TaskView) -> Iterator[_Files]:
-    seen: set[tuple[Path | None, Path | None]] = set()
+    found: dict[tuple[Path, Path | None], _Files] = {}
     listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
     records = listed.also if listed else ()
     for one in pairs(task):
         sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]
-        known = any(other.targets for other in sharing)
-        key = (one.goal_path, one.golden_path)
-        if key in seen or one.goal is None or one.golden is None or one.goal_path is None or not known:
+        if one.goal is None or one.golden is None or one.goal_path is None:
             continue
-        seen.add(key)
+        if (one.goal_path, one.golden_path) in found or not any(other.targets for other in sharing):
+            continue
         path = task.in_repository_path(one.goal_path)
         recorded = {(item.qualname, item.nth) for item in records if item.path == path}
         masked = {
@@ -298,7 +292,9 @@ def _find_files(task: TaskView) -> Iterator[_Files]:
             and _raises_not_implemented(item.node)
             and len(statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
         }
-        yield _Files(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
+        files = _Files(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
+        found[one.goal_path, one.golden_path] = files
+    return list(found.values())
 
 
 @check(
@@ -320,24 +316,21 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, hint, one.path, line, target=one.owner)
 
 
+@once
 def _differences(task: TaskView, one: _Files) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by statements, targets left out."""
-
-    def compare() -> list[tuple[str, int]]:
-        before, after = (
-            list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
-            for module in (one.golden, one.goal)
-        )
-        old, new = [one for one, *_ in before], [one for one, *_ in after]
-        found = []
-        for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
-            if kind != "equal":
-                line = after[min(start, len(after) - 1)][2] if after else 0
-                found += [(f"`{shown}` was removed", line) for _, shown, _ in before[first:last]]
-                found += [(f"`{shown}` was added", line) for _, shown, line in after[start:end]]
-        return found
-
-    return task.memo(("differences", one.path, one.golden.name), compare)
+    before, after = (
+        list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
+        for module in (one.golden, one.goal)
+    )
+    old, new = [one for one, *_ in before], [one for one, *_ in after]
+    found = []
+    for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        if kind != "equal":
+            line = after[min(start, len(after) - 1)][2] if after else 0
+            found += [(f"`{shown}` was removed", line) for _, shown, _ in before[first:last]]
+            found += [(f"`{shown}` was added", line) for _, shown, line in after[start:end]]
+    return found
 
 
 def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, str, int]]:

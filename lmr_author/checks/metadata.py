@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from lmr_author import resources
-from lmr_author.checks.base import WARNING, Claim, Problem, check, dataset_check, target_check
+from lmr_author.checks.base import WARNING, Problem, check, dataset_check, target_check
 from lmr_author.checks.lookup import (
     body_form,
     candidates,
@@ -78,11 +78,17 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         )
 
 
-CHECKED_ELSEWHERE = frozenset(
-    """
-    instance_id folder_name category retrieval_context instruction index goal_function goal_file golden_file
-    unit_test_file repo_folder_name
-    """.split()  # noqa: SIM905
+CHECKED_ELSEWHERE = (
+    *(
+        "instance_id",
+        "folder_name",
+        "repo_folder_name",
+        "index",
+        "category",
+        "instruction",
+        "retrieval_context",
+    ),
+    *("goal_function", "goal_file", "golden_file", "unit_test_file"),
 )
 """Keys that have a check of their own."""
 
@@ -167,11 +173,7 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, hint, INFO, pointer=f"{pointer}/retrieval_content", target=target)
         elif "retrieval_context" not in entry:
             close = difflib.get_close_matches("retrieval_context", list(entry), 1, 0.75)
-            hint = (
-                f"rename the key {close[0]!r}"
-                if close
-                else "add it: a list of repository files, possibly empty"
-            )
+            hint = f"rename the key {close[0]!r}" if close else "add it: a list of files, possibly empty"
             message = "the key retrieval_context is missing"
             yield Problem(message, hint, INFO, pointer=pointer, target=target)
         elif not isinstance(entry["retrieval_context"], list):
@@ -335,13 +337,10 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
     nested = one.class_name != owner and (given_class.strip(), given.strip()) == own
     if (owner, function) == (given_class, given) or nested:  # a nested function: outer.inner is its name
         return "", ""
-    hint = f'write class_name "{one.class_name}" and goal_function "{one.function_name}"'
-    if function != given.strip():
-        return f"goal_function {given!r:.80} is not just the function's name", hint
-    if not owner:
-        return f"{function} is a plain function, but class_name is {given_class!r}", hint
-    said = f"is {given_class!r}" if given_class else "is empty"
-    return f"{function} is a method of {owner}, but class_name {said}", hint
+    message = (
+        f"{one.qualname} is meant, but goal_function is {given!r:.80} and class_name {given_class!r:.80}"
+    )
+    return message, f'write class_name "{one.class_name}" and goal_function "{one.function_name}"'
 
 
 @dataset_check(
@@ -349,11 +348,11 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
     "two tasks have the same instance_id",
     rationale="Two tasks with one id overwrite each other's results, and only the second is ever seen.",
 )
-def unique_instance_id(task: TaskView) -> Iterator[Claim]:
+def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
     value = task.raw.get("instance_id") if task.raw else None
     if isinstance(value, int | str) and not isinstance(value, bool):
         message, hint = f"instance_id {value} is also that of", "give each task its own number"
-        yield Claim(str(value).strip(), Problem(message, hint, INFO, pointer="/instance_id"))
+        yield str(value).strip(), Problem(message, hint, INFO, pointer="/instance_id")
 
 
 @check(
@@ -415,20 +414,13 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
     " the answer.",
     severity=WARNING,
 )
-def unique_target(task: TaskView) -> Iterator[Claim]:
-    for target, qualname, file, repository, code in _golden_functions(task):
-        if repository:
-            message, hint = f"{qualname} of {file} is also masked by", "mask it in one place only"
-            what = "\n".join((repository, file, qualname, code))
-            yield Claim(what, Problem(message, hint, INFO, target=target))
-
-
-def _golden_functions(task: TaskView) -> Iterator[tuple[Implementation, str, str, str, str]]:
-    """Yield (target, qualname, goal file's name, repository's address, digest of the golden's code)."""
+def unique_target(task: TaskView) -> Iterator[tuple[str, Problem]]:
     repository = task.info.repo_url.strip().rstrip("/").removesuffix(".git").lower()
-    for one in pairs(task):
+    for one in pairs(task) if repository else ():
         file = clean_path(one.implementation.goal_file).rpartition("/")[2]
         for target in one.targets:
             if target.golden is not None and target.golden.kind == "function":
                 code = sha256_bytes(body_form(target.golden.node).encode("utf-8", "surrogatepass"))
-                yield one.implementation, target.qualname, file, repository, code
+                message = f"{target.qualname} of {file} is also masked by"
+                problem = Problem(message, "mask it in one place only", INFO, target=one.implementation)
+                yield "\n".join((repository, file, target.qualname, code)), problem

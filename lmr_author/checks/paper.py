@@ -21,9 +21,6 @@ _SUBMODULE = "probably a submodule link: clone the repository at its commit and 
     rationale="The paper is what the agent implements from; LMR-Bench's prompt runner reads <repository>/paper.json.",
 )
 def paper_present(task: TaskView) -> Iterator[Problem]:
-    if task.is_empty:
-        hint = "put the paper's PDF there and make paper.json from it"
-        yield Problem("paper.pdf and paper.json are missing", hint, task.named_repository or "")
     if task.repository is None:
         return
     for name in ("paper.pdf", "paper.json"):

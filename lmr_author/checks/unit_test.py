@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,31 +22,31 @@ from lmr_author.checks.lookup import (
     did_you_mean,
     function_names,
     goal_path,
-    leaves,
-    misspelt,
     pair,
-    pairs,
     unit_test_path,
 )
-from lmr_author.checks.masks import syntax_error
-from lmr_author.checks.view import TaskView, read_json
+from lmr_author.checks.masks import syntax_error, wrong_path
+from lmr_author.checks.view import TaskView, once, read_json
 from lmr_author.code import FunctionNode, Module, walk
 from lmr_author.errors import LmrError
-from lmr_author.files import sha256_file
 from lmr_author.task import INFO, Implementation, Severity
 from lmr_author.task.evaluation import Evaluation, passes_without_solution
-from lmr_author.task.recording import SUPPORT
+from lmr_author.task.recording import MANIFEST, SUPPORT, Recording, tampered
+from lmr_author.texts import printable
 
-_PREPARES = frozenset(("setUp", "setUpClass", "setUpModule", "setup_method", "tearDown", "tearDownClass"))
 _EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
+_SUPPRESS = re.compile(r"(?:\w+\.)*suppress\(.*\b(?:Exception|BaseException|AssertionError)\b.*\)")
 _RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
 _DATA = re.compile(
     r"[^\s*{}%<>|]*[\w\])]\.(?:jsonl?|pth?|pkl|pickle|np[yz]|csv|tsv|txt|bin|ya?ml|h5|safetensors|mat)"
 )
 _WRITES = re.compile(
-    r"(?:.*\.)?(?:save\w*|dump|to_csv|to_json|write\w*|basicConfig|\w*FileHandler|remove|unlink|exists|isfile)"
+    r"(?:[^(]*\.)?(?:save\w*|dump|to_csv|to_json|write\w*|basicConfig|\w*FileHandler|remove|unlink|exists|isfile)\("
+    r"|(?:[^(]*\.)?open\((?:.*, )?(?:mode=)?'[wax]b?\+?'",
+    re.DOTALL,
 )
+"""The text of a call that writes a file, or asks for it."""
 CALLS = 4
 """Calls of calls that are followed to see whether a function of a test can fail."""
 
@@ -96,7 +97,7 @@ class UnitTest:
             handler: ast.AST | None = None
             if isinstance(node, ast.Try):
                 handler = next(filter(_swallows, node.handlers), None)
-            elif isinstance(node, ast.With) and any(_suppresses(item.context_expr) for item in node.items):
+            elif isinstance(node, ast.With) and any(_SUPPRESS.match(ast.unparse(one)) for one in node.items):
                 handler = node
             if handler is not None:
                 inside = (item for part in getattr(node, "body", ()) for item in ast.walk(part))
@@ -107,16 +108,12 @@ class UnitTest:
     def failures(self) -> tuple[ast.AST, ...]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
-        hidden = {id(item) for node in functions if node.name in _PREPARES for item in ast.walk(node)}
         failing: set[str] = set()
         for _ in range(CALLS):
-            failing |= {
-                node.name
-                for node in functions
-                for item in ast.walk(node)
-                if id(item) not in hidden and id(item) not in self.swallowed and _can_fail(item, failing)
-            }
-        return tuple(node for node in self.nodes if id(node) not in hidden and _can_fail(node, failing))
+            for function in functions:
+                heard = (item for item in ast.walk(function) if id(item) not in self.swallowed)
+                failing |= {function.name} if any(_can_fail(item, failing) for item in heard) else set()
+        return tuple(node for node in self.nodes if _can_fail(node, failing))
 
     @cached_property
     def defined(self) -> frozenset[int]:
@@ -127,7 +124,7 @@ class UnitTest:
     @cached_property
     def files(self) -> tuple[tuple[str, int, bool], ...]:
         """Return (path as spelt, line, is written) of every data file that a constant names."""
-        saving: list[ast.AST] = [call for call, name in self.calls if _WRITES.fullmatch(name) or _saves(call)]
+        saving: list[ast.AST] = [call for call, _ in self.calls if _WRITES.match(ast.unparse(call))]
         names = {node.id for call in saving for node in ast.walk(call) if isinstance(node, ast.Name)}
         assigned = [node for node in self.nodes if isinstance(node, ast.Assign)]
         saving += [node.value for node in assigned if getattr(node.targets[0], "id", "") in names]
@@ -136,21 +133,18 @@ class UnitTest:
         return tuple((text, line, text in written) for text, line in found)
 
 
+@once
 def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     """Return a target's unit test; None when it is missing or not Python 3."""
     path = unit_test_path(task, target)
     module = task.module(path)
     if path is None or module is None:
         return None
-
-    def read() -> UnitTest:
-        imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-        names = {word for node in imports for word in re.findall(r"\w+", ast.unparse(node))}
-        beside = [path.parent / f"{name}.py" for name in sorted(names) if path.parent != task.repository]
-        helpers = [task.module(one) for one in beside if one != path]
-        return UnitTest(path, (module, *(helper for helper in helpers if helper)))
-
-    return task.memo(("unit test", path), read)
+    imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {word for node in imports for word in re.findall(r"\w+", ast.unparse(node))}
+    beside = [path.parent / f"{name}.py" for name in sorted(names) if path.parent != task.repository]
+    helpers = [task.module(one) for one in beside if one != path]
+    return UnitTest(path, (module, *(helper for helper in helpers if helper)))
 
 
 def dotted(node: ast.AST) -> str:
@@ -158,13 +152,6 @@ def dotted(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
-
-
-def _saves(call: ast.Call) -> bool:
-    """Return True for ``open`` with a mode that writes."""
-    modes = [*call.args[:2], *(item.value for item in call.keywords if item.arg == "mode")]
-    opens = dotted(call.func).endswith("open")
-    return opens and any(re.fullmatch(r"[wax]b?\+?", str(getattr(one, "value", ""))) for one in modes)
 
 
 def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
@@ -205,12 +192,6 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
     return True
 
 
-def _suppresses(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call) or not dotted(node.func).endswith("suppress"):
-        return False
-    return any(_BROAD.fullmatch(dotted(item)) for item in node.args)
-
-
 # the checks
 
 TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]
@@ -246,24 +227,9 @@ def _test_check(
     fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    named = target.unit_test_file
-    pointer = task.pointer(target, "unit_test_file" if named else "")
-    shown = f"unit_test_file {named!r:.120} does not exist" if named else "unit_test_file is missing"
-    found, exact = unit_test_path(task, target), task.inside(task.repository, clean_path(named))
-    if task.repository is None:
-        if task.is_empty and found is None:
-            hint = "`lmr-author record` makes one when the repository is present"
-            yield Problem(f"{shown}: the repository is empty", hint, INFO, pointer=pointer)
-    elif leaves(task, task.repository, named):
-        pass  # LMR010
-    elif exact is None or not task.is_file(exact):
-        meant = task.in_repository_path(found)
-        hint = f"did you mean {meant}?" if meant else "`lmr-author record` makes one"
-        if found is not None and not meant:
-            hint = f"move {task.relative(found)} to unit_test/ of the repository"
-        yield Problem(shown, hint, INFO, pointer=pointer)
-    elif wrong := misspelt(named):
-        yield Problem(f"unit_test_file {wrong}", "separate with /, without blanks", INFO, pointer=pointer)
+    found = unit_test_path(task, target)
+    hint = "`lmr-author record` makes one"
+    yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
         yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
@@ -343,7 +309,15 @@ _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy
     " whether it is deterministic.",
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    loaded, names = _loaded(test), function_names(target)
+    withs = [node for node in test.nodes if isinstance(node, ast.With)]
+    opened = {id(item): ast.unparse(node.items[0]) for node in withs for item in ast.walk(node)}
+    assigned: dict[str, set[str]] = defaultdict(set)
+    for node in test.nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            assigned[node.targets[0].id].add(opened.get(id(node), "") + ast.unparse(node.value))
+    once = {name: texts.pop() for name, texts in assigned.items() if len(texts) == 1}
+    loaded = {name: text for name, text in once.items() if re.search(r"loads?\(|open\(", text)}
+    names = function_names(target)
     for node in test.nodes:
         sides: list[ast.expr] = []
         if isinstance(node, ast.Compare) and not isinstance(node.ops[0], ast.NotEq | ast.IsNot):
@@ -355,30 +329,11 @@ def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest)
             sides = [*owner, *node.args[:2]]
         same = {_SAME.sub("", ast.unparse(side)).strip("()") for side in sides}
         values = {loaded.get(text, text) for text in same}
-        if (
-            len(sides) == 2
-            and len(values) == 1
-            and not any(f"{name}(" in text for name in names for text in same)
-        ):
+        calls = any(f"{name}(" in text for name in names for text in same)
+        if len(sides) == 2 and len(values) == 1 and not calls:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
-
-
-def _loaded(test: UnitTest) -> dict[str, str]:
-    """Return the value of each name that is assigned once, and read from a file."""
-    names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    stored = [node.id for node in names]
-    values = {
-        node.targets[0].id: ast.unparse(node.value)
-        for node in test.nodes
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    return {
-        name: text
-        for name, text in values.items()
-        if stored.count(name) == 1 and re.search(r"loads?\(|open\(", text)
-    }
 
 
 @_test_check(
@@ -412,14 +367,10 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
         return
     last = {item.qualname.rpartition(".")[2] for item in one.targets}
     wanted = {part for item in one.targets for part in item.qualname.split(".")}
-    uses = {
-        item.qualname: {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}
-        for item in one.golden.definitions
-    }
     for _ in range(CALLS):  # a private function is reached through its callers
-        wanted |= {
-            part for name, used in uses.items() if used & (wanted - {"self", ""}) for part in name.split(".")
-        }
+        for item in one.golden.definitions:
+            if wanted & {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}:
+                wanted |= set(item.qualname.split("."))
     own = [node for one in test.modules for node in one.tree.body if getattr(node, "name", "") in last]
     imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
     reached = {alias.asname or alias.name for node in imports for alias in node.names}
@@ -428,11 +379,9 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
         message = "tests a definition of its own, not the goal file's"
         yield Problem(message, "import it from the goal file", line=own[0].lineno)
     elif not wanted & test.names:
-        modules = {
-            task.inside(task.repository, f"{(node.module or '').replace('.', '/')}.py") for node in imports
-        }
-        texts = [task.text(path) or "" for path in modules - {one.goal_path}]
-        if not any(name in text for name in last for text in texts):
+        names = [f"{(node.module or '').replace('.', '/')}.py" for node in imports]
+        modules = {task.inside(task.repository, name) for name in names} - {one.goal_path}
+        if not any(name in (task.text(path) or "") for name in last for path in modules):
             message = f"never names {next(iter(function_names(target)), 'the target')}"
             yield Problem(message, "import the goal file and call the target")
 
@@ -450,9 +399,11 @@ def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> It
         return
     near = [(text, line) for text, line in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text)]
     hint = 'log "Passed" or "Failed" to unit_test/logs/, beside the exit code'
-    message = f'logs {near[0][0]!r:.40}, not "Passed"' if near else 'writes no verdict ("Passed" or "Failed")'
-    severity = NOTE if not near and not _powerless(test)[0] else None
-    yield Problem(message, hint, line=near[0][1] if near else 0, severity=severity)
+    if near:
+        yield Problem(f'logs {near[0][0]!r:.40}, not "Passed"', hint, line=near[0][1])
+    else:
+        severity = None if _powerless(test)[0] else NOTE
+        yield Problem('writes no verdict ("Passed" or "Failed")', hint, severity=severity)
 
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|data|scratch)/)\S+")
@@ -539,13 +490,8 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
         yield Problem("the unit test lies outside of unit_test/", "move it there")
     for text, line, written in test.files:
         relative = re.sub(r"^(?:\.\./|\./)+", "", text)
-        outside = not relative.startswith(("unit_test/", "/")) and task.is_file(task.repository / relative)
-        if (
-            outside
-            and not task.is_file(test.path.parent / text)
-            and not written
-            and _EXPECTED.search(relative)
-        ):
+        beside = relative.startswith("unit_test/") or task.is_file(test.path.parent / text)
+        if _EXPECTED.search(relative) and not written and not beside and relative in task.repository_files:
             message = f"expected values are read from {relative}, outside of unit_test/"
             yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
 
@@ -557,34 +503,30 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     " confirmed.",
 )
 def recordings_untouched(task: TaskView) -> Iterator[Problem]:
-    tests, again = task.repository and task.repository / "unit_test", "record again: `lmr-author record`"
-    recordings = f"{task.relative_raw(tests)}/recordings" if tests else "\0"
-    for entry in task.below(recordings):
-        if tests is None or entry.kind != "folder" or entry.folder != recordings:
+    again = "record again: `lmr-author record`"
+    folders = [entry for entry in task.repository_entries if entry.kind == "folder"]
+    for entry in folders:
+        if not re.fullmatch("unit_test/recordings/[^/]+", task.in_repository(entry)):
             continue
         folder = task.path(entry)
-        data, place = task.read_bytes(folder / "recording.json"), folder / "recording.json"
+        manifest = folder / MANIFEST
+        data = task.read_bytes(manifest)
         if data is None:
             cases = any(one.name.startswith("case_") for one in task.below(entry.relative))
-            if cases and task.is_file(tests / SUPPORT):
-                yield Problem("recording.json is missing", again, folder)
+            if cases and task.is_file(folder.parent.parent / SUPPORT):
+                yield Problem(f"{MANIFEST} is missing", again, folder)
+            continue
+        if any(one.kind == "link" for one in task.below(entry.relative)):
+            yield Problem("a recording contains a symbolic link", again, folder)
             continue
         try:
-            manifest = read_json(data)
-            files = [(folder / case["name"], case["files"]) for case in manifest["cases"]]
-            files += [(tests, manifest.get(key) or {}) for key in ("support", "helpers")]
-            digests = [(root, name, digest) for root, held in files for name, digest in held.items()]
-        except (KeyError, TypeError, AttributeError):
-            yield Problem("recording.json cannot be read", again, place)
+            changes = tampered(folder, Recording.from_json(read_json(data)))
+        except LmrError as error:
+            yield Problem(error.message, again, manifest)
             continue
-        for root, name, digest in digests:
-            path = task.inside(task.task.root, f"{task.relative_raw(root)}/{name}")
-            if path is None:
-                yield Problem("recording.json names a file outside of the recording", again, place)
-            elif not task.is_file(path):
-                yield Problem(f"{task.relative(path)} is missing", again, place)
-            elif sha256_file(path) != digest:
-                yield Problem("file that differs from the recording", again, path)
+        if changes:
+            more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
+            yield Problem(printable("; ".join(changes[:3]) + more), again, manifest)
 
 
 @check(
@@ -594,12 +536,12 @@ def recordings_untouched(task: TaskView) -> Iterator[Problem]:
     ' "Passed" passes both.',
 )
 def own_log_file(task: TaskView) -> Iterator[Problem]:
-    owners: dict[str, dict[Path, Implementation]] = {}
-    for one in pairs(task):
-        test = read_test(task, one.implementation)
+    owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
+    for target in task.implementations:
+        test = read_test(task, target)
         for text, _ in test.texts if test else ():
             if text.endswith(".log") and test is not None:
-                owners.setdefault(Path(text).name, {}).setdefault(test.path, one.implementation)
+                owners[Path(text).name].setdefault(test.path, target)
     for log, tests in sorted(owners.items()):
         for path, target in tests.items() if len(tests) > 1 else ():
             others = ", ".join(str(other.index) for other in tests.values() if other is not target)
@@ -686,17 +628,15 @@ def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> 
     ):
         return
     for node in test.modules[0].tree.body:
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+        names = [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in filter(None, names):
-            for folder in (repository, repository / "src"):
-                first = name.partition(".")[0]
-                if any(task.exists(folder / one) for one in (first, f"{first}.py")):
-                    message = f"imports {name}, which only PYTHONPATH makes importable"
-                    hint = f"insert the absolute path of {folder.name}/ into sys.path first"
-                    severity = NOTE if folder == repository else WARNING
-                    yield Problem(message, hint, line=node.lineno, severity=severity)
-                    return
+        for name, start in ((name, start) for name in names for start in ("", "src/")):
+            first = f"{start}{name.partition('.')[0]}"
+            if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
+                message = f"imports {name}, which only PYTHONPATH makes importable"
+                hint = f"insert the absolute path of {start or repository.name} into sys.path first"
+                yield Problem(message, hint, line=node.lineno, severity=WARNING if start else NOTE)
+                return
 
 
 _DRAWS = re.compile(
@@ -713,9 +653,7 @@ _DRAWS = re.compile(
     severity=NOTE,
 )
 def seeded(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    drawn = [(call, name) for call, name in test.calls if _DRAWS.fullmatch(name)]
+    drawn = [(call.lineno, name) for call, name in test.calls if _DRAWS.fullmatch(name)]
     if drawn and not re.search(r"seed|RandomState\(\d|default_rng\(\d|generator=", test.modules[0].text):
-        call, name = drawn[0]
-        yield Problem(
-            f"{name} draws without a seed", "set a seed first, or store the inputs", line=call.lineno
-        )
+        line, name = drawn[0]
+        yield Problem(f"{name} draws without a seed", "set a seed first, or store the inputs", line=line)

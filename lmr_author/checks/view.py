@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 from lmr_author import files
 from lmr_author.code import Module
@@ -26,7 +27,21 @@ NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty repository can hold: a submodule's link, a placeholder."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def once(make: Callable[Concatenate[TaskView, P], T]) -> Callable[Concatenate[TaskView, P], T]:
+    """Make a function compute its result once for each task, and each path, name or object that it is called with."""
+
+    @functools.wraps(make)
+    def remembered(task: TaskView, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (make, *(one if isinstance(one, str | Path) else id(one) for one in args))
+        if key not in task.memo:  # the arguments are kept: the id of an object that is gone may be another's
+            task.memo[key] = args, make(task, *args, **kwargs)
+        return cast(T, task.memo[key][1])
+
+    return remembered
 
 
 class FileEntry(NamedTuple):
@@ -105,13 +120,8 @@ class TaskView:
         self.left_out = 0
         """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
         self._start = f"{self.task.root.as_posix()}/"
-        self._memo: dict[object, object] = {}
-
-    def memo(self, key: object, make: Callable[[], T]) -> T:
-        """Return what several checks need, computed once for each task."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return cast(T, self._memo[key])
+        self.memo: dict[object, Any] = {}
+        """What several checks need, computed once: see :func:`once`."""
 
     @cached_property
     def entries(self) -> tuple[FileEntry, ...]:
@@ -123,9 +133,9 @@ class TaskView:
         """Return everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
-    def named(self, name: str) -> Sequence[FileEntry]:
+    def named(self, name: str) -> list[FileEntry]:
         """Return everything in the task folder that has a name, at any depth."""
-        return self.memo(("named", name), lambda: [entry for entry in self.entries if entry.name == name])
+        return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
         """Return the ``Entry.kind`` of a path of the task folder; "" when nothing lies there."""
@@ -134,11 +144,7 @@ class TaskView:
 
     def below(self, folder: str) -> tuple[FileEntry, ...]:
         """Return everything in a folder of the task, at any depth."""
-        start = f"{folder}/"
-        return self.memo(
-            ("below", folder),
-            lambda: tuple(entry for entry in self.entries if entry.relative.startswith(start)),
-        )
+        return tuple(entry for entry in self.entries if entry.relative.startswith(f"{folder}/"))
 
     @cached_property
     def repository_entries(self) -> tuple[FileEntry, ...]:
@@ -181,19 +187,16 @@ class TaskView:
         start, text = f"{self.repository}/", str(path)
         return text[len(start) :] if self.repository and path and text.startswith(start) else ""
 
+    @once
     def module(self, path: Path | None) -> Module | None:
         """Return a file parsed as Python 3; None when it is absent, too large or not Python 3."""
-
-        def parse(path: Path) -> Module | None:
-            data = self.read_bytes(path)
-            if data is None or len(data) > MAX_PYTHON:
-                return None
-            try:
-                return Module.parse(data, self.relative(path))
-            except (SourceError, RecursionError, MemoryError, ValueError):
-                return None
-
-        return self.memo(("module", path), lambda: parse(path)) if path else None
+        data = self.read_bytes(path)
+        if path is None or data is None or len(data) > MAX_PYTHON:
+            return None
+        try:
+            return Module.parse(data, self.relative(path))
+        except (SourceError, RecursionError, MemoryError, ValueError):
+            return None
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
@@ -260,16 +263,6 @@ class TaskView:
         except (LmrError, OSError, ValueError):
             return None
 
-    @property
-    def is_empty(self) -> bool:
-        """Return True when the repository's folder exists and is empty: a submodule link, most often."""
-        return self.repository is None and self.named_repository is not None
-
-    @property
-    def has_provenance(self) -> bool:
-        """Return True when there is a record of how the task was made: not so in tasks made by hand."""
-        return "authoring/provenance.json" in self.by_path
-
     def inside(self, root: Path | None, relative: str) -> Path | None:
         """Return a path below a folder if it stays there, else None; the file need not exist."""
         if root is None or not relative:
@@ -279,9 +272,10 @@ class TaskView:
         except (LmrError, OSError, ValueError):
             return None
 
+    @once
     def read_bytes(self, path: Path | None) -> bytes | None:
         """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
-        return self.memo(("bytes", path), lambda: self.read_once(path)) if path else None
+        return self.read_once(path) if path else None
 
     def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
         """Return a file's content, not cached."""

@@ -27,14 +27,13 @@ MAX_JOINED, MAX_LENGTH = 40, 4_000
 """Lines and characters that one statement of a text may have."""
 
 _PATCH = frozenset({".patch", ".diff", ".rej"})
-_COMMENT = re.compile(r"(?m)^[ \t]*#+ ?(.*)$")
+_COMMENT = re.compile(r"[ \t\f]*#+ ?(.*)")
 _MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
 _MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
 _CODE = re.compile(r"[=(\[]|^\s*(?:return|yield|elif|if|for|while|with)\b")
 _COMPOUND = re.compile(r"^(?:if|for|while|with|def)\b.*:\s*(?:#.*)?$", re.DOTALL)
 _STRINGS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#.*")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _LINE_MARK = re.compile(r"^[\s#>+\-*/|;!\"']+")
 
 
@@ -122,8 +121,10 @@ def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Frag
             where = f"{cell}, {item.qualname}" if cell else item.qualname
             yield Fragment(kind, where, item.line, text, definition=item)
     quiet = "comments" if kind == "code" else kind
-    for line, text in _comments(module):
-        yield Fragment(quiet, cell, line, text)
+    lines = (module.line_text(number) for number in range(1, module.line_count + 1))
+    comments = [match[1] if (match := _COMMENT.match(line)) else "" for line in lines]
+    if any(comments):
+        yield Fragment(quiet, cell, 1, "\n".join(comments))
     documented = {id(node.value): owners.get(id(node), "") for node in each(module.tree, ast.Expr)}
     for node in each(module.tree, ast.Constant):
         if isinstance(node.value, str) and "\n" in node.value.strip():
@@ -131,36 +132,19 @@ def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Frag
             yield Fragment(quiet, where, node.lineno, textwrap.dedent(node.value))
 
 
-def _comments(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield (first line, text without the #) of each run of comment lines, blank lines between them allowed."""
-    run: list[str] = []
-    start, line, at, end = 0, 1, 0, 0
-    for match in _COMMENT.finditer(module.text):
-        line += module.text.count("\n", at, match.start())
-        at = match.start()
-        if run and module.text[end:at].strip():
-            yield start, textwrap.dedent("\n".join(run))
-            run = []
-        start = start if run else line
-        run.append(match[1])
-        end = match.end()
-    if run:
-        yield start, textwrap.dedent("\n".join(run))
-
-
 def _notebook(data: bytes) -> Iterator[Fragment]:
     """Yield the cells of a notebook."""
     try:
-        document = json.loads(data)
-        cells = document["cells"]
-        entries = [cell for cell in cells if isinstance(cell, dict)]
-    except (ValueError, KeyError, RecursionError, TypeError):
-        yield Fragment("notebook", "", 0, "\n".join(_quoted(data.decode("utf-8", "replace"))))
+        entries = [cell for cell in json.loads(data)["cells"] if isinstance(cell, dict)]
+    except (ValueError, KeyError, RecursionError, TypeError):  # damaged, or of an older format
+        quoted = re.split(r'(?<!\\)"', data.decode("utf-8", "replace"))
+        plain = [text.replace("\\n", "\n").replace('\\"', '"') for text in quoted if "\\n" in text]
+        yield Fragment("notebook", "", 0, "\n".join(plain))
         return
     code = []
     for number, cell in enumerate(entries, 1):
-        text = _joined(cell.get("source", ""))
-        where = f"cell {number}"
+        source, where = cell.get("source", ""), f"cell {number}"
+        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
         if cell.get("cell_type") != "code":
             yield Fragment("notebook", where, 0, text)
             continue
@@ -173,18 +157,6 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
             yield from _python(module, "notebook", where)
     if len(code) > 1:
         yield Fragment("notebook", "", 0, "\n".join(code))
-
-
-def _joined(source: object) -> str:
-    return "".join(map(str, source)) if isinstance(source, list) else str(source)
-
-
-def _quoted(text: str) -> Iterator[str]:
-    """Yield the quoted texts of several lines, as JSON and its like have them."""
-    for quoted in _QUOTED.findall(text):
-        if "\\n" in quoted:
-            plain = quoted.replace("\\n", "\n").replace("\\t", "\t")
-            yield plain.replace('\\"', '"').replace("\\\\", "\\")
 
 
 # statements in text

@@ -115,10 +115,6 @@ def in_file(
     return [leak for one in possible for leak in _of_one(path, one, pieces)]
 
 
-def _rank(leak: Leak) -> tuple[bool, float]:
-    return leak.sure, leak.similarity
-
-
 def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterator[Leak]:
     """Yield the places for one solution: every function, and the best of the rest if none is surer."""
     blocks = (block for piece in pieces for block in _blocks(piece))
@@ -127,7 +123,7 @@ def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterat
     rest = [leak for leak in found if leak.kind != "code"]
     yield from code
     if rest:
-        best = max(rest, key=lambda leak: (_rank(leak), bool(leak.where)))
+        best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)))
         if not code or best.sure > max(leak.sure for leak in code):
             yield best
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lmr_author import files
-from lmr_author.checks.dockerfile import own_requirements
 from lmr_author.checks.leaks import search
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
@@ -230,12 +229,10 @@ class Left:
     Attributes:
         moved: what was taken out, relative to the repository.
         leaks: what is left.
-        remarks: what the annotator should know.
     """
 
     moved: tuple[str, ...] = ()
     leaks: tuple[OpenLeak, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
@@ -257,12 +254,7 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
     worst_first = list(Severity)
     still_open = sorted(accepted.sort(task, there).open, key=lambda item: worst_first.index(item.severity))
-    remarks = [
-        f"{item.path}:{item.line} asks for {item.requirement}, {'' if item.sure else 'probably '}this repository's own "
-        "package, whose published form holds the solution: leave it out of the image (`env lock` does)"
-        for item in own_requirements(view)
-    ]
-    return Left(moved, tuple(OpenLeak(one, _places(view, one, found)) for one in still_open), tuple(remarks))
+    return Left(moved, tuple(OpenLeak(one, _places(view, one, found)) for one in still_open))
 
 
 def _places(view: TaskView, finding: Finding, found: Iterable[Leak]) -> tuple[Leak, ...]:

@@ -120,7 +120,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     return MaskResult(
         tuple(done),
         leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
-        (*remarks, *left.remarks, *hints),
+        (*remarks, *hints),
         left.leaks,
         tuple(item.record for item in along),
     )

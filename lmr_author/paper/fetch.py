@@ -78,11 +78,9 @@ def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
     Raises LmrError: no such file, no PDF, no network, too large.
     """
     paper = paper.strip()
-    local = _local_file(paper)
     scheme = urlsplit(paper).scheme if "://" in paper else ""
-    if local is not None:
-        data = _read(local)
-        return FetchedPaper(into, "file", _store(data, str(local), into))
+    if local := _local_file(paper):
+        return FetchedPaper(into, "file", _store(_read(local), str(local), into))
     if identifier := arxiv_id(paper):
         return _fetch_from_arxiv(identifier, into, arxiv_api)
     if scheme in ("http", "https"):
@@ -131,18 +129,16 @@ def _store(data: bytes, place: str, into: Path) -> str:
 
 
 def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
-    try:
+    for last in (False, True):
         try:
             entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
-        except Unknown:
-            raise
-        except Unavailable:  # it is often busy for a moment
-            time.sleep(ARXIV_PAUSE)
-            entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
-    except Unknown as error:
-        raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
-    except Unavailable as error:
-        raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+            break
+        except Unknown as error:
+            raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
+        except Unavailable as error:
+            if last:
+                raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+            time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
     digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
     url = f"https://arxiv.org/abs/{identifier}"
     return FetchedPaper(into, "arxiv", digest, url, entry.title, int(entry.published[:4]), identifier)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import resource
 import sys
 from collections import Counter
@@ -84,47 +83,33 @@ def _clean(text: str) -> str:
 
 
 def _headline(document: Any) -> str:
-    """Return the title on page 1: the text in the largest letters, else the first lines in bold of one size."""
+    """Return the title on page 1: the text in the largest letters; "" when none are clearly larger than the rest."""
     try:
         blocks = document[0].get_text("dict")["blocks"]
     except (RuntimeError, ValueError):
         return ""
     lines = [found for block in blocks for line in block.get("lines", ()) if (found := _line(line))]
     letters_of = Counter[float]()
-    for size, _, text in lines:
+    for size, text in lines:
         letters_of[size] += len(text)
     body = letters_of.most_common(1)[0][0] if lines else 0.0
     # The authors' names are often a little larger than the body; a title is clearly larger.
     for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
-        text = " ".join(text for size, _, text in lines if abs(size - wanted) < 0.3)
+        text = " ".join(text for size, text in lines if abs(size - wanted) < 0.3)
         if 8 <= len(text) <= 300 and " " in text:
             return text
-    # Journals set the title no larger than the text, but bold.
-    run: list[str] = []
-    first = 0.0
-    for size, bold, text in lines[:12]:
-        if bold and first in (0.0, size):
-            first = size
-            run.append(text)
-        elif run:
-            break
-    text = " ".join(run)
-    return text if 8 <= len(text) <= 300 and len(text.split()) >= 3 else ""
+    return ""
 
 
-def _line(line: Any) -> tuple[float, bool, str] | None:
-    """Return the size of a line's letters, whether they are bold, and its text.
-
-    None for a line without words, or aslant, as arXiv's stamp.
-    """
+def _line(line: Any) -> tuple[float, str] | None:
+    """Return the size of a line's letters, and its text; None for one without words, or aslant, as arXiv's stamp."""
     text = "".join(span["text"] for span in line["spans"]).strip()
     letters = sum(char.isalpha() for char in text)
     if letters < 2 or abs(line["dir"][0] - 1) >= 0.01:
         return None
     # A drop capital or an icon does not make a line large: the size of most of its letters does.
     main = max(line["spans"], key=lambda span: len(span["text"].strip()))
-    bold = bool(main["flags"] & 16) or bool(re.search(r"bold|CMBX|-Medi", main["font"], re.I))
-    return round(main["size"], 1), bold, text
+    return round(main["size"], 1), text
 
 
 def _blocks(document: Any) -> list[list[Any]]:

@@ -86,8 +86,8 @@ CASES: dict[str, tuple[Change, set[str]]] = {
     "the golden without its folder": (_saying(golden_file="losses_golden.py"), {"LMR302", "LMR307"}),
     "the test without its folder": (_saying(unit_test_file="unit_test_1.py"), {"LMR307", "LMR501"}),
     "the repository has another name": (_rename_repository, {"LMR103", "LMR307"}),
-    "the repository is empty": (_empty_repository, {"LMR101", "LMR103", "LMR301", "LMR501", "LMR605"}),
-    "the repository is a submodule": (_submodule, {"LMR101", "LMR103", "LMR301", "LMR501", "LMR605"}),
+    "the repository is empty": (_empty_repository, {"LMR103"}),
+    "the repository is a submodule": (_submodule, {"LMR103"}),
 }
 
 

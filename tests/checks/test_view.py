@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.checks.view import TaskView
-from lmr_author.files import sha256_bytes
 from lmr_author.task import Task
 from lmr_author.validation.run import validate
 from tests import example
+from tests.checks.cases import named
 
 
 @pytest.fixture
@@ -40,22 +40,19 @@ def test_nothing_else_is_read(view: TaskView, path: str) -> None:
 
 
 def test_a_task_path_with_dots_gives_the_same_findings(tmp_path: Path) -> None:
-    task = example.write(tmp_path)
-    tests = task.root / example.REPOSITORY / "unit_test"
-    recording = {"cases": [{"name": "case_1", "files": {"inputs.json": sha256_bytes(b"{}")}}]}
-    example.apply(
-        task,
-        example.Example(
-            "",
-            files={
-                f"{example.REPOSITORY}/unit_test/recordings/1/recording.json": str(recording).replace(
-                    "'", '"'
-                ),
-                f"{example.REPOSITORY}/unit_test/recordings/1/case_1/inputs.json": "{}",
-            },
-        ),
-    )
-    dotted = Task(tests / ".." / ".." / ".." / task.root.name)
+    [task] = named("LMR512/ok-as-recorded").write(tmp_path)
+    dotted = Task(task.root / example.REPOSITORY / ".." / ".." / task.root.name)
 
     assert [one.code for one in validate([task]).findings] == []
     assert [one.code for one in validate([dotted]).findings] == []
+
+
+def test_a_link_in_a_recording_is_not_followed(tmp_path: Path) -> None:
+    [task] = named("LMR512/ok-as-recorded").write(tmp_path / "tasks")
+    (tmp_path / "secret.txt").write_text("outside\n")
+    case = task.root / example.REPOSITORY / "unit_test" / "recordings" / "1" / "case_1"
+    (case / "more.json").symlink_to(tmp_path / "secret.txt")
+
+    messages = {one.code: one.message for one in validate([task]).findings}
+
+    assert messages["LMR512"] == "a recording contains a symbolic link"

@@ -7,7 +7,7 @@ import pytest
 from lmr_author import leaks
 from tests.leaks.edits import EDITS
 from tests.leaks.functions import CONTRASTIVE, FUNCTIONS, METRIC, wanted
-from tests.leaks.places import PLACES, as_module, in_markdown, in_notebook
+from tests.leaks.places import PLACES, planted
 
 KINDS = {
     "module": "code",
@@ -24,7 +24,7 @@ KINDS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> None:
     source = FUNCTIONS[name]
-    path, data = PLACES[place](source)
+    path, data = planted(place, source)
 
     found = leaks.in_file(path, data, [wanted(source)])
 
@@ -39,8 +39,8 @@ def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> Non
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_an_edited_copy_is_found_in_code_notebooks_and_documents(name: str, edit: str) -> None:
     edited = EDITS[edit](FUNCTIONS[name])
-    for place in (as_module, in_notebook, in_markdown):
-        found = leaks.in_file(*place(edited), [wanted(FUNCTIONS[name])])
+    for place in ("module", "notebook", "markdown"):
+        found = leaks.in_file(*planted(place, edited), [wanted(FUNCTIONS[name])])
 
         assert found, place
         assert found[0].sure or edit == "one line changed", place
@@ -50,9 +50,9 @@ def test_an_edited_copy_is_found_in_code_notebooks_and_documents(name: str, edit
 def test_a_place_says_where_it_is() -> None:
     solution = wanted(METRIC)
 
-    (code,) = leaks.in_file(*as_module(METRIC), [solution])
-    (cell,) = leaks.in_file(*in_notebook(METRIC), [solution])
-    (comment,) = leaks.in_file(*PLACES["comments"](METRIC), [solution])
+    (code,) = leaks.in_file(*planted("module", METRIC), [solution])
+    (cell,) = leaks.in_file(*planted("notebook", METRIC), [solution])
+    (comment,) = leaks.in_file(*planted("comments", METRIC), [solution])
 
     assert (code.line, code.where, code.node) == (4, "token_f1", "upstream/ops.py::token_f1")
     assert cell.place == "in this notebook (cell 2, token_f1)"

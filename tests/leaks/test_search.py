@@ -1,4 +1,4 @@
-"""The search over a task: what is looked into, histories, compiled files, and what `mask` can take out."""
+"""The search over a task: what is looked into, histories and compiled files."""
 
 from __future__ import annotations
 
@@ -12,29 +12,21 @@ import pytest
 from lmr_author.checks.leaks import search
 from lmr_author.checks.view import TaskView
 from lmr_author.leaks import Leak, is_generated
-from lmr_author.masking import leftovers
 from lmr_author.task import Severity, Task
 from lmr_author.validation.run import validate
-from tests import example as example_task
-from tests import example as example_texts
-from tests.example import BODY, GOLDEN, MASKED, compiled
+from tests import example
+from tests.example import BODY, GOLDEN, MASKED, REPOSITORY, compiled
 from tests.support import write_files
-
-REPOSITORY = example_texts.REPOSITORY
 
 
 def _task(folder: Path, files: dict[str, bytes]) -> Task:
-    task = example_task.write(folder)
+    task = example.write(folder)
     write_files(task.root / REPOSITORY, files)
     return task
 
 
 def _found(task: Task) -> dict[str, Leak]:
     return {leak.path: leak for leak in search(TaskView(task))}
-
-
-def test_the_good_task_has_none(tmp_path: Path) -> None:
-    assert _found(_task(tmp_path, {})) == {}
 
 
 def test_every_place_says_whether_it_is_sure_generated_and_maskable(tmp_path: Path) -> None:
@@ -121,37 +113,20 @@ def test_a_compiled_copy_under_another_name_is_known(tmp_path: Path) -> None:
     assert list(_found(task)) == ["a.pyc"]
 
 
-def test_what_is_generated_is_taken_out_and_kept(tmp_path: Path) -> None:
-    names = ["legacy/old.py", "site-packages/ranking/losses.py", "ranking/losses.py.orig"]
-    task = _task(tmp_path, dict.fromkeys(names, GOLDEN.encode()))
-    repository, keep = task.root / REPOSITORY, task.authoring / "removed"
-    names = list(leftovers.removable(search(TaskView(task)), repository))
-
-    cleaned = leftovers.take_out(repository, keep, [*names, "not/there.py"])
-
-    assert list(cleaned) == names == ["ranking/losses.py.orig", "site-packages/ranking/losses.py"]
-    assert (keep / "ranking" / "losses.py.orig").read_text() == GOLDEN
-    assert list(_found(task)) == ["legacy/old.py"]
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("pkg/losses.py", False),
-        ("build/lib/pkg/losses.py", True),
-        ("build/losses.py", False),
-        ("dist/x-1.0.tar.gz", True),
-        ("pkg.egg-info/SOURCES.txt", True),
-        ("docs/_build/html/_modules/pkg.html", True),
-        ("docs/_modules/pkg.html", False),
-        ("venv/lib/python3.11/site-packages/pkg/x.py", True),
-        ("pkg/x.py~", True),
-        (".x.py.swp", True),
-        ("x.pyc", True),
-    ],
+GENERATED = (
+    *(
+        "build/lib/pkg/losses.py",
+        "dist/x-1.0.tar.gz",
+        "pkg.egg-info/SOURCES.txt",
+        "docs/_build/_modules/pkg.html",
+    ),
+    *("venv/lib/python3.11/site-packages/pkg/x.py", "pkg/x.py~", ".x.py.swp", "x.pyc"),
 )
-def test_what_counts_as_generated(path: str, expected: bool) -> None:
-    assert is_generated(path) is expected
+
+
+def test_what_counts_as_generated() -> None:
+    assert [path for path in GENERATED if not is_generated(path)] == []
+    assert not any(map(is_generated, ("pkg/losses.py", "build/losses.py", "docs/_modules/pkg.html")))
 
 
 def test_a_look_alike_is_no_error_and_says_how_like_it_is(tmp_path: Path) -> None:

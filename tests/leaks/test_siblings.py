@@ -34,17 +34,6 @@ def forward(self, x, mask=None):
     return self.drop(self.proj(x))
 """
 
-EXACT_MATCH = """\
-def exact_match(prediction, references):
-    best = 0.0
-    for reference in references:
-        found = normalize_answer(prediction)
-        wanted = normalize_answer(reference)
-        best = max(best, float(found == wanted))
-    return best
-"""
-
-
 TRAINING = """\
 def train(self, loader, epochs):
     self.model.train()
@@ -67,7 +56,6 @@ PRECISION = METRIC.replace("token_f1", "token_precision").replace(
 SIBLINGS = {
     "another loss": (CONTRASTIVE, TRIPLET),
     "another attention": (ATTENTION, PLAIN_ATTENTION),
-    "another metric": (METRIC, EXACT_MATCH),
     "a training loop": (CONTRASTIVE, TRAINING),
 }
 

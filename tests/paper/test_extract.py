@@ -57,22 +57,6 @@ def test_what_publishers_print_on_page_one(tmp_path: Path, lines: str, venue: st
     assert (paper.venue, paper.year) == (venue, year)
 
 
-def test_a_title_no_larger_than_the_text_but_bold(tmp_path: Path) -> None:
-    import pymupdf
-
-    document = pymupdf.open()
-    page = document.new_page()
-    page.insert_text((60, 60), "The Annals of Pairs, Vol. 3", fontsize=8)
-    page.insert_text(
-        (60, 80), ["SELF-NORMALIZED WINS FOR", "INDEPENDENT PAIRS"], fontsize=10, fontname="hebo"
-    )
-    page.insert_text((60, 110), "By Jane Doe", fontsize=10)
-    page.insert_textbox((60, 150, 540, 700), ABSTRACT, fontsize=10)
-    document.set_metadata({"title": "c:\\aos\\25-2\\AOS215"})
-    document.save(tmp_path / "p.pdf")
-    assert extract(tmp_path / "p.pdf").title == "SELF-NORMALIZED WINS FOR INDEPENDENT PAIRS"
-
-
 def test_a_link_that_a_line_break_cuts(tmp_path: Path) -> None:
     body = f"{ABSTRACT}Code: https://github.com/some/pair-\nwins and\nhttps://github.com/\nother/one here"
     found = extract(make_paper(tmp_path / "p.pdf", body=body)).repositories

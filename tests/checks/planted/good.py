@@ -3,70 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lmr_author.task import Task
 from tests.example import PROVENANCE
 from tests.support import write_files
-
-
-@dataclass(frozen=True)
-class Good:
-    """A good task.
-
-    Attributes:
-        files: path in the task → content.
-        info: its ``info.json``.
-        body: the golden's body of the first target, as it stands in the file.
-        masked: what stands there in the goal file.
-        copy: the first target as a function of another file.
-    """
-
-    files: Mapping[str, str]
-    info: Mapping[str, Any]
-    body: str
-    masked: str
-    copy: str
-
-    @property
-    def first(self) -> Mapping[str, Any]:
-        """The first implementation."""
-        return dict(self.info["implementations"][0])
-
-    @property
-    def repository(self) -> str:
-        """The repository's folder."""
-        return str(self.info["repo_folder_name"])
-
-    @property
-    def goal(self) -> str:
-        """The goal file, in the task."""
-        return f"{self.repository}/{self.first['goal_file']}"
-
-    @property
-    def golden(self) -> str:
-        """The golden, in the task."""
-        return str(self.first["golden_file"])
-
-    @property
-    def test(self) -> str:
-        """The first unit test, in the task."""
-        return f"{self.repository}/{self.first['unit_test_file']}"
-
-    def write(self, parent: Path) -> Task:
-        """Write it below a folder."""
-        root = write_files(parent / str(self.info["folder_name"]), self.files)
-        (root / "info.json").write_text(json.dumps(self.info, indent=4), "utf-8")
-        provenance = json.loads(json.dumps(PROVENANCE))
-        provenance["paper"] |= {"url": self.info["paper_url"], "title": self.info["paper_name"]}
-        provenance["repository"] |= {"url": self.info["repo_url"], "folder": self.repository}
-        (root / "authoring").mkdir()
-        (root / "authoring" / "provenance.json").write_text(json.dumps(provenance), "utf-8")
-        return Task(root)
-
 
 PAPER = {"paper.pdf": "%PDF-1.5\n%%EOF\n", "paper.json": '{"1": "Abstract", "2": "Method"}\n'}
 
@@ -192,53 +134,64 @@ def _crlf(text: str) -> str:
     return text.replace("\n", "\r\n")
 
 
-BEAMTOOLS = Good(
-    files={
-        "Dockerfile": BEAM_DOCKERFILE,
-        "golden_files/decode.py": _crlf(DECODE + PENALTY + BEAM + PRUNE + DECODE_TAIL),
-        "beamtools/README": "Beam search.\n\nusage: python decode.py\n",
-        "beamtools/decode.py": _crlf(DECODE + PENALTY_MASKED + BEAM + PRUNE_MASKED + DECODE_TAIL),
-        "beamtools/bleu.py": "def brevity(reference, length):\n    return min(1.0, length / max(1, reference))\n",
-        "beamtools/train.sh": "python decode.py --width 4\n",
-        "beamtools/data/sample.txt": "a b c\n",
-        "beamtools/unit_test/unit_test_1.py": PENALTY_TEST,
-        "beamtools/unit_test/unit_test_2.py": PRUNE_TEST,
-        **{f"beamtools/{name}": text for name, text in PAPER.items()},
-    },
-    info={
-        "instance_id": 3,
-        "paper_name": "Beam Search Revisited",
-        "folder_name": "3-BeamTools",
-        "paper_url": "https://example.org/papers/beam.pdf",
-        "year": 2017,
-        "repo_url": "https://example.org/code/beamtools",
-        "repo_folder_name": "beamtools",
-        "implementations": [
-            {
-                "instruction": "Implement length_penalty() in decode.py, equation 14 of the paper (paper.pdf).",
-                "index": 1,
-                "category": "Decoding & Search Strategies",
-                "goal_file": "decode.py",
-                "goal_function": "length_penalty",
-                "class_name": "",
-                "golden_file": "golden_files/decode.py",
-                "retrieval_context": ["bleu.py"],
-                "unit_test_file": "unit_test/unit_test_1.py",
-            },
-            {
-                "instruction": "Implement the method prune of the class Beam in decode.py, see algorithm 2.",
-                "index": 2,
-                "category": "Decoding & Search Strategies",
-                "goal_file": "decode.py",
-                "goal_function": "prune",
-                "class_name": "Beam",
-                "golden_file": "golden_files/decode.py",
-                "retrieval_context": [],
-                "unit_test_file": "unit_test/unit_test_2.py",
-            },
-        ],
-    },
-    body=_crlf(PENALTY),
-    masked=_crlf(PENALTY_MASKED),
-    copy='import math\n\n\ndef length_penalty(length, alpha=0.6):\n\t"""Penalty."""\n' + PENALTY,
-)
+FILES = {
+    "Dockerfile": BEAM_DOCKERFILE,
+    "golden_files/decode.py": _crlf(DECODE + PENALTY + BEAM + PRUNE + DECODE_TAIL),
+    "beamtools/README": "Beam search.\n\nusage: python decode.py\n",
+    "beamtools/decode.py": _crlf(DECODE + PENALTY_MASKED + BEAM + PRUNE_MASKED + DECODE_TAIL),
+    "beamtools/bleu.py": "def brevity(reference, length):\n    return min(1.0, length / max(1, reference))\n",
+    "beamtools/train.sh": "python decode.py --width 4\n",
+    "beamtools/data/sample.txt": "a b c\n",
+    "beamtools/unit_test/unit_test_1.py": PENALTY_TEST,
+    "beamtools/unit_test/unit_test_2.py": PRUNE_TEST,
+    **{f"beamtools/{name}": text for name, text in PAPER.items()},
+}
+INFO: dict[str, Any] = {
+    "instance_id": 3,
+    "paper_name": "Beam Search Revisited",
+    "folder_name": "3-BeamTools",
+    "paper_url": "https://example.org/papers/beam.pdf",
+    "year": 2017,
+    "repo_url": "https://example.org/code/beamtools",
+    "repo_folder_name": "beamtools",
+    "implementations": [
+        {
+            "instruction": "Implement length_penalty() in decode.py, equation 14 of the paper (paper.pdf).",
+            "index": 1,
+            "category": "Decoding & Search Strategies",
+            "goal_file": "decode.py",
+            "goal_function": "length_penalty",
+            "class_name": "",
+            "golden_file": "golden_files/decode.py",
+            "retrieval_context": ["bleu.py"],
+            "unit_test_file": "unit_test/unit_test_1.py",
+        },
+        {
+            "instruction": "Implement the method prune of the class Beam in decode.py, see algorithm 2.",
+            "index": 2,
+            "category": "Decoding & Search Strategies",
+            "goal_file": "decode.py",
+            "goal_function": "prune",
+            "class_name": "Beam",
+            "golden_file": "golden_files/decode.py",
+            "retrieval_context": [],
+            "unit_test_file": "unit_test/unit_test_2.py",
+        },
+    ],
+}
+
+BODY, MASKED = _crlf(PENALTY), _crlf(PENALTY_MASKED)
+"""The golden's body of the first target as it stands in the file, and what stands there in the goal file."""
+COPY = 'import math\n\n\ndef length_penalty(length, alpha=0.6):\n\t"""Penalty."""\n' + PENALTY
+"""The first target as a function of another file."""
+GOAL, GOLDEN, TEST = "beamtools/decode.py", "golden_files/decode.py", "beamtools/unit_test/unit_test_1.py"
+
+
+def write(parent: Path) -> Task:
+    """Write the task below a folder."""
+    root = write_files(parent / "3-BeamTools", FILES)
+    provenance = json.loads(json.dumps(PROVENANCE))
+    provenance["paper"] |= {"url": INFO["paper_url"], "title": INFO["paper_name"]}
+    provenance["repository"] |= {"url": INFO["repo_url"], "folder": "beamtools"}
+    write_files(root, {"info.json": json.dumps(INFO), "authoring/provenance.json": json.dumps(provenance)})
+    return Task(root)

@@ -8,18 +8,18 @@ import pytest
 
 from lmr_author.validation.run import validate
 from tests.checks.planted.defects import DEFECTS
-from tests.checks.planted.good import BEAMTOOLS
+from tests.checks.planted.good import write
 
 
 def test_nothing_is_found_in_the_good_task(tmp_path: Path) -> None:
-    assert validate([BEAMTOOLS.write(tmp_path)]).findings == ()
+    assert validate([write(tmp_path)]).findings == ()
 
 
 @pytest.mark.parametrize("name", DEFECTS)
 def test_exactly_the_planted_defect_is_found(name: str, tmp_path: Path) -> None:
     codes, plant = DEFECTS[name]
-    task = BEAMTOOLS.write(tmp_path)
-    plant(task, BEAMTOOLS)
+    task = write(tmp_path)
+    plant(task)
 
     found = validate([task]).findings
 
