@@ -229,6 +229,8 @@ def _test_check(
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     found = unit_test_path(task, target)
     hint = "`lmr-author record` makes one"
+    if found is not None and task.repository and not found.is_relative_to(task.repository):
+        hint = f"move {task.relative(found)} to unit_test/ of the repository"
     yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
