@@ -92,7 +92,9 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
     own = view.repository_files.get(f"unit_test/unit_test_{implementation.index}.py")
     if own is not None:
         return view.path(own)
-    beside = view.inside(view.task.root, re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file)))
+    beside = view.inside(
+        view.task.root, re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
+    )
     if beside is not None and beside.suffix == ".py" and view.is_file(beside):
         return beside
     tests = [one for one in view.repository_files.values() if _TEST_NAME.fullmatch(one.name)]

@@ -178,8 +178,8 @@ def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tupl
 
 def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
     """Record, and ask about wide tolerances; name the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.recording import interrupted
     from lmr_author.recording.record import record as record_calls
+    from lmr_author.recording.run import words_of
 
     with ui.progress("recording") as progress:
 
@@ -200,7 +200,7 @@ def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResu
             return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
         except KeyboardInterrupt:
             masked = folder.load().implementations
-            if any(interrupted.words_of(folder.run_folder(item.index)) for item in masked):
+            if any(words_of(folder.run_folder(item.index)) for item in masked):
                 ui.say("")
                 ui.note("the calls so far are kept")
                 ui.then("record", *options.words)
@@ -242,13 +242,15 @@ def _case_lines(cases: Sequence[Case]) -> Iterator[str]:
         if shared := [in_words(name, text) for name, text in parts if (name, text) in common]:
             yield f"all     {', '.join(shared)}"
     for case in cases:
-        adds = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-        yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}: {adds}"
+        adds = f": {case.adds}" if case.adds else ""
+        yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}{adds}"
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    recording, proof = result.recording, result.proof
+    from lmr_author.recording.failed import last_error
+
+    recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
     if result.by_the_way:
         names = listed(result.by_the_way, 3)
@@ -260,19 +262,19 @@ def _remarks(result: RecordResult) -> Iterator[str]:
             "make these calls storable and reproducible, or raise --cases"
         )
     if result.missed:
-        before = " before the command was stopped" if result.cut_off else ""
+        before = " before the command was stopped" if run.timed_out else ""
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(item for proven in proof.chosen for item in proven.wide)
+    yield from _tolerances(item for call in proof.chosen for item in call.wide)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
             "the golden raises in every case, which proves little: call it with valid arguments"
             " (a JSON file has no tensors)"
         )
-    if result.exit_code != 0:
-        reason = f": {result.error}" if result.error else ""
-        yield f"the command itself ended with exit code {result.exit_code}{reason}"
+    if run.exit_code != 0:
+        reason = f": {last_error(run)}" if run.stdout or run.stderr else ""
+        yield f"the command itself ended with exit code {run.exit_code}{reason}"
 
 
 def lost_calls(result: RecordResult) -> list[str]:
@@ -289,11 +291,11 @@ def lost_calls(result: RecordResult) -> list[str]:
             f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
         )
     kinds = {"too_large": "too large to store", "misfit": "against the signature"}
-    for item in result.not_stored:
+    for item in result.recorded.not_stored:
         why = kinds.get(item.kind, "impossible to store")
         advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
         found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
-    if result.cut_off:
+    if result.recorded.result.timed_out:
         found.append("the command was stopped at its time limit (--timeout): later calls are missing")
     return found
 
@@ -343,23 +345,23 @@ def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
     from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
 
-    killed = result.proof.killed
-    if not killed.tried:
-        if not killed.complete:
+    proof = result.proof
+    if not proof.tried:
+        if not proof.complete:
             ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
-    dead = len(killed.tried) - len(killed.survivors)
-    share = dead / len(killed.tried)
-    more = "shows the survivors" if killed.complete else "tries more: the golden is slow"
+    dead = proof.tried - len(proof.survivors)
+    share = dead / proof.tried
+    more = "shows the survivors" if proof.complete else "tries more: the golden is slow"
     ui.say(
-        f"{dead} of {len(killed.tried)} mutants fail ({whole_percent(share)}; `lmr-author evaluate` {more})",
+        f"{dead} of {proof.tried} mutants fail ({whole_percent(share)}; `lmr-author evaluate` {more})",
         indent=2,
     )
-    for line, diff in killed.diffs[:SURVIVORS]:
-        ui.say(f"passes, line {line}:", indent=4)
-        ui.diff(diff.splitlines(), indent=6)
-    if len(killed.diffs) > SURVIVORS:
-        ui.say(f"and {len(killed.diffs) - SURVIVORS} more", indent=4)
+    for mutant in proof.survivors[:SURVIVORS]:
+        ui.say(f"passes, line {mutant.line}:", indent=4)
+        ui.diff(mutant.diff.splitlines(), indent=6)
+    if len(proof.survivors) > SURVIVORS:
+        ui.say(f"and {len(proof.survivors) - SURVIVORS} more", indent=4)
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

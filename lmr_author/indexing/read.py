@@ -7,7 +7,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from lmr_author import code
 from lmr_author.code.tree import PYTHON_2
@@ -126,6 +127,19 @@ def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
         node = item.node
         decorators = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
         is_class = isinstance(node, ast.ClassDef)
+        facts: dict[str, Any] = {}
+        if not is_class:
+            obstacle = ""
+            if demand:
+                obstacle = f"no test can import it: the file {demand}"
+            elif has_old_names and (gone := code.python_2_names(module.tree, node)):
+                obstacle = (
+                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+                )
+            elif b"cuda" in data and (lines := code.gpu_lines(item.function, module.tree)):
+                shown = listed([str(line) for line in lines], 3)
+                obstacle = f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+            facts = {**_facts(item), "obstacle": obstacle}
         entry = IndexEntry(
             path=path,
             qualname=item.qualname,
@@ -144,27 +158,15 @@ def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
             ),
             docstring=item.docstring or "",
             comments="\n".join(text for line, text in comments if item.line <= line <= item.end_line),
+            **facts,
         )
-        if not is_class:
-            gone = code.python_2_names(module.tree, node) if has_old_names else ()
-            obstacle = ""
-            if demand:
-                obstacle = f"no test can import it: the file {demand}"
-            elif gone:
-                obstacle = (
-                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
-                )
-            elif b"cuda" in data and (lines := code.gpu_lines(item.function, module.tree)):
-                shown = listed([str(line) for line in lines], 3)
-                obstacle = f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-            entry = replace(_with_code(entry, item), obstacle=obstacle)
         entries.append(entry)
     names = (_name(node.func) for node in nodes if isinstance(node, ast.Call))
     return entries, Counter(name for name in names if name and name not in _SELF)
 
 
-def _with_code(entry: IndexEntry, definition: code.Definition) -> IndexEntry:
-    """Return an entry with the facts about its code, nested functions included, decorators not."""
+def _facts(definition: code.Definition) -> dict[str, Any]:
+    """Return the facts about a function's code, nested functions included, decorators not."""
     own = definition.node
     parts = [part for part in code.children(own) if part not in own.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
@@ -177,14 +179,13 @@ def _with_code(entry: IndexEntry, definition: code.Definition) -> IndexEntry:
         name = _name(node)
         if name and name not in _SELF:
             (calls if id(node) in called else names)[name] = None
-    return replace(
-        entry,
-        statements=statements - (definition.docstring is not None),
-        branches=branches,
-        returns=any(isinstance(node, ast.Return) for node in nodes),
-        names=tuple(names),
-        calls=tuple(calls),
-    )
+    return {
+        "statements": statements - (definition.docstring is not None),
+        "branches": branches,
+        "returns": any(isinstance(node, ast.Return) for node in nodes),
+        "names": tuple(names),
+        "calls": tuple(calls),
+    }
 
 
 def _name(node: ast.AST) -> str:
@@ -199,21 +200,21 @@ def _name(node: ast.AST) -> str:
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[str]:
-    for item in (*arguments.posonlyargs, *arguments.args):
-        yield _annotated(item)
-    if arguments.vararg:
-        yield "*" + _annotated(arguments.vararg)
-    yield from map(_annotated, arguments.kwonlyargs)
-    if arguments.kwarg:
-        yield "**" + _annotated(arguments.kwarg)
-
-
-def _annotated(argument: ast.arg) -> str:
-    annotation = argument.annotation
-    if annotation is None:
-        return argument.arg
-    quoted = isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
-    return f"{argument.arg}: {annotation.value if quoted else ast.unparse(annotation)}"  # type: ignore[attr-defined]
+    """Yield a function's parameters as written, without defaults."""
+    stars = {arguments.vararg: "*", arguments.kwarg: "**"}
+    items = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        arguments.vararg,
+        *arguments.kwonlyargs,
+        arguments.kwarg,
+    ]
+    for item in filter(None, items):
+        text = stars.get(item, "") + item.arg
+        if item.annotation is not None:
+            quoted = getattr(item.annotation, "value", None)
+            text += f": {quoted if isinstance(quoted, str) else ast.unparse(item.annotation)}"
+        yield text
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:

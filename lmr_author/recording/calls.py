@@ -17,26 +17,24 @@ MOST_BYTES = 32 * 2**20
 TEXT_PER_SECOND = 500_000
 """Bytes of a JSON document that are read and compared in a second, roughly."""
 
-_SHAPE = re.compile(r"(?P<name>\w+): [\w ]*\[(?P<shape>\d+(?:, \d+)*)\]")
-"""An argument in words, as in ``x: tensor float32[512, 768]``."""
-_REFUSED = re.compile(r"^.*?: (?P<size>\d+) bytes, more than the limit of (?P<most>\d+)")
-
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One recorded call, as the recorder left it.
+    """One recorded call: as the recorder left it, and once it was replayed, how its outcome is compared.
 
     Attributes:
         number: its place among all calls of the run, from 1.
         folder: holds ``inputs.*`` and ``expected.*``.
-        hits: blocks and branches of the target that it executed.
+        hits: blocks and branches of the target that it executed, in its replay if there was one.
         size: bytes of the values in inputs and expected outputs together.
         summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
-        seconds: how long it took when it was recorded.
+        seconds: how long it took when it was recorded, or in its slowest replay.
         changed: arguments and free variables that it changed.
         nothing: it returned None.
+        checkers: leaf path → how it is compared.
+        wide: tolerances that are wider than their element type's.
     """
 
     number: int
@@ -49,6 +47,8 @@ class RecordedCall:
     seconds: float = 0.0
     changed: tuple[str, ...] = ()
     nothing: bool = False
+    checkers: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    wide: tuple[Widened, ...] = ()
 
     @property
     def stored(self) -> int:
@@ -57,33 +57,11 @@ class RecordedCall:
         return max(self.size, sum(path.stat().st_size for path in paths))
 
     @property
-    def comparing(self) -> float:
-        """Seconds that comparing its outcome takes: JSON costs time, arrays hardly any."""
-        paths = [self.folder / name for name in ("inputs.json", "expected.json")]
-        return sum(path.stat().st_size for path in paths if path.is_file()) / TEXT_PER_SECOND
-
-
-@dataclass(frozen=True)
-class Proven:
-    """A call that reproduces.
-
-    Attributes:
-        checkers: leaf path → how it is compared.
-        hits: blocks and branches of the target that its replay executes.
-        seconds: how long the golden takes for it.
-        wide: tolerances that are wider than their element type's.
-    """
-
-    call: RecordedCall
-    checkers: dict[str, dict[str, Any]]
-    hits: frozenset[int] = frozenset()
-    seconds: float = 0.0
-    wide: tuple[Widened, ...] = ()
-
-    @property
     def cost(self) -> float:
-        """Seconds that one more replay of it takes, comparison included."""
-        return self.seconds + self.call.comparing
+        """Seconds that one more replay takes, comparison included: JSON costs time, arrays hardly any."""
+        paths = [self.folder / name for name in ("inputs.json", "expected.json")]
+        size = sum(path.stat().st_size for path in paths if path.is_file())
+        return self.seconds + size / TEXT_PER_SECOND
 
 
 def coverage(hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:
@@ -123,40 +101,19 @@ class Room:
 
 def too_much(call: RecordedCall, room: Room) -> str:
     """Return why a call does not fit beside others, and how to make it fit."""
-    size = call.stored
-    shapes = _shapes(", ".join(f"{name}: {text}" for name, text in call.summary.items()))
     others = "".join(f", {megabytes(taken)} of it taken by {name}" for name, taken in room.taken.items())
     return (
-        f"{megabytes(size)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
-        f"{_less_data(size, room.left // 3, shapes)}, or raise the limit: "
-        f"--max-total-mb {math.ceil((room.total + size) / 2**20)}"
+        f"{megabytes(call.stored)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
+        "slice the batch in the driver, or raise the limit: "
+        f"--max-total-mb {math.ceil((room.total + call.stored) / 2**20)}"
     )
 
 
 def too_large_advice(reason: str) -> str:
     """Return how to make calls smaller that the recorder refused, from the reason that it gave."""
-    found = _REFUSED.match(reason)
-    if found is None:
-        return "raise --max-mb, or drive it with less data"
-    size = int(found["size"])
-    less = _less_data(size, int(found["most"]), _shapes(reason))
-    return f"{less}, or raise the limit: --max-mb {math.ceil(size / 2**20)}"
-
-
-def _less_data(size: int, most: int, shapes: Mapping[str, list[int]]) -> str:
-    if shapes:
-        name = max(shapes, key=lambda item: math.prod(shapes[item]))
-        rows = shapes[name][0]
-        fewer = max(1, int(rows * most / size * 0.9))
-        if fewer < rows:
-            return f"slice the batch in the driver, {name}[:{fewer}] instead of all {rows} rows"
-    return "drive it with less data"
-
-
-def _shapes(text: str) -> dict[str, list[int]]:
-    return {
-        match["name"]: [int(word) for word in match["shape"].split(", ")] for match in _SHAPE.finditer(text)
-    }
+    found = re.match(r".*?: (\d+) bytes, more than the limit of", reason)
+    most = f" {math.ceil(int(found[1]) / 2**20)}" if found else ""
+    return f"slice the batch in the driver, or raise the limit: --max-mb{most}"
 
 
 def megabytes(size: int) -> str:

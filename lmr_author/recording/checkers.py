@@ -30,27 +30,25 @@ _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Read ``--check``: path in the outcome → checker. Raises UsageError."""
-    return dict(_parsed(text) for text in texts)
-
-
-def _parsed(text: str) -> tuple[str, dict[str, Any]]:
-    path, separator, spec = text.rpartition("=")
-    kind, _, rest = spec.strip().partition(":")
-    if not separator or not path.strip() or kind not in KINDS:
-        raise UsageError(f"not a check: {text!r}", HINT)
-    checker: dict[str, Any] = {"kind": kind}
-    if kind == "allclose":
-        numbers = [_number(item, text) for item in rest.split(",")] if rest else []
-        if len(numbers) != 2:
-            raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
-        checker |= {"rtol": numbers[0], "atol": numbers[1]}
-    elif kind == "custom":
-        if not rest.isidentifier():
-            raise UsageError(f"custom needs the name of a function: {text!r}", HINT)
-        checker |= {"function": rest}
-    elif rest:
-        raise UsageError(f"{kind} takes nothing: {text!r}", HINT)
-    return path.strip(), checker
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        path, separator, spec = text.rpartition("=")
+        kind, _, rest = spec.strip().partition(":")
+        if not separator or not path.strip() or kind not in KINDS:
+            raise UsageError(f"not a check: {text!r}", HINT)
+        checker = found[path.strip()] = {"kind": kind}
+        if kind == "allclose":
+            numbers = [_number(item, text) for item in rest.split(",")] if rest else []
+            if len(numbers) != 2:
+                raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
+            checker |= {"rtol": numbers[0], "atol": numbers[1]}
+        elif kind == "custom" and rest.isidentifier():
+            checker["function"] = rest
+        elif kind == "custom" or rest:
+            raise UsageError(
+                f"{kind} takes {'a function' if kind == 'custom' else 'nothing'}: {text!r}", HINT
+            )
+    return found
 
 
 def _number(text: str, whole: str) -> float:
@@ -160,9 +158,6 @@ class Helpers:
     fixture_names: tuple[str, ...] = ()
     checkers: Path | None = None
     checker_names: tuple[str, ...] = ()
-
-
-NO_HELPERS = Helpers()
 
 
 def read_helpers(folder: Path) -> Helpers:

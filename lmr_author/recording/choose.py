@@ -6,8 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from lmr_author.recording.calls import Proven, RecordedCall
-from lmr_author.texts import counted, listed
+from lmr_author.recording.calls import RecordedCall
+from lmr_author.texts import counted, listed, shortened
 
 MOST_PER_WANTED = 4
 """A few cases are the aim; where each catches something new, so many times as many are kept."""
@@ -16,7 +16,10 @@ MOST_OPTIONS = 4
 NOT_GIVEN = "not given"
 _SIZED = re.compile(r"(?P<kind>list|tuple|dict|set) of (?P<size>\d+)$")
 _TENSOR = re.compile(r"(?P<kind>(?:tensor|array) \w+)\[(?P<shape>[\d, ]*)\](?P<rest>.*)$")
-_NUMBER = re.compile(r"-?\d*\.\d+(?:e[-+]?\d+)?$|-?\d+e[-+]?\d+$|-?inf$|nan$")
+_DATA = re.compile(r"-?\d*\.\d+(?:e[-+]?\d+)?$|-?\d+e[-+]?\d+$|-?inf$|nan$|text of |'.*\s.*'$")
+"""Real numbers and sentences."""
+LONGEST = 40
+"""Characters of a part of a call in a description."""
 ROOMY = 256 * 1024
 """Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
 LARGER = 4
@@ -26,7 +29,7 @@ Trait = tuple[str, str]
 
 
 class Options:
-    """The options of calls: flags, integers, short texts, what is left out, element types, one item or several.
+    """The options of calls: flags, integers, words, what is left out, element types, one item or several.
 
     Other numbers and shapes are none: whether they matter is what the mutants show.
     """
@@ -49,14 +52,14 @@ class Options:
 
 
 def _as_option(text: str) -> str:
-    """Return a description as far as it is an option; "" for a real number."""
+    """Return a description as far as it is an option; "" for data."""
     if sized := _SIZED.match(text):
         return f"{sized['kind']} of {sized['size'] if int(sized['size']) < 2 else 'several'}"
     if tensor := _TENSOR.match(text):
         return (
             f"{tensor['kind']} with {counted(len(tensor['shape'].split(',')), 'dimension')}{tensor['rest']}"
         )
-    return "" if _NUMBER.match(text) or text.startswith("text of ") else text
+    return "" if _DATA.match(text) else text
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -90,41 +93,40 @@ def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
 
 
 class Catch:
-    """The mutants, blocks and options of proven calls, and their size: a choice among them is made by these.
+    """The mutants, blocks and options of replayed calls, and their size: a choice among them is made by these.
 
-    Attributes:
+    Args:
         killed: number of a call → ids of the mutants that fail its case.
     """
 
-    def __init__(self, proven: Sequence[Proven], killed: Mapping[int, frozenset[str]]) -> None:
-        options = Options([item.call for item in proven])
-        sizes = [item.call.size for item in proven if item.call.outcome == "returned"]
-        large = max((size for size in sizes if size <= ROOMY), default=0) / LARGER
-        self.killed = killed
+    def __init__(self, calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]) -> None:
+        options = Options(calls)
+        roomy = [call for call in calls if call.outcome == "returned" and call.size <= ROOMY]
+        large = max((call.size for call in roomy), default=0) / LARGER
         self._traits: dict[int, frozenset[tuple[str, object]]] = {
-            item.call.number: frozenset(
-                [("mutant", name) for name in killed.get(item.call.number, ())]
-                + [("block", block) for block in item.hits]
-                + [("option", trait) for trait in options.of(item.call)]
-                + [("size", "large")] * (large < item.call.size <= ROOMY and item.call.outcome == "returned")
+            call.number: frozenset(
+                [("mutant", name) for name in killed.get(call.number, ())]
+                + [("block", block) for block in call.hits]
+                + [("option", trait) for trait in options.of(call)]
+                + [("size", "large")] * (call in roomy and call.size > large)
             )
-            for item in proven
+            for call in calls
         }
 
-    def of(self, item: Proven) -> frozenset[tuple[str, object]]:
+    def of(self, call: RecordedCall) -> frozenset[tuple[str, object]]:
         """Return all that a call brings."""
-        return self._traits[item.call.number]
+        return self._traits[call.number]
 
-    def choose(self, proven: Sequence[Proven], wanted: int) -> list[Proven]:
+    def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
         """Return calls that bring all there is, greedily; at least ``wanted``, at most four times as many.
 
         Args:
-            proven: in the order in which those are taken that bring equally much.
+            calls: in the order in which those are taken that bring equally much.
         """
-        rest, chosen, seen = list(proven), list[Proven](), set[tuple[str, object]]()
+        rest, chosen, seen = list(calls), list[RecordedCall](), set[tuple[str, object]]()
 
-        def gain(item: Proven) -> tuple[int, int]:
-            new = self.of(item) - seen
+        def gain(call: RecordedCall) -> tuple[int, int]:
+            new = self.of(call) - seen
             options = sum(kind == "option" for kind, _ in new)
             return len(new) - options, options
 
@@ -135,21 +137,24 @@ class Catch:
             rest.remove(best)
             chosen.append(best)
             seen |= self.of(best)
-        for item in sorted(chosen, key=lambda item: -item.call.size):
-            others = [other for other in chosen if other is not item]
-            if self.of(item) <= set().union(*map(self.of, others)):
+        for call in sorted(chosen, key=lambda call: -call.size):
+            others = [other for other in chosen if other is not call]
+            if self.of(call) <= set().union(*map(self.of, others)):
                 chosen = others
-        fill = [item for item in proven if item not in chosen]
+        fill = [call for call in calls if call not in chosen]
         return chosen + fill[: max(0, wanted - len(chosen))]
 
 
-def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
-    """Return number of a call → what it adds to the chosen ones, and how it differs from them, in words."""
-    counts = Counter(trait for item in chosen for trait in catch.of(item))
-    shared = Counter(pair for item in chosen for pair in item.call.summary.items())
+def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
+
+    A call that is alone has all its parts.
+    """
+    counts = Counter(trait for call in chosen for trait in catch.of(call))
+    shared = Counter(pair for call in chosen for pair in call.summary.items())
     found = {}
-    for item in chosen:
-        own = [trait for trait in catch.of(item) if counts[trait] == 1 < len(chosen)]
+    for call in chosen:
+        own = [trait for trait in catch.of(call) if counts[trait] == 1 < len(chosen)]
         options = sorted(trait for kind, trait in own if kind == "option" and isinstance(trait, tuple))
         mutants = sum(kind == "mutant" for kind, _ in own)
         parts = [f"the only one with {listed([in_words(*pair) for pair in options], 3)}"] if options else []
@@ -158,13 +163,11 @@ def additions(chosen: Sequence[Proven], catch: Catch) -> dict[int, str]:
         parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
         named = {path for path, _ in options}
         differs = [
-            in_words(path, text)
-            for path, text in item.call.summary.items()
-            if shared[path, text] < len(chosen) and path not in named
+            shortened(in_words(path, text), LONGEST)
+            for path, text in call.summary.items()
+            if shared[path, text] <= max(1, len(chosen) - 1) and path not in named
         ]
-        if differs or not parts:
-            parts.append(listed(differs, 3) or "as another one")
-        found[item.call.number] = "; ".join(parts)
+        found[call.number] = "; ".join([*parts, *([listed(differs, 3)] if differs else [])])
     return found
 
 

@@ -5,27 +5,23 @@ Nothing of it runs here: it is read, and run in the sandbox.
 
 from __future__ import annotations
 
+import ast
 import itertools
-import json
 import posixpath
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from lmr_author import code, files
 from lmr_author.errors import UsageError
 from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Mount
 from lmr_author.task import UNIT_TEST, Implementation
 
 PYTHONS = ("python", "python3", "python2")
-MODULE_PROGRAMS = {
-    "pytest": "pytest",
-    "py.test": "pytest",
-}
-"""Programs that are modules in fact, and run as ``python -m``."""
 LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "torch.distributed.run", "torch.distributed.launch"}
 """Programs and modules that start the script they are given in a process of its own."""
 ALONE = "RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500"
@@ -35,6 +31,21 @@ MODULE = "lmr_probe.drivers"
 REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
 NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
+SWITCHES = {
+    "numba": ("NUMBA_DISABLE_JIT", "1"),
+    "torch.jit": ("PYTORCH_JIT", "0"),
+    "torch.compile": ("TORCHDYNAMO_DISABLE", "1"),
+    "jax.jit": ("JAX_DISABLE_JIT", "1"),
+    "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
+    "flax.linen.jit": ("JAX_DISABLE_JIT", "1"),
+}
+"""Compiler (a function, or all of a module) → the environment variable that turns it off.
+
+Compiled code cannot be watched. Only the recorded run is without it: a replay calls the function as plain Python."""
+MARKS = re.compile(
+    r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
+)
+"""Functions of a compiler's module that compile nothing: they mark code for when something else is compiled."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,8 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
             f"{shlex.join(words[:3])} starts the script in other processes, which are not recorded",
             f"run the script itself: -- {ALONE} python SCRIPT …",
         )
-    if program in MODULE_PROGRAMS:
-        words = ["-m", MODULE_PROGRAMS[program], *words[1:]]
+    if program in ("pytest", "py.test"):
+        words = ["-m", "pytest", *words[1:]]
     elif program in PYTHONS or program.startswith("python3."):
         words = words[1:]
     elif not program.endswith(".py"):
@@ -99,10 +110,22 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
             f"python's option {words[0]} cannot be recorded under",
             "give the script first: -- python driver.py",
         )
-    inside, shown, mounts = _with_script(words, repository, here)
-    run = _with_paths(Driver(tuple(inside), mounts, ("python", *shown)), repository, here)
+    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
+    if words[0] != "-m":
+        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
+    unseen: list[Path] = []
+    for place, word in enumerate(words):
+        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
+        path = _on_this_machine(text, repository, here) if place or words[0] == "-m" else None
+        if path is None:
+            continue
+        found = _place_inside(path, mounts, repository)
+        if found is None:
+            unseen.append(path)
+        else:
+            inside[place], shown[place] = (f"{option}{separator}{name}" for name in found)
     env = dict(word.split("=", 1) for word in variables)
-    return replace(run, env=env, shown=(*variables, *run.shown))
+    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
 
 
 def _is_assignment(word: str) -> bool:
@@ -110,13 +133,8 @@ def _is_assignment(word: str) -> bool:
     return bool(separator) and name.isidentifier()
 
 
-def _with_script(
-    words: list[str], repository: Path, here: Path
-) -> tuple[list[str], list[str], tuple[Mount, ...]]:
-    """Return the words as the sandbox needs them, as they are shown, and what has to come along."""
-    if words[0] == "-m":
-        return words, words, ()
-    script = words[0]
+def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
+    """Return a script's place in the sandbox, how that is shown, and what has to come along."""
     found = next((path for path in (repository / script, here / script) if path.is_file()), None)
     if found is None:
         if Path(script).is_absolute():
@@ -127,36 +145,18 @@ def _with_script(
         )
     resolved, root = found.resolve(), repository.resolve()
     if resolved.is_relative_to(root):
-        inside = shown = resolved.relative_to(root).as_posix()
-        mounts: tuple[Mount, ...] = ()
-    else:
-        inside, shown = f"{DRIVER}/{resolved.name}", resolved.name
-        # A home folder holds more than a driver's files, so the script comes alone.
-        alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
-        mounts = (Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER),)
-    return [inside, *words[1:]], [shown, *words[1:]], mounts
-
-
-def _with_paths(run: Driver, repository: Path, here: Path) -> Driver:
-    """Change the words that name files to where the sandbox has them; those that it has nowhere are ``unseen``."""
-    arguments, shown = list(run.arguments), list(run.shown)
-    unseen = list[Path]()
-    for place, word in enumerate(arguments):
-        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
-        path = _on_this_machine(text, repository, here)
-        if path is None:
-            continue
-        found = _place_inside(path, run.mounts, repository)
-        if found is None:
-            unseen.append(path)
-            continue
-        arguments[place], shown[place + 1] = (f"{option}{separator}{name}" for name in found)
-    return replace(run, arguments=tuple(arguments), shown=tuple(shown), unseen=tuple(unseen))
+        inside = resolved.relative_to(root).as_posix()
+        return inside, inside, ()
+    inside = f"{DRIVER}/{resolved.name}"
+    # A home folder holds more than a driver's files, so the script comes alone.
+    alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
+    mount = Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER)
+    return inside, resolved.name, (mount,)
 
 
 def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
     """Return the file or folder that a word names, unless the repository has it where the command looks for it."""
-    if "/" not in text or text.startswith(f"{PROBE_ROOT}/") or text.strip("/") == "":
+    if "/" not in text or text.strip("/") == "":
         return None
     path = here / Path(text).expanduser()
     try:
@@ -241,21 +241,36 @@ def from_examples(
                 f"this example is not Python: {text!r} ({error})",
                 "write a call, as in f(torch.randn(4), beta=0.1)",
             ) from error
-    shown = [word for text in examples for word in ("--from-example", text)]
+    folder = work / "examples"
+    folder.mkdir()
     request = {"goal_file": implementation.goal_file, "examples": list(examples)}
-    return _request("examples", work / "examples", request, shown, fixtures)
-
-
-def _request(
-    part: str, folder: Path, request: Mapping[str, Any], shown: Sequence[str], fixtures: Path | None
-) -> Driver:
-    """Return a driver that is a part of the probe and carries out a request; every user may read its folder."""
-    folder.mkdir(exist_ok=True)
     if fixtures is not None:
         shutil.copyfile(fixtures, folder / fixtures.name)
-        request = {**request, "fixtures": fixtures.name}
-    (folder / REQUEST).write_text(json.dumps(request), "utf-8")
-    for path in [folder, *folder.rglob("*")]:
+        request["fixtures"] = fixtures.name
+    files.write_json(folder / REQUEST, request)
+    for path in [folder, *folder.iterdir()]:  # for the user that the sandbox runs as
         path.chmod(0o755 if path.is_dir() else 0o644)
-    arguments = ("-m", MODULE, part, f"{DRIVER}/{REQUEST}")
+    shown = [word for text in examples for word in ("--from-example", text)]
+    arguments = ("-m", MODULE, "examples", f"{DRIVER}/{REQUEST}")
     return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))
+
+
+def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
+    """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return {}
+    calls = [
+        call
+        for call in code.each(module, ast.Call)
+        if any(isinstance(item, ast.Name) and item.id == function.name for item in call.args)
+    ]
+    imported = code.imported_as(module)
+    found: dict[str, str] = {}
+    for expression in (*function.decorator_list, *(call.func for call in calls)):
+        inner = {node.value for node in code.each(expression, ast.Attribute)}
+        for node in set(code.each(expression, ast.Name, ast.Attribute)) - inner:
+            first, _, rest = ast.unparse(node).partition(".")
+            full = f"{imported.get(first, first)}.{rest}".rstrip(".")
+            if not MARKS.fullmatch(full):
+                found.update(switch for key, switch in SWITCHES.items() if f"{full}.".startswith(f"{key}."))
+    return found

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmr_author.recording import compilers
 from lmr_author.sandbox.base import ExecResult
 from lmr_author.task import TORCH_FAMILY, UNIT_TEST
 
@@ -20,11 +19,6 @@ _MOST = 300
 
 Explain = Callable[[str], str]
 """Output of a command → the fault of its environment, with the repair; "" for another error."""
-
-
-def printed_error(result: ExecResult) -> str:
-    """As :func:`last_error`; "" for a command that did not fail, or printed nothing."""
-    return last_error(result) if result.exit_code != 0 and _printed(result) else ""
 
 
 def last_error(result: ExecResult) -> str:
@@ -44,7 +38,6 @@ def last_error(result: ExecResult) -> str:
 
 def advice(
     tree: Path,
-    last: str,
     result: ExecResult,
     in_image: bool = False,
     unseen: Sequence[Path] = (),
@@ -54,7 +47,6 @@ def advice(
 
     Args:
         tree: the repository that it ran in.
-        last: its last error.
         in_image: it ran in the task's image.
         unseen: paths of this machine that the command names and the sandbox does not show.
     """
@@ -62,6 +54,7 @@ def advice(
     output = "\n".join(lines)
     shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
     before = f"; before that it said: {shown}" if shown else ""
+    last = last_error(result)
     missing, module = _MISSING.search(last), _MODULE.search(last)
     package = missing[1].partition(".")[0] if missing else ""
     if package and (own := _modules_of(tree, package)):
@@ -79,8 +72,6 @@ def advice(
             f"(PYTHON -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}), and in the Dockerfile into "
             f"the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
         )
-    if switch := compilers.advice(output):
-        return f"{switch}{before}"
     if unseen:
         return (
             f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "

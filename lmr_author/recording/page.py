@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import code, resources
@@ -64,7 +64,7 @@ def write_page(
     arrays = [
         node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
     ]
-    usual = _tolerances(documents, checkers)
+    usual, wider = _tolerances(documents, checkers)
     template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
     text = template.render(
         index=implementation.index,
@@ -97,7 +97,7 @@ def write_page(
         raises=any("@raised" in e.tree for _, e in documents),
         no_grad=any("@mode" in i.tree for i, _ in documents),
         tolerances=usual,
-        wider=_wider(documents, checkers, usual),
+        wider=wider,
         checkers=checkers,
         ignored=sorted(
             {path for each in checkers.values() for path, item in each.items() if item["kind"] == "ignore"}
@@ -158,41 +158,26 @@ def _plain(node: Any) -> bool:
 
 def _tolerances(
     documents: Sequence[tuple[Document, Document]], checkers: Mapping[str, Checkers]
-) -> dict[str, tuple[float, float]]:
-    """Return the tolerance that most parts of an element type have."""
-    found: dict[str, Counter[tuple[float, float]]] = {}
-    for _, _, dtype, pair in _pairs(documents, checkers):
-        found.setdefault(dtype, Counter())[pair] += 1
-    return {dtype: counts.most_common(1)[0][0] for dtype, counts in found.items()}
-
-
-def _wider(
-    documents: Sequence[tuple[Document, Document]],
-    checkers: Mapping[str, Checkers],
-    usual: Mapping[str, tuple[float, float]],
-) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return case and path → tolerance, where it is another than the usual one of its element type."""
-    pairs = _pairs(documents, checkers)
-    return {(name, path): pair for name, path, dtype, pair in pairs if pair != usual[dtype]}
-
-
-def _pairs(
-    documents: Sequence[tuple[Document, Document]], checkers: Mapping[str, Checkers]
-) -> Iterator[tuple[str, str, str, tuple[float, float]]]:
-    """Yield case, path, element type and tolerance of all parts that are floating numbers."""
+) -> tuple[dict[str, tuple[float, float]], dict[tuple[str, str], tuple[float, float]]]:
+    """Return the tolerance that most parts of an element type have, and by case and path the other ones."""
+    found: dict[tuple[str, str], tuple[str, tuple[float, float]]] = {}
     for (name, each), (_, expected) in zip(checkers.items(), documents, strict=True):
         nodes = dict(walk(expected.tree))
         for path, item in each.items():
-            node = nodes.get(path)
-            dtype = compare.dtype_of(node)
+            dtype = compare.dtype_of(nodes.get(path))
             if item["kind"] in ("allclose", "exact") and dtype in compare.FLOATS:
-                yield name, path, dtype, (item.get("rtol", 0.0), item.get("atol", 0.0))
+                found[name, path] = dtype, (item.get("rtol", 0.0), item.get("atol", 0.0))
+    counts: dict[str, Counter[tuple[float, float]]] = {}
+    for dtype, pair in found.values():
+        counts.setdefault(dtype, Counter())[pair] += 1
+    usual = {dtype: pairs.most_common(1)[0][0] for dtype, pairs in counts.items()}
+    return usual, {key: pair for key, (dtype, pair) in found.items() if pair != usual[dtype]}
 
 
 def _described(case: Case) -> str:
     """Write a case as an item of a list, with a comment."""
-    values = case.adds or ", ".join(f"{name}: {text}" for name, text in case.summary.items())
-    return shortened(f"{case.name!r},  # {printable(f'call {case.call}: {values}')}", 112)
+    adds = f": {case.adds}" if case.adds else ""
+    return shortened(f"{case.name!r},  # {printable(f'call {case.call}{adds}')}", 112)
 
 
 def support_file(cases: Iterable[tuple[Checkers, Document, Document]], *, cuda_as_cpu: bool = False) -> str:

@@ -5,20 +5,21 @@ All recorded calls are replayed. About three become cases, and more where these 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import MUTANTS
+from lmr_author.evaluation.mutants import Mutant
+from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.probe.calling import RANDOM
-from lmr_author.probe.document import Document
 from lmr_author.probe.outcome import as_written
-from lmr_author.recording.calls import Proven, RecordedCall, Room, too_much
+from lmr_author.recording.calls import RecordedCall, Room, too_much
 from lmr_author.recording.checkers import fixture_advice, with_chosen
 from lmr_author.recording.choose import Catch, additions, order_of_choice
 from lmr_author.recording.tolerance import derive, differs_in_double
-from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_versions
+from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
 from lmr_author.replay import replaying
 from lmr_author.task import Progress
 from lmr_author.texts import time_left
@@ -32,8 +33,6 @@ MOST_SECONDS = 60.0
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
-Mutants = Callable[[int, Sequence[Proven]], Sequence[replaying.Variant]]
-"""Makes so many mutants of the goal file, or fewer, for cases that some calls become."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +44,6 @@ class Rejected:
 
 
 @dataclass(frozen=True)
-class Killed:
-    """Mutants that were tried, and those that survive all chosen cases.
-
-    Attributes:
-        diffs: of the survivors, each with its line.
-        complete: all mutants were tried that ``evaluate`` tries; a slow function leaves time for fewer.
-    """
-
-    tried: tuple[str, ...] = ()
-    survivors: tuple[str, ...] = ()
-    complete: bool = True
-    diffs: tuple[tuple[int, str], ...] = ()
-
-
-@dataclass(frozen=True)
 class Proof:
     """The cases chosen among the recorded calls, and their worth.
 
@@ -67,91 +51,94 @@ class Proof:
         chosen: the cases, in the order of the recorded calls.
         rejected: calls that were not taken.
         versions: of what ran them.
-        killed: the mutants that the cases kill.
         adds: number of a call → what it adds to the others, in words.
         hits: blocks that any replayed call executes.
         fragile: correct rewrites that would fail, and why.
+        tried: number of mutants that were tried.
+        survivors: those that survive all chosen cases.
+        complete: all mutants were tried that ``evaluate`` tries; a slow function leaves time for fewer.
     """
 
-    chosen: tuple[Proven, ...]
+    chosen: tuple[RecordedCall, ...]
     rejected: tuple[Rejected, ...]
-    versions: dict[str, str]
-    killed: Killed = field(default_factory=Killed)
+    versions: Mapping[str, str]
     adds: Mapping[int, str] = field(default_factory=dict)
     hits: frozenset[int] = frozenset()
     fragile: tuple[str, ...] = ()
+    tried: int = 0
+    survivors: tuple[Mutant, ...] = ()
+    complete: bool = True
 
 
 def prove(
     golden: Golden,
     calls: Sequence[RecordedCall],
     wanted: int,
-    progress: Progress,
-    mutants: Mutants,
     room: Room,
-    rewrites: Sequence[replaying.Variant] = (),
+    accepted: Collection[str],
+    progress: Progress,
 ) -> Proof:
     """Choose about ``wanted`` of the calls that replay to the same outcome: those that catch all that any call does.
 
     Args:
         calls: as recorded.
         room: size that the chosen calls may have together.
-        rewrites: correct versions, which have to pass.
+        accepted: ids of mutants that count as equivalent.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
     found = _Replayed(golden, progress)
     found.replay(calls, wanted)
-    proven, rejected = found.proven, found.rejected
-    if not proven:
-        raise _irreproducible(golden.plan.qualname, rejected)
-    fitting = [item for item in proven if item.call.stored <= room.left]
+    fitting = [call for call in found.proven if call.stored <= room.left]
+    if not found.proven:
+        raise _irreproducible(golden.plan.qualname, found.rejected)
     if not fitting:
-        smallest = min(proven, key=lambda item: item.call.stored)
+        smallest = min(found.proven, key=lambda call: call.stored)
         raise LmrError(
             f"no call of {golden.plan.qualname} has room in the task",
-            f"the smallest: {too_much(smallest.call, room)}",
+            f"the smallest: {too_much(smallest, room)}",
         )
-    without_room = [item.call for item in proven if item not in fitting]
     first = Catch(fitting, {}).choose(fitting, wanted)
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
-    cost = len(first) * median(item.cost for item in first)
-    affordable = int(MUTANT_SECONDS / (OVERHEAD + cost))
-    versions = mutants(affordable, fitting) if affordable >= FEWEST_MUTANTS else ()
-    killed = _killed(golden, fitting, first, versions, progress)
+    affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
+    mutants: list[Mutant] = []
+    if affordable >= FEWEST_MUTANTS:
+        paths = [path for call in fitting for path in call.checkers]
+        sample = mutants_to_try(golden.module, [golden.definition], paths, min(affordable, MUTANTS))
+        mutants = [item for item in sample if item.id not in accepted]
+    killed = _killed(golden, fitting, first, mutants, progress)
     catch = Catch(fitting, killed)
-    size, kept = 0, list[Proven]()
-    for item in catch.choose([*first, *(item for item in fitting if item not in first)], wanted):
-        if size + item.call.stored > room.left:
-            without_room.append(item.call)
-            continue
-        kept.append(item)
-        size += item.call.stored
+    kept: list[RecordedCall] = []
+    without_room = [call for call in found.proven if call not in fitting]
+    for call in catch.choose([*first, *(call for call in fitting if call not in first)], wanted):
+        fits = sum(item.stored for item in kept) + call.stored <= room.left
+        (kept if fits else without_room).append(call)
     without_room.sort(key=lambda call: call.stored)
-    rejected += [Rejected(call, too_much(call, room)) for call in without_room]
     progress(f"confirming the {len(kept)} chosen cases")
-    confirmed, failed, fragile = _confirmed(golden, kept, rewrites)
+    confirmed, failed, fragile = _confirmed(golden, kept, calls)
     if not confirmed:
         raise _irreproducible(golden.plan.qualname, failed)
-    confirmed.sort(key=lambda item: item.call.number)
-    # One that died of a dropped case only may die of another one that was not tried on it.
-    dead = set[str]().union(*(killed[item.call.number] for item in confirmed))
-    left = [version for version in versions if version.id not in dead]
-    if len(confirmed) < len(kept) and left:
-        dead |= set[str]().union(*try_versions(golden, confirmed, left, progress).values())
-    tried = tuple(version.id for version in versions)
-    survivors = tuple(item for item in tried if item not in dead)
-    complete = affordable >= MUTANTS or len(tried) < affordable
-    doubtful = [found.fragile[item.call.number] for item in confirmed if item.call.number in found.fragile]
+    confirmed.sort(key=lambda call: call.number)
+    dead = set[str]().union(*(killed[call.number] for call in confirmed))
+    left = [item for item in mutants if item.id not in dead]
+    if failed and left:  # one that died of a dropped case may die of another one that it was not tried on
+        dead |= set[str]().union(*try_mutants(golden, confirmed, left, progress).values())
+    fragile += [found.fragile[call.number] for call in confirmed if call.number in found.fragile]
     return Proof(
         chosen=tuple(confirmed),
-        rejected=(*failed, *rejected),
+        rejected=(
+            *failed,
+            *found.rejected,
+            *(Rejected(call, too_much(call, room)) for call in without_room),
+        ),
         versions=found.versions,
-        killed=Killed(tried, survivors, complete),
         adds=additions(confirmed, catch),
-        hits=frozenset[int]().union(*(item.hits for item in proven)),
-        fragile=tuple(dict.fromkeys([*fragile, *doubtful])),
+        hits=frozenset[int]().union(*(call.hits for call in found.proven)),
+        fragile=tuple(dict.fromkeys(fragile)),
+        tried=len(mutants),
+        survivors=tuple(item for item in mutants if item.id not in dead),
+        complete=affordable >= MUTANTS or len(mutants) < affordable,
     )
 
 
@@ -165,7 +152,7 @@ class _Replayed:
 
     def __init__(self, golden: Golden, progress: Progress) -> None:
         self.golden, self.progress = golden, progress
-        self.proven: list[Proven] = []
+        self.proven: list[RecordedCall] = []
         self.rejected: list[Rejected] = []
         self.fragile: dict[int, str] = {}
         self.versions: dict[str, str] = {}
@@ -177,9 +164,9 @@ class _Replayed:
         waiting = [call for call in order_of_choice(calls) if call.number not in lacking]
         total, spent = len(waiting), 0.0
         while waiting and (spent < MOST_SECONDS or len(self.proven) < wanted):
-            batch, size, seconds = waiting[:1], waiting[0].size, waiting[0].seconds
+            batch, size, seconds = waiting[:1], waiting[0].size, waiting[0].cost
             for call in waiting[1:BATCH_CALLS]:
-                size, seconds = size + call.size, seconds + call.seconds + call.comparing
+                size, seconds = size + call.size, seconds + call.cost
                 if size > BATCH_BYTES or seconds > BATCH_SECONDS:
                     break
                 batch.append(call)
@@ -210,17 +197,14 @@ class _Replayed:
         names = ("python", "torch", "numpy", "pandas")
         self.versions = {name: str(runs[0].facts[name]) for name in names if runs[0].facts.get(name)}
         for call in batch:
-            outcome = runs[-1].outcomes.get(("golden", f"{call.number}{DOUBLE}"))
-            returned = outcome is not None and outcome.status == "returned"
-            judged = self._judge(call, runs, outcome.document if outcome and returned else None)
+            judged = self._judge(call, runs)
             if isinstance(judged, Rejected):
                 self.rejected.append(judged)
             else:
                 self.proven.append(judged)
 
-    def _judge(
-        self, call: RecordedCall, runs: Sequence[replaying.Replay], precise: Document | None
-    ) -> Proven | Rejected:
+    def _judge(self, call: RecordedCall, runs: Sequence[replaying.Replay]) -> RecordedCall | Rejected:
+        """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
         expected = replaying.load_document(call.folder, "expected")
         inputs = replaying.load_document(call.folder, "inputs")
         outcomes = [run.of("golden", str(call.number)) for run in runs]
@@ -230,6 +214,8 @@ class _Replayed:
                 why = NOT_IMPORTED if outcome.status == "import-error" else "cannot be replayed"
                 return Rejected(call, f"{why}: {text}")
         documents = [outcome.document for outcome in outcomes if outcome.document is not None]
+        in_double = runs[-1].of("golden", f"{call.number}{DOUBLE}")
+        precise = in_double.document if in_double.status == "returned" else None
         derived, wide = derive(expected, documents, precise, inputs)
         checkers = with_chosen(derived, self.golden.checks, expected, self.golden.ignored)
         for outcome in outcomes:
@@ -243,50 +229,60 @@ class _Replayed:
                     f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, "
                     f"unless that is the point; use inputs without ties, or --check '{parts[0]}=allclose:1e-3,1e-3'"
                 )
-        wide = tuple(item for item in wide if checkers.get(item.path) == derived[item.path])
-        hits = outcomes[0].hits or call.hits
-        return Proven(call, checkers, hits, max(outcome.seconds for outcome in outcomes), wide)
+        return replace(
+            call,
+            checkers=checkers,
+            hits=outcomes[0].hits or call.hits,
+            seconds=max(outcome.seconds for outcome in outcomes),
+            wide=tuple(item for item in wide if checkers.get(item.path) == derived[item.path]),
+        )
 
 
 def _killed(
     golden: Golden,
-    proven: Sequence[Proven],
-    first: Sequence[Proven],
-    versions: Sequence[replaying.Variant],
+    proven: Sequence[RecordedCall],
+    first: Sequence[RecordedCall],
+    mutants: Sequence[Mutant],
     progress: Progress,
 ) -> dict[int, frozenset[str]]:
     """Return number of a call → mutants that fail its case: all on the first calls, survivors on the others."""
-    killed: dict[int, frozenset[str]] = {item.call.number: frozenset() for item in proven}
-    killed |= try_versions(golden, first, versions, progress)
-    left = [item for item in versions if item.id not in set().union(*killed.values())]
-    budget, others = MUTANT_SECONDS - OVERHEAD * len(left), list[Proven]()
-    for item in proven:
-        budget -= item.cost * len(left)
-        if item not in first and (budget >= 0 or not others):
-            others.append(item)
-    return killed | try_versions(golden, others, left, progress)
+    killed: dict[int, frozenset[str]] = {call.number: frozenset() for call in proven}
+    killed |= try_mutants(golden, first, mutants, progress)
+    left = [item for item in mutants if item.id not in set().union(*killed.values())]
+    budget, others = MUTANT_SECONDS - OVERHEAD * len(left), list[RecordedCall]()
+    for call in proven:
+        budget -= call.cost * len(left)
+        if call not in first and (budget >= 0 or not others):
+            others.append(call)
+    return killed | try_mutants(golden, others, left, progress)
 
 
 def _confirmed(
-    golden: Golden, chosen: Sequence[Proven], rewrites: Sequence[replaying.Variant]
-) -> tuple[list[Proven], list[Rejected], list[str]]:
+    golden: Golden, chosen: Sequence[RecordedCall], calls: Sequence[RecordedCall]
+) -> tuple[list[RecordedCall], list[Rejected], list[str]]:
     """Run the chosen calls once more, in a run that their tolerances were not derived from, and correct rewrites.
 
     Returns the calls that pass, those that do not, and the rewrites that fail, with the reason.
+
+    Args:
+        calls: all that were recorded.
     """
-    variants = [replaying.Variant("golden"), *rewrites]
-    run = golden.replay([item.call for item in chosen], variants, seed=REPEATS + 1, threads=3)
-    confirmed, failed, fragile = [], [], []
-    for item in chosen:
-        name, expected = str(item.call.number), replaying.load_document(item.call.folder, "expected")
-        outcomes = {version.id: run.of(version.id, name) for version in variants}
+    variants = [replaying.Variant("golden")]
+    # Where its changes count, a version that leaves the arguments alone is none.
+    if not any(set(call.changed) - set(golden.ignored) for call in calls):
+        variants += golden.with_copied_arguments()
+    run = golden.replay(chosen, variants, seed=REPEATS + 1, threads=3)
+    confirmed, failed, fragile = list[RecordedCall](), list[Rejected](), list[str]()
+    for call in chosen:
+        expected = replaying.load_document(call.folder, "expected")
         found = {
-            key: replaying.differences(expected, outcome, item.checkers) for key, outcome in outcomes.items()
+            version.id: replaying.differences(expected, run.of(version.id, str(call.number)), call.checkers)
+            for version in variants
         }
         if difference := found.pop("golden"):
-            failed.append(Rejected(item.call, f"differs in one more run: {difference[0]}"))
+            failed.append(Rejected(call, f"differs in one more run: {difference[0]}"))
             continue
-        confirmed.append(item)
+        confirmed.append(call)
         fragile += [f"the golden with {key} fails: {texts[0]}" for key, texts in found.items() if texts]
     return confirmed, failed, fragile
 
@@ -302,15 +298,11 @@ def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     parts = {
         as_written(str(part["path"])): str(part["type"]) for item in rejected for part in item.call.omitted
     }
-    advice = fixture_advice(parts)
-    if advice:
-        named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
-        return LmrError(
-            f"no recorded call of {qualname} reproduces: {reasons}",
-            f"of its inputs, {named} could not be stored; {advice}",
-        )
-    return LmrError(
-        f"no recorded call of {qualname} reproduces: {reasons}",
+    hint = (
         "the function depends on what is no argument (a global, a file, the time); drive it with "
-        "that passed in, or choose a function whose result its inputs determine",
+        "that passed in, or choose a function whose result its inputs determine"
     )
+    if advice := fixture_advice(parts):
+        named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
+        hint = f"of its inputs, {named} could not be stored; {advice}"
+    return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,20 +15,17 @@ from lmr_author.environment.build import prepare, sandbox_of
 from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.evaluation.bench import MUTANTS
-from lmr_author.evaluation.mutants import Mutant
-from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.probe.document import walk
-from lmr_author.recording import checkers, compilers, failed, interrupted, store
-from lmr_author.recording.calls import MOST_BYTES, Proven, Room, coverage
+from lmr_author.recording import checkers, failed, store
+from lmr_author.recording.calls import MOST_BYTES, RecordedCall, Room, coverage
 from lmr_author.recording.draft_driver import Drafted, draft_driver
-from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command
+from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command, switches
 from lmr_author.recording.prove import Proof, prove
-from lmr_author.recording.run import Recorded, Run, Unstored, read, run
+from lmr_author.recording.run import Recorded, Run, begin, calls_left, forget, read, run, words_of
 from lmr_author.recording.tolerance import Widened
-from lmr_author.recording.versions import Golden, with_copied_arguments
+from lmr_author.recording.versions import Golden
 from lmr_author.replay import replaying, staging
 from lmr_author.sandbox.base import ExecResult, Sandbox
 from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
@@ -100,9 +97,6 @@ class RecordResult:
 
     Attributes:
         kept: earlier files that were moved to ``authoring/removed/``.
-        error: the last error that the command printed, where it failed.
-        cut_off: the command was stopped at its time limit, so later calls are missing.
-        not_stored: calls that the recorder could not store, and why.
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
@@ -111,12 +105,9 @@ class RecordResult:
 
     implementation: Implementation
     recording: Recording
+    recorded: Recorded
     proof: Proof
-    exit_code: int
     kept: tuple[str, ...]
-    error: str = ""
-    cut_off: bool = False
-    not_stored: tuple[Unstored, ...] = ()
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
@@ -184,11 +175,11 @@ def record(
         try:
             return _recorded(job, plan, sandbox, progress, agree, tell, ask_in_place)
         except KeyboardInterrupt:
-            kept = not options.force and bool(interrupted.words_of(folder))
+            kept = not options.force and bool(words_of(folder))
             raise
         finally:
             if not kept:
-                interrupted.forget(folder)
+                forget(folder)
 
 
 def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> Drafted:
@@ -237,12 +228,11 @@ def _check(
 
 
 def _driver(job: _Job, here: Path) -> Driver:
-    options, implementation = job.options, job.implementation
-    repository = job.task.repository(job.info)
+    options, repository = job.options, job.task.repository(job.info)
     if options.examples:
-        return from_examples(implementation, options.examples, job.work, job.helpers.fixtures)
+        return from_examples(job.implementation, options.examples, job.work, job.helpers.fixtures)
     if options.from_tests:
-        return from_tests(implementation, repository, options.command)
+        return from_tests(job.implementation, repository, options.command)
     return read_command(options.command, repository, here)
 
 
@@ -277,7 +267,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         gradients=job.options.gradients or bool(_DETACHES.search(ast.unparse(pair[0].function))),
         globals=code.set_at_run_time(golden.tree, pair[0].function),
         cuda_as_cpu=job.options.cuda_as_cpu,
-        uncompiled=compilers.switches(golden.tree, pair[0].function),
+        uncompiled=switches(golden.tree, pair[0].function),
         explain=explain,
     )
 
@@ -293,88 +283,61 @@ def _recorded(
 ) -> RecordResult:
     """Run the plan in a prepared sandbox, prove what it records, and store that."""
     task, info, implementation = job.task, job.info, job.implementation
-    overlay = staging.golden_overlay(task, info)
-    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
-    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
     recorded = _calls(job, plan, sandbox, progress, tell)
-    method = bool(definition.class_name) and "." not in definition.function_name
-    by_the_way = checkers.changes_by_the_way(definition.function, method, recorded.calls)
-    arguments = [name for name in by_the_way if not (method and name == by_the_way[0])]
-    in_place = job.options.in_place
-    if in_place or (in_place is None and arguments and ask_in_place(arguments)):
-        by_the_way = ()
-    proof = _prove(job, sandbox, plan, recorded, overlay, (module, definition), by_the_way, progress)
-    wide = {item.path: item for case in proof.chosen for item in case.wide}
+    golden = _golden(job, plan, sandbox, recorded, ask_in_place)
+    accepted = {one.id for one in equivalents.load(task).of(implementation.target)}
+    proof = prove(golden, recorded.calls, job.options.cases, _room(job), accepted, progress)
+    wide = {item.path: item for call in proof.chosen for item in call.wide}
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
             f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
         )
-    compared = any(GRADIENTS in path for item in proof.chosen for path in item.checkers)
-    if job.options.gradients and not compared:
-        tell(NO_GRADIENTS)
-    elif not compared and any(_requires_gradients(item) for item in proof.chosen):
-        tell(OFFER_GRADIENTS)
-    trees = [replaying.load_document(item.call.folder, "inputs").tree for item in proof.chosen]
-    names = (name for tree in trees for name in tree if name.startswith(GLOBAL))
-    if set_first := sorted({name.removeprefix(GLOBAL) for name in names}):
-        tell(f"each case sets {listed(set_first, 6)}, which importing {plan.goal_file} does not")
+    for note in _notes(job, proof):
+        tell(note)
     kept = store.put_aside(task, info, implementation)
-    recording = store.store(task, info, implementation, plan, recorded, proof, definition.function)
+    recording = store.store(task, info, implementation, plan, recorded, proof, golden.definition.function)
     executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
     return RecordResult(
         implementation,
         recording,
+        recorded,
         proof,
-        recorded.result.exit_code,
         kept,
-        failed.printed_error(recorded.result),
-        recorded.result.timed_out,
-        recorded.not_stored,
         _blocks(original, executed.missed),
         _blocks(original, not_kept),
         executed.never_false,
-        tuple(name for name in by_the_way if any(name in call.changed for call in recorded.calls)),
+        tuple(name for name in golden.ignored if any(name in call.changed for call in recorded.calls)),
     )
 
 
 def _calls(job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tell) -> Recorded:
     """Run the command, or use the calls of the same command's interrupted run."""
-    folder, digest = job.task.run_folder(job.implementation.index), interrupted.digest(plan)
-    left = None if job.options.force else interrupted.calls_of(folder, digest)
+    folder = job.task.run_folder(job.implementation.index)
+    left = None if job.options.force else calls_left(folder, plan)
     if left is not None:
         tell("using the calls of this command's interrupted run (--force runs it again)")
         return read(left, ExecResult(0, b"", b"", 0.0))
     progress("running the command")
-    return run(sandbox, plan, interrupted.begin(folder, digest, job.options.words))
+    return run(sandbox, plan, begin(folder, plan, job.options.words))
 
 
-def _requires_gradients(item: Proven) -> bool:
-    """Tell whether something that was returned can be differentiated with respect to an input."""
-    expected = replaying.load_document(item.call.folder, "expected")
-    nodes = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
-    return any(isinstance(node, dict) and "requires_grad" in node for node in nodes) and any(
-        "requires grad" in text for text in item.call.summary.values()
-    )
-
-
-def _prove(
-    job: _Job,
-    sandbox: Sandbox,
-    plan: Run,
-    recorded: Recorded,
-    overlay: dict[str, bytes],
-    target: tuple[code.Module, code.Definition],
-    ignored: tuple[str, ...],
-    progress: Progress,
-) -> Proof:
-    """Replay on a tree that the recorded run has not touched."""
+def _golden(job: _Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_place: AskInPlace) -> Golden:
+    """Lay out a golden tree that the recorded run has not touched, and decide which changes count."""
+    overlay = staging.golden_overlay(job.task, job.info)
+    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
+    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
+    method = bool(definition.class_name) and "." not in definition.function_name
+    by_the_way = checkers.changes_by_the_way(definition.function, method, recorded.calls)
+    arguments = [name for name in by_the_way if not (method and name == by_the_way[0])]
+    in_place = job.options.in_place
+    if in_place or (in_place is None and arguments and ask_in_place(arguments)):
+        by_the_way = ()
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
-    module, definition = target
     replay_plan = replaying.ReplayPlan(
         goal_file=plan.goal_file,
         qualname=plan.qualname,
@@ -387,30 +350,39 @@ def _prove(
         cuda_as_cpu=plan.cuda_as_cpu,
     )
     checks = checkers.parse(job.options.checks)
-    named = frozenset(node.attr for node in ast.walk(definition.function) if isinstance(node, ast.Attribute))
-    golden = Golden(sandbox, replay_plan, clean, plan.inside, job.helpers, checks, ignored, named)
+    return Golden(
+        sandbox, replay_plan, clean, plan.inside, module, definition, job.helpers, checks, by_the_way
+    )
+
+
+def _room(job: _Job) -> Room:
+    """Return the space that the recordings of the task's other functions leave."""
     others = [item for item in job.info.implementations if item.index != job.implementation.index]
     recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
     taken = {key: sum(case.bytes for case in item.cases) for key, item in recordings.items() if item}
-    room = Room(int(job.options.max_total_mb * 2**20), taken)
-    accepted = {one.id for one in equivalents.load(job.task).of(job.implementation.target)}
+    return Room(int(job.options.max_total_mb * 2**20), taken)
 
-    made: dict[str, Mutant] = {}
 
-    def versions(most: int, proven: Sequence[Proven]) -> list[replaying.Variant]:
-        paths = [path for item in proven for path in item.checkers]
-        tried = mutants_to_try(module, [definition], paths, min(most, MUTANTS))
-        left = [item for item in tried if item.id not in accepted]
-        made.update((item.id, item) for item in left)
-        return [replaying.Variant(item.id, item.data, definition.line) for item in left]
+def _notes(job: _Job, proof: Proof) -> Iterator[str]:
+    """Yield what an annotator should know of the chosen cases: gradients, and globals that they set."""
+    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
+    if job.options.gradients and not compared:
+        yield NO_GRADIENTS
+    elif not compared and any(map(_requires_gradients, proof.chosen)):
+        yield OFFER_GRADIENTS
+    trees = [replaying.load_document(call.folder, "inputs").tree for call in proof.chosen]
+    names = {name.removeprefix(GLOBAL) for tree in trees for name in tree if name.startswith(GLOBAL)}
+    if names:
+        yield f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
 
-    # Where its changes count, a version that leaves the arguments alone is none.
-    changes = any(set(call.changed) - set(ignored) for call in recorded.calls)
-    copied = None if changes else with_copied_arguments(module, definition)
-    rewrites = [copied] if copied else []
-    proof = prove(golden, recorded.calls, job.options.cases, progress, versions, room, rewrites)
-    diffs = tuple((made[name].line, made[name].diff) for name in proof.killed.survivors if name in made)
-    return replace(proof, killed=replace(proof.killed, diffs=diffs))
+
+def _requires_gradients(call: RecordedCall) -> bool:
+    """Tell whether something that was returned can be differentiated with respect to an input."""
+    expected = replaying.load_document(call.folder, "expected")
+    nodes = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
+    return any(isinstance(node, dict) and "requires_grad" in node for node in nodes) and any(
+        "requires grad" in text for text in call.summary.values()
+    )
 
 
 def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
@@ -423,25 +395,21 @@ def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ..
 
 
 def _implementation(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
-    if not info.implementations:
+    """Return the masked function that a target names. Raises TargetError for none and for several."""
+    found = list(info.implementations)
+    if not found:
         raise TargetError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
-    masked = "; ".join(str(item.target) for item in info.implementations)
-    if target is None:
-        if len(info.implementations) > 1:
-            raise TargetError("several functions are masked", f"name one: {masked}")
-        return info.implementations[0]
-    wanted = locate.locate(task.repository(info), target, here)
-    named = [
-        item
-        for item in info.implementations
-        if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname)
-    ]
-    found = locate.meant(task.repository(info), wanted, named)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = " or ".join(str(item.target) for item in found)
-        raise TargetError(f"{wanted} is masked {len(found)} times in {task.name}", f"name one: {names}")
-    raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
+    several = "several functions are masked"
+    if target is not None:
+        masked = "; ".join(str(item.target) for item in found)
+        wanted = locate.locate(task.repository(info), target, here)
+        named = [item for item in found if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname)]
+        found = locate.meant(task.repository(info), wanted, named)
+        if not found:
+            raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
+        several = f"{wanted} is masked {len(found)} times in {task.name}"
+    if len(found) > 1:
+        raise TargetError(several, f"name one: {' or '.join(str(item.target) for item in found)}")
+    return found[0]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import posixpath
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, resources
+from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe.calling import RAISED
 from lmr_author.probe.recorder import ELSEWHERE
 from lmr_author.recording import failed
 from lmr_author.recording.calls import RecordedCall, too_large_advice
-from lmr_author.recording.checkers import NO_HELPERS, Helpers, fixture_advice
+from lmr_author.recording.checkers import Helpers, fixture_advice
 from lmr_author.recording.drivers import Driver
 from lmr_author.replay import replaying
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
@@ -26,6 +28,7 @@ from lmr_author.texts import listed
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
+RUN = "run.json"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Run:
     work: Path
     seconds: float
     max_bytes: int
-    helpers: Helpers = NO_HELPERS
+    helpers: Helpers = field(default_factory=Helpers)
     gradients: bool = False
     globals: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
@@ -179,9 +182,19 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         )
     )
     recorded = read(out, result)
+    returned = any(call.outcome != "raised" for call in recorded.calls)
+    if returned or (recorded.calls and result.exit_code == 0):
+        return recorded
+    last = failed.last_error(result)
+    advice = failed.advice(plan.tree, result, sandbox.name == "docker", plan.driver.unseen, plan.explain)
     if not recorded.calls:
-        raise _nothing(plan, recorded, in_image=sandbox.name == "docker")
-    _refuse_fatal(plan, recorded, in_image=sandbox.name == "docker")
+        raise _nothing(plan, recorded, last, advice, (out / ELSEWHERE).exists())
+    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
+    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
+        raise LmrError(
+            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
+            f"{advice}; where it is meant to raise, have the driver catch it",
+        )
     return recorded
 
 
@@ -220,8 +233,13 @@ def _calls(place: Path) -> list[RecordedCall]:
     return calls
 
 
-def _nothing(plan: Run, recorded: Recorded, *, in_image: bool) -> LmrError:
-    """Return why nothing was recorded, from the summary or from how the run ended."""
+def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: bool) -> LmrError:
+    """Return why nothing was recorded, from the summary or from how the run ended.
+
+    Args:
+        last, advice: the last error of the command, and how to repair it.
+        elsewhere: another process called the target.
+    """
     result, name = recorded.result, f"{plan.goal_file}::{plan.qualname}"
     if result.timed_out:
         return LmrError(
@@ -241,12 +259,8 @@ def _nothing(plan: Run, recorded: Recorded, *, in_image: bool) -> LmrError:
             f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
         )
     if result.exit_code != 0:
-        last = failed.last_error(result)
-        return LmrError(
-            f"the command failed before it called {name}: {last}",
-            failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain),
-        )
-    if (plan.work / "out" / ELSEWHERE).exists():
+        return LmrError(f"the command failed before it called {name}: {last}", advice)
+    if elsewhere:
         return LmrError(
             f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
             "call it in the command's own process: num_workers=0, or a script that calls it directly",
@@ -260,16 +274,57 @@ def _nothing(plan: Run, recorded: Recorded, *, in_image: bool) -> LmrError:
     )
 
 
-def _refuse_fatal(plan: Run, recorded: Recorded, *, in_image: bool) -> None:
-    """Raise LmrError where the target only raises, and the command dies of it: nobody expects it to."""
-    result = recorded.result
-    if any(call.outcome != "raised" for call in recorded.calls) or result.exit_code == 0:
-        return
-    last = failed.last_error(result)
-    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
-    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
-        told = failed.advice(plan.tree, last, result, in_image, plan.driver.unseen, plan.explain)
-        raise LmrError(
-            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
-            f"{told}; where it is meant to raise, have the driver catch it",
-        )
+# Runs that were interrupted: their complete calls lie in ``authoring/runs/N/`` until a test is made of them, and the
+# same command on the same code uses them instead of running again.
+
+
+def digest(plan: Run) -> str:
+    """Return a digest of what a run depends on: command, script, golden, fixtures, options, version."""
+    scripts: list[Path] = []
+    for mount in plan.driver.mounts:
+        inside = [mount.source] if mount.source.is_file() else sorted(mount.source.glob("*"))
+        scripts += [path for path in inside if path.suffix in (".py", ".json") and path.is_file()]
+    parts = [
+        list(plan.driver.shown),
+        {path.name: files.sha256_file(path) for path in scripts},
+        files.sha256_file(plan.tree / plan.goal_file),
+        [plan.goal_file, plan.qualname, plan.nth, plan.gradients, plan.cuda_as_cpu, plan.max_bytes],
+        files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
+        __version__,
+    ]
+    return files.sha256_bytes(json.dumps(parts, sort_keys=True).encode())
+
+
+def begin(folder: Path, plan: Run, words: Sequence[str]) -> Path:
+    """Return an empty folder for a recorder's calls.
+
+    Args:
+        folder: ``authoring/runs/N``.
+        words: what follows ``lmr-author record``, to run it again.
+    """
+    forget(folder)
+    out = folder / "out"
+    out.mkdir(parents=True)
+    files.write_json(folder / RUN, {"digest": digest(plan), "words": list(words)})
+    return out
+
+
+def calls_left(folder: Path, plan: Run) -> Path | None:
+    """Return the folder of the complete calls that the same run has left; None when there are none."""
+    same = words_of(folder) and files.read_json(folder / RUN).get("digest") == digest(plan)
+    return folder / "out" if same else None
+
+
+def words_of(folder: Path) -> list[str]:
+    """Return what was typed after ``lmr-author record``; [] where no complete call is left."""
+    words = files.read_object_or_empty(folder / RUN).get("words")
+    complete = any(folder.glob("out/calls/*/meta.json"))
+    return list(map(str, words)) if isinstance(words, list) and complete else []
+
+
+def forget(folder: Path) -> None:
+    """Remove what a run left, and the folders above it that were made for it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # something else lies there
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()

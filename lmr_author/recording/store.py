@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmr_author import __version__, files
 from lmr_author.code import FunctionNode
-from lmr_author.recording.calls import Proven, coverage
+from lmr_author.recording.calls import RecordedCall, coverage
 from lmr_author.recording.checkers import digests
 from lmr_author.recording.page import support_file, write_page
 from lmr_author.recording.prove import Proof
@@ -17,17 +17,10 @@ from lmr_author.replay import replaying
 from lmr_author.task import Implementation, Task, TaskInfo
 from lmr_author.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
 
-OLD_SUPPORT = "lmr_probe"
-"""Folder beside the tests where older versions put what these needed."""
-
 
 def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
     """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
-    earlier = (
-        task.recording(info, implementation.index),
-        task.unit_test(info, implementation),
-        task.unit_test_folder(info) / OLD_SUPPORT,
-    )
+    earlier = (task.recording(info, implementation.index), task.unit_test(info, implementation))
     return tuple(task.put_aside(path) for path in earlier if path.exists())
 
 
@@ -50,13 +43,13 @@ def store(
     folder = task.recording(info, implementation.index)
     documents = [
         (
-            replaying.load_document(item.call.folder, "inputs"),
-            replaying.load_document(item.call.folder, "expected"),
+            replaying.load_document(call.folder, "inputs"),
+            replaying.load_document(call.folder, "expected"),
         )
-        for item in proof.chosen
+        for call in proof.chosen
     ]
-    checkers = [item.checkers for item in proof.chosen]
-    hits = set[int]().union(*(item.hits for item in proof.chosen))
+    checkers = [call.checkers for call in proof.chosen]
+    hits = set[int]().union(*(call.hits for call in proof.chosen))
     with files.staged_folder(folder) as staging:
         recording = Recording(
             target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
@@ -69,8 +62,8 @@ def store(
             calls=int(recorded.summary.get("calls", len(recorded.calls))),
             coverage=coverage(hits, recorded.blocks, recorded.absent),
             cases=tuple(
-                _store_case(staging, number, item, proof.adds.get(item.call.number, ""))
-                for number, item in enumerate(proof.chosen, 1)
+                _store_case(staging, number, call, proof.adds.get(call.number, ""))
+                for number, call in enumerate(proof.chosen, 1)
             ),
             support={},
             helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
@@ -84,23 +77,23 @@ def store(
     return load(folder) or recording
 
 
-def _store_case(staging: Path, number: int, item: Proven, adds: str) -> Case:
+def _store_case(staging: Path, number: int, call: RecordedCall, adds: str) -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
-    for path in item.call.folder.iterdir():
+    for path in call.folder.iterdir():
         if path.name.startswith(("inputs.", "expected.")) and path.is_file() and not path.is_symlink():
             files.write_bytes(target / path.name, path.read_bytes())
     stored = sorted(target.iterdir())
     return Case(
         name=target.name,
-        call=item.call.number,
+        call=call.number,
         bytes=sum(path.stat().st_size for path in stored),
         files={path.name: files.sha256_file(path) for path in stored},
-        summary=item.call.summary,
-        outcome=item.call.outcome,
-        checkers=item.checkers,
-        omitted=item.call.omitted,
+        summary=call.summary,
+        outcome=call.outcome,
+        checkers=call.checkers,
+        omitted=call.omitted,
         adds=adds,
     )
 

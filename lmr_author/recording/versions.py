@@ -6,17 +6,18 @@ import ast
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from lmr_author import code
 from lmr_author.errors import SourceError
+from lmr_author.evaluation.mutants import Mutant
 from lmr_author.probe.document import dump
-from lmr_author.recording.calls import Proven, RecordedCall
+from lmr_author.recording.calls import RecordedCall
 from lmr_author.recording.checkers import Helpers
 from lmr_author.recording.tolerance import in_double
 from lmr_author.replay import judging, replaying
-from lmr_author.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.sandbox.base import Limits, Sandbox
 from lmr_author.task import Progress
 
@@ -41,25 +42,31 @@ def _copied(item):
 
 @dataclass(frozen=True)
 class Golden:
-    """The golden tree, ready to replay recorded calls on it, or on mutants of its goal file.
+    """The golden tree, ready to replay recorded calls on it, or on versions of its goal file.
 
     Attributes:
         plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
         tree, inside: the golden tree, without tests, and where it appears.
+        module, definition: the goal file in it, and the target.
         helpers: what the annotator wrote beside the tests.
         checks: path in the outcome → how it is compared, where the annotator says so.
         ignored: arguments that the golden changes, which an implementation need not.
-        named: attributes that the function's own code names.
     """
 
     sandbox: Sandbox
     plan: replaying.ReplayPlan
     tree: Path
     inside: str
+    module: code.Module
+    definition: code.Definition
     helpers: Helpers
     checks: Mapping[str, Mapping[str, Any]]
     ignored: tuple[str, ...] = ()
-    named: frozenset[str] = frozenset()
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Attributes that the function's own code names."""
+        return frozenset(node.attr for node in code.each(self.definition.function, ast.Attribute))
 
     def add(self, calls: Sequence[RecordedCall]) -> None:
         """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
@@ -85,32 +92,54 @@ class Golden:
     ) -> replaying.Replay:
         """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
         cases = [str(call.number) for call in calls]
-        more = [f"{name}{DOUBLE}" for name in cases if (self.plan.recording / f"{name}{DOUBLE}").is_dir()]
         functions, custom = judging.functions_of(self.checks), None
         if self.helpers.checkers is not None and functions:
             custom = judging.Judging(
                 self.helpers.checkers, self.plan.recording, dict.fromkeys(cases, functions)
             )
+        if doubles:
+            names = [f"{name}{DOUBLE}" for name in cases]
+            cases += [name for name in names if (self.plan.recording / name).is_dir()]
         plan = replace(
-            self.plan,
-            cases=(*cases, *(more if doubles else ())),
-            judging=custom,
-            fixtures=self.helpers.fixtures,
-            **changes,
+            self.plan, cases=tuple(cases), judging=custom, fixtures=self.helpers.fixtures, **changes
         )
-        options = {"hash_seed": seed, "threads": threads, "limits": limits}
-        return replaying.replay(self.sandbox, self.tree, self.inside, plan, variants, **options)  # type: ignore[arg-type]
+        return replaying.replay(
+            self.sandbox,
+            self.tree,
+            self.inside,
+            plan,
+            variants,
+            hash_seed=seed,
+            threads=threads,
+            limits=limits,
+        )
+
+    def with_copied_arguments(self) -> list[replaying.Variant]:
+        """Return the golden with its arguments copied first; [] where it has none, or cannot be written so."""
+        function = self.definition.function
+        names = [item.arg for item, _ in code.parameters(function.args)]
+        names = [name for name in names if name not in ("self", "cls", "mcs")]
+        body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+        if not names or not body:
+            return []
+        copies = f"{', '.join(names)}, = map(_copied, ({', '.join(names)},))"
+        lines = [*_COPY.splitlines(), copies, *"\n".join(map(ast.unparse, body)).splitlines()]
+        try:
+            source = code.splice(self.module, {self.definition: lines})
+        except SourceError:
+            return []
+        return [replaying.Variant(COPIED, source, self.definition.line)]
 
 
-def try_versions(
-    golden: Golden, calls: Sequence[Proven], versions: Sequence[replaying.Variant], progress: Progress
+def try_mutants(
+    golden: Golden, calls: Sequence[RecordedCall], mutants: Sequence[Mutant], progress: Progress
 ) -> dict[int, frozenset[str]]:
-    """Return number of a call → the versions that fail its case, with the limits that ``evaluate`` has.
+    """Return number of a call → the mutants that fail its case, with the limits that ``evaluate`` has.
 
-    Versions that the time did not suffice for survive.
+    Mutants that the time did not suffice for survive.
     """
-    by_name = {str(item.call.number): item for item in calls}
-    expected = {name: replaying.load_document(item.call.folder, "expected") for name, item in by_name.items()}
+    by_name = {str(call.number): call for call in calls}
+    expected = {name: replaying.load_document(call.folder, "expected") for name, call in by_name.items()}
     found: dict[str, set[str]] = {name: set() for name in by_name}
 
     def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -118,38 +147,24 @@ def try_versions(
 
     def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
         limits = Limits(seconds=60 + 3 * MUTANT_SECONDS)
-        called = [item.call for item in calls]
         return golden.replay(
-            called, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
+            calls, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
         )
 
-    patience = max(5.0, 20 * max((item.seconds for item in calls), default=0.0))
-    step = max(
-        1, min(VERSIONS_AT_ONCE, replaying.BATCH_BYTES // max(1, sum(item.call.size for item in calls)))
-    )
-    for start in range(0, len(versions) if calls else 0, step):
-        batch = versions[start : start + step]
-        progress(f"trying mutant {min(start + step, len(versions))} of {len(versions)} on {len(calls)} calls")
-        tried = beside_the_golden(run, replaying.Variant(CONTROL), batch, by_name, patience, passes)
+    control = replaying.Variant(replaying.CONTROL)
+    patience = max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
+    size = sum(call.size for call in calls)
+    step = max(1, min(VERSIONS_AT_ONCE, replaying.BATCH_BYTES // max(1, size)))
+    for start in range(0, len(mutants) if calls else 0, step):
+        batch = [
+            replaying.Variant(item.id, item.data, golden.definition.line)
+            for item in mutants[start : start + step]
+        ]
+        progress(f"trying mutant {min(start + step, len(mutants))} of {len(mutants)} on {len(calls)} calls")
+        tried = replaying.beside_the_golden(run, control, batch, by_name, patience, passes)
         for version in batch:
             for case in tried.fair:
                 outcome = tried.run.outcomes.get((version.id, case))
                 if outcome and not passes(case, outcome):
                     found[case].add(version.id)
     return {int(case): frozenset(ids) for case, ids in found.items()}
-
-
-def with_copied_arguments(module: code.Module, target: code.Definition) -> replaying.Variant | None:
-    """Return the golden with its arguments copied first; None where it has none, or cannot be written so."""
-    function = target.function
-    names = [item.arg for item, _ in code.parameters(function.args)]
-    names = [name for name in names if name not in ("self", "cls", "mcs")]
-    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    if not names or not body:
-        return None
-    copies = f"{', '.join(names)}, = map(_copied, ({', '.join(names)},))"
-    lines = [*_COPY.splitlines(), copies, *(line for node in body for line in ast.unparse(node).splitlines())]
-    try:
-        return replaying.Variant(COPIED, code.splice(module, {target: lines}), target.line)
-    except SourceError:
-        return None

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.errors import LmrError
-from lmr_author.recording import interrupted
+from lmr_author.recording.run import words_of
 from lmr_author.review.review import load_reviews, standing_of
 from lmr_author.review.standing import ACCEPTED, DISPUTED, WAITING
 from lmr_author.task import Finding, Implementation, Severity, Task, TaskInfo
@@ -69,7 +69,7 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
     missing = [item for item in info.implementations if not _has_test(task, info, item)]
     if missing:
         target = str(missing[0].target)
-        if words := interrupted.words_of(task.run_folder(missing[0].index)):
+        if words := words_of(task.run_folder(missing[0].index)):
             note = f"the recording of {target} was interrupted; its calls are kept"
             return Status(task.name, tuple(done), _typed("record", *words), note, ())
         command = _typed("record", target, "--task", task.root)

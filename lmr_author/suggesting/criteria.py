@@ -13,6 +13,7 @@ from functools import cache
 
 from lmr_author.indexing import NEEDS_GPU, Index, IndexEntry
 from lmr_author.suggesting.paper import Description
+from lmr_author.suggesting.words import TABLES
 from lmr_author.texts import counted, listed
 
 
@@ -34,30 +35,17 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """The project that a function seems to be from.
-
-    Attributes:
-        adapted: changed for the repository, which shows in a name of its own.
-        reason: as a sentence.
-    """
-
-    adapted: bool
-    reason: str
-
-
-@dataclass(frozen=True)
 class Prospect:
     """A function, and the facts that are known about it.
 
     Attributes:
-        origin: the project that it seems to be taken over from; None where it is the repository's own.
+        repository: the repository's name, by which its own code is known.
     """
 
     entry: IndexEntry
     index: Index
     description: Description
-    origin: Origin | None = None
+    repository: str = ""
 
 
 def pages(numbers: Sequence[int]) -> str:
@@ -117,22 +105,26 @@ def kind(case: Prospect) -> Judgement:
     return Judgement(1.0, "a method" if entry.class_name else "a function")
 
 
-def own(case: Prospect) -> Judgement:
+_FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
+_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
+"""Names of the files of the library transformers, which is what is copied most."""
+
+
+def originality(case: Prospect) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
-    if case.origin is None:
-        return Judgement(1.0, "no sign that it is another project's")
-    if case.origin.adapted:
-        return Judgement(0.6, case.origin.reason, "adapted from a library")
-    return Judgement(0.4, case.origin.reason, "another project's")
-
-
-_HOOKS = frozenset(
-    {
-        *("forward", "backward", "__call__", "__getitem__", "__iter__", "step", "update", "compute_loss"),
-        *("training_step", "validation_step", "test_step", "configure_optimizers", "collate_fn"),
-    }
-)
-"""Names that a framework calls."""
+    own = case.repository.lower().replace("-", "_")
+    *folders, file = case.entry.path.split("/")
+    for folder in folders:
+        name = folder.lower().replace("-", "_")
+        if _FOREIGN.fullmatch(folder) or (name in TABLES["projects"].split() and name not in own):
+            return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
+    stem = file.removesuffix(".py")
+    named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
+    if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
+        return Judgement(
+            0.6, f"its file is named as one of transformers, {stem}.py", "adapted from a library"
+        )
+    return Judgement(1.0, "no sign that it is another project's")
 
 
 def called(case: Prospect) -> Judgement:
@@ -145,7 +137,7 @@ def called(case: Prospect) -> Judgement:
         if used:
             return Judgement(1.0, f"called {times} by name: {_places(used)}")
         return Judgement(0.9, f"called {times}, by tests only: {_places(callers)}")
-    if entry.name in _HOOKS:
+    if entry.name in TABLES["hooks"].split():
         class_name = entry.class_name.rpartition(".")[2]
         made = index.callers(class_name) if class_name else ()
         if made:
@@ -161,25 +153,6 @@ def _places(callers: Sequence[tuple[str, int]]) -> str:
 
 
 _ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
-_UNSTORABLE = (
-    (re.compile(r"data_?loader|(train|eval|test|val)_?(iter|loader)|\bloader\b", re.I), 0.5, "a data loader"),
-    (re.compile(r"^(f|fp|fh|file|infile|outfile|stream|handle|writer|socket|session|conn)$", re.I), 0.5,
-     "an open file or connection"),
-    (re.compile(r"^(queue|lock|process|pool|rank|world_size|local_rank|gpu|gpus)$", re.I), 0.6,
-     "processes or devices"),
-    (re.compile(r"^(parser|argv)$|ArgumentParser", re.I), 0.4, "the command line"),
-    (re.compile(r"^(trainer|engine|accelerator|callback)$", re.I), 0.6, "a trainer"),
-    (re.compile(r"^(url|client|api_key)$", re.I), 0.5, "a network service"),
-)  # fmt: skip
-"""Patterns of a parameter's name or annotation, the value, and what it takes."""
-_OUTSIDE = (
-    ({"parse_args", "ArgumentParser", "add_argument"}, 0.25, "reads the command line"),
-    ({"all_reduce", "all_gather", "init_process_group", "barrier", "spawn"}, 0.6, "needs several processes"),
-    ({"DataLoader", "load_dataset"}, 0.4, "loads data"),
-    ({"open", "from_pretrained", "urlopen", "download", "savefig", "makedirs", "save"}, 0.6,
-     "reads or writes files"),
-)  # fmt: skip
-"""Names called in the body, the value, and what it does."""
 
 
 def recordable(case: Prospect) -> Judgement:
@@ -190,10 +163,13 @@ def recordable(case: Prospect) -> Judgement:
         found.append((0.3, "is a program's entry point"))
     for parameter in entry.parameters:
         name, _, annotation = parameter.lstrip("*").partition(": ")
-        for pattern, value, what in _UNSTORABLE:
+        for row in TABLES["unstorable"]:
+            pattern = re.compile(row["pattern"], re.I)
             if pattern.search(name) or (annotation and pattern.search(annotation)):
-                found.append((value, f"takes {what} ({name})"))
-    found += [(value, does) for names, value, does in _OUTSIDE if names & set(entry.calls)]
+                found.append((row["value"], f"takes {row['what']} ({name})"))
+    for row in TABLES["outside"]:
+        if not set(row["names"].split()).isdisjoint(entry.calls):
+            found.append((row["value"], row["what"]))
     if entry.kind == "async":
         found.append((0.7, "is a coroutine"))
     # A change of a tensor in place (`add_`) is recorded as a return value is.
@@ -221,7 +197,7 @@ CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
     "described": (1.0, described),
     "size": (1.0, size),
     "kind": (1.0, kind),
-    "own": (1.0, own),
+    "own": (1.0, originality),
     "called": (0.7, called),
     "recordable": (1.0, recordable),
     "runs": (1.0, runs),
@@ -233,35 +209,3 @@ CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
 def is_test(path: str) -> bool:
     """Recognize a test file by its path."""
     return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))
-
-
-_FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
-_PROJECTS = frozenset(
-    """
-    transformers pytorch_transformers pytorch_pretrained_bert fairseq torch torchvision tensorflow apex
-    detectron2 mmcv mmdet timm diffusers peft trl accelerate datasets allennlp opennmt onmt tensor2tensor
-    sentence_transformers lm_eval senteval taming clip
-    """.split()  # noqa: SIM905
-)
-"""Folders of projects that research code is often copied from."""
-
-_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
-"""Names of the files of the library transformers, which is what is copied most."""
-
-
-def origin_of(path: str, repository: str = "") -> Origin | None:
-    """Return the project that a file seems to be taken over from; None for the repository's own.
-
-    Args:
-        repository: its name, by which its own code is known.
-    """
-    own = repository.lower().replace("-", "_")
-    for folder in path.split("/")[:-1]:
-        name = folder.lower().replace("-", "_")
-        if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
-            return Origin(False, f"it belongs to another project ({folder})")
-    stem = path.rpartition("/")[2].removesuffix(".py")
-    named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
-    if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
-        return Origin(True, f"its file is named as one of transformers, {stem}.py")
-    return None

@@ -12,7 +12,7 @@ from typing import Any
 from lmr_author import files, indexing
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.indexing import MAX_BYTES, Index, IndexEntry, Unread
-from lmr_author.suggesting.criteria import CRITERIA, Judgement, Prospect, origin_of
+from lmr_author.suggesting.criteria import CRITERIA, Judgement, Prospect
 from lmr_author.suggesting.paper import Description, Descriptions, PaperText
 from lmr_author.task import UNIT_TEST, Task, TaskInfo
 
@@ -162,29 +162,22 @@ def rank(
     for place, entry in enumerate(index.functions):
         if not globs or any(fnmatchcase(entry.path, glob) for glob in globs):
             description = Description(descriptions.share(place) if descriptions else 1.0)
-            found.append(
-                (place, _judge(Prospect(entry, index, description, origin_of(entry.path, repository))))
-            )
+            found.append((place, _judge(Prospect(entry, index, description, repository))))
     found.sort(key=lambda item: -item[1].score)
-    for number in range(min(len(found), max(DETAILED, top or 0)) if descriptions else 0):
-        assert descriptions is not None
-        place, item = found[number]
-        origin = origin_of(item.entry.path, repository)
-        found[number] = place, _judge(Prospect(item.entry, index, descriptions.describe(place), origin))
-    every = [item for _, item in found][:top]
-    numbers = masked or {}
-    return [
-        replace(item, rank=place, masked=numbers.get((item.entry.path, item.entry.qualname)))
-        for place, item in enumerate(every, 1)
-    ]
+    suggestions = []
+    for number, (place, item) in enumerate(found[:top], 1):
+        if descriptions and number <= max(DETAILED, top or 0):
+            item = _judge(Prospect(item.entry, index, descriptions.describe(place), repository))
+        own = masked.get((item.entry.path, item.entry.qualname)) if masked else None
+        suggestions.append(replace(item, rank=number, masked=own))
+    return suggestions
 
 
 def _judge(case: Prospect) -> Suggestion:
-    judgements = [
-        (weight, replace(criterion(case), criterion=name)) for name, (weight, criterion) in CRITERIA.items()
-    ]
-    score = 100 * prod(item.value**weight for weight, item in judgements)
-    return Suggestion(0, case.entry, score, case.description, tuple(item for _, item in judgements))
+    """Return a function's score; its rank is not known yet."""
+    judgements = tuple(replace(judge(case), criterion=name) for name, (_, judge) in CRITERIA.items())
+    score = 100 * prod(item.value ** CRITERIA[item.criterion][0] for item in judgements)
+    return Suggestion(0, case.entry, score, case.description, judgements)
 
 
 def _result(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.suggesting.paper import BM25, PaperText
-from lmr_author.suggesting.words import Vocabulary, split
+from lmr_author.suggesting.words import TABLES, Vocabulary, split
 
 MARGIN = 2.0
 """Factor by which a section must beat the next one to be named where no title names the function."""
@@ -21,21 +21,6 @@ SHARE = 0.45
 """The most paragraphs that are shown, and the share of the best one's score that each must have."""
 SHORTEST = 6
 """Words below which a paragraph is a heading, a page number or a piece of a formula."""
-
-CATEGORY_WORDS = {
-    "Feature Learning & Representation": "embed represent encod featur pool similarit quantiz codebook latent",
-    "Neural Network Architectures": "attention transformer layer forward conv gate rnn lstm positional head mlp block",
-    "Prompt Engineering & Instruction Tuning": "prompt instruct template demonstration incontext verbaliz exemplar",
-    "Information Extraction": "entit relation extract ner span mention tag coref crf viterbi parse triple",
-    "Data Augmentation": "augment noise mixup paraphras synonym swap corrupt perturb synthetic",
-    "Training Objectives & Optimization": (
-        "loss objectiv optim gradient regulariz contrastiv reward penalt margin prune entropy divergence policy step"
-    ),
-    "Decoding & Search Strategies": "decod search beam sampl generat logit token greedy rerank nucleus",
-    "Evaluation Metrics": "metric score evaluat bleu rouge accuracy precision recall f1 perplexit correlation",
-    "Interpretability & Explainability": "explain interpret attribut salienc rationale probe rollout causal relevance",
-}
-"""Beginnings of words that speak for a category."""
 
 _HEADING = re.compile(
     r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})(?P<dot>\.?)[ \t]*\n?[ \t]*(?P<title>[A-Z][^\n]{2,90})$", re.M
@@ -230,7 +215,7 @@ def likely_category(function: FunctionWords) -> str:
     named = [function.name, *function.class_name.split(".")]
     for weight, texts in ((4.0, named), (1.0, [*function.parameters, *function.texts])):
         words = {word for text in texts for part in re.findall(r"\w+", text) for word in split(part)}
-        for category, beginnings in CATEGORY_WORDS.items():
+        for category, beginnings in TABLES["categories"].items():
             hits = sum(word.startswith(tuple(beginnings.split())) for word in words)
             scores[category] += weight * min(hits, 3)
     best = max(scores, key=lambda category: scores[category])

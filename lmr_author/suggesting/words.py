@@ -3,78 +3,28 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-ABBREVIATIONS: Mapping[str, str] = {
-    "acc": "accuracy", "adv": "advantage", "attn": "attention", "avg": "average",
-    "bce": "binary cross entropy", "bsz": "batch size", "ce": "cross entropy", "cls": "class",
-    "coef": "coefficient", "coeff": "coefficient", "conv": "convolution", "cos": "cosine",
-    "ctx": "context", "dec": "decoder", "desc": "descriptor", "dim": "dimension", "dims": "dimension",
-    "dist": "distance", "doc": "document", "docs": "document", "ema": "exponential moving average",
-    "emb": "embedding", "embd": "embedding", "embed": "embedding", "embs": "embedding", "enc": "encoder",
-    "ent": "entropy", "eps": "epsilon", "eval": "evaluation", "ffn": "feed forward network",
-    "feat": "feature", "feats": "feature", "freq": "frequency", "gen": "generate", "grad": "gradient",
-    "grads": "gradient", "hid": "hidden", "hyp": "hypothesis", "idx": "index", "img": "image",
-    "imgs": "image", "init": "initialization", "ipt": "importance", "iter": "iteration",
-    "kd": "knowledge distillation", "kl": "kl divergence", "kld": "kl divergence", "lang": "language",
-    "len": "length", "ln": "layer normalization", "lm": "language model", "logp": "log probability",
-    "logprob": "log probability", "logprobs": "log probability", "logps": "log probability",
-    "logsigmoid": "log sigmoid", "logsoftmax": "log softmax", "logsumexp": "log sum exp",
-    "logratio": "log ratio", "logratios": "log ratio", "lr": "learning rate", "lstm": "lstm recurrent",
-    "max": "maximum", "mha": "multi head attention", "min": "minimum", "mlm": "masked language model",
-    "mlp": "mlp feed forward", "mse": "squared error", "mul": "multiply", "neg": "negative",
-    "negs": "negative", "ner": "named entity recognition", "nll": "negative log likelihood",
-    "norm": "normalization", "num": "number", "obj": "objective", "opt": "optimizer",
-    "param": "parameter", "params": "parameter", "pos": "positive", "posn": "position",
-    "ppl": "perplexity", "ppo": "policy optimization", "pred": "prediction", "preds": "prediction",
-    "prob": "probability", "probs": "probability", "proj": "projection", "pt": "prompt", "ptr": "pointer",
-    "qkv": "query key value", "quant": "quantization", "quantised": "quantized",
-    "quantisation": "quantization", "recon": "reconstruction", "ref": "reference",
-    "reg": "regularization", "rel": "relation", "relu": "relu activation", "rep": "representation",
-    "repr": "representation", "reps": "representation", "rl": "reinforcement learning",
-    "rnn": "recurrent network", "sa": "self attention", "seg": "segment", "sent": "sentence",
-    "seq": "sequence", "seqs": "sequence", "sim": "similarity", "sims": "similarity",
-    "sqrt": "square root", "src": "source", "std": "standard deviation", "sup": "supervised",
-    "svd": "singular value decomposition", "temp": "temperature", "tgt": "target", "tok": "token",
-    "toks": "token", "unsup": "unsupervised", "val": "validation", "var": "variance", "vec": "vector",
-    "vecs": "vector", "vocab": "vocabulary", "vq": "vector quantization",
-}  # fmt: skip
+TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Read a table of words and what they stand for, separated by semicolons."""
+    words = (" ".join(item.split()).partition(" ") for item in text.split(";"))
+    return {short: long for short, _, long in words}
+
+
+ABBREVIATIONS = _pairs(TABLES["abbreviations"])
 """Abbreviation in code → the paper's words."""
+STOP = frozenset(TABLES["stop"].split())
+"""Words that say nothing about what a function does."""
 
-GREEK: Mapping[str, str] = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon", "ζ": "zeta",
-    "η": "eta", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
-    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
-    "Δ": "delta", "Σ": "sum", "∑": "sum", "∇": "gradient", "Λ": "lambda", "Ω": "omega",
-}  # fmt: skip
-"""Letter of a formula → its spelling in code."""
-
-_STOP = """
-    a about above after again against all also although am among an and any are as at be because been
-    before being below between both but by can cannot could did do does doing done down during each et
-    al etc few for from further get given had has have having he her here him his how however i if in
-    into is it its itself just let like made make many may me more most much my no nor not now of off on
-    once one only or other our out over own per same set she should show shown shows since so some such
-    take than that the their them then there these they this those through thus to too two under until
-    up upon us use used uses using very via was we well were what when where whether which while who why
-    will with within without would yet you your paper figure table section appendix equation eq fig see
-    work works method methods approach propose proposed results result experiments experiment follows
-    following first second third arxiv preprint proceedings conference self cls args kwargs arg kwarg
-    none true false return def class import str int float bool list dict tuple type isinstance range
-    print torch nn np numpy tensor tensors device cuda cpu shape size dtype unsqueeze squeeze view
-    append keys values items item data value name string file path config todo optional callable union
-    default len zip enumerate super init call main run x y z n k j t s m d
-    compute computes computed computing computation computational indicate indicates indicated indicating
-    indicative denote denotes denoted obtain obtains obtained contain contains containing need needs needed
-    require requires required linguistics association university
-"""
-STOP = frozenset(_STOP.split())
-"""Words that say nothing about what a function does: English, the furniture of papers, and that of code."""
-
-_GREEK = str.maketrans({letter: f" {name} " for letter, name in GREEK.items()})
+_GREEK = str.maketrans({letter: f" {name} " for letter, name in _pairs(TABLES["greek"]).items()})
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 _WORD = re.compile(r"[^\W_]+")
 _BROKEN = re.compile(r"(?<=[a-z])-\s*\n\s*(?=[a-z])")

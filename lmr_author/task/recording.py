@@ -162,7 +162,8 @@ class Recording(Record):
             return super().from_json(data)
         except LmrError as error:
             raise LmrError(
-                f"{MANIFEST} is not a recording's manifest: {error.message}", "record again"
+                f"{MANIFEST} is not a recording's manifest: {error.message}",
+                "record again: lmr-author record --force",
             ) from error
 
 

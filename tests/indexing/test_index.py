@@ -75,20 +75,16 @@ def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
 
 
 def test_similar_names(tmp_path: Path) -> None:
-    write_files(
-        tmp_path, {"a.py": "def preference_loss(): pass\n", "b.py": "class C:\n    def forward(self): pass\n"}
-    )
-    index = build(tmp_path)
+    overloaded = "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C:\n    def forward(self): pass\n"
+    index = build(write_files(tmp_path, {"a.py": "def preference_loss(): pass\n", "b.py": overloaded}))
+    assert [item.node_id for item in index.functions] == [
+        "a.py::preference_loss",
+        "b.py::f#2",
+        "b.py::C.forward",
+    ]
     assert [item.node_id for item in index.similar("preferense_los")] == ["a.py::preference_loss"]
     assert [item.node_id for item in index.similar("forward")] == ["b.py::C.forward"]
     assert index.similar("qqq") == []
-
-
-def test_overloads_are_no_functions(tmp_path: Path) -> None:
-    write_files(tmp_path, {"a.py": "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C: pass\n"})
-    index = build(tmp_path)
-    assert [item.node_id for item in index.functions] == ["a.py::f#2"]
-    assert len(index.entries) == 3
 
 
 def test_parameters_decorators_and_kinds_as_written() -> None:
@@ -105,22 +101,9 @@ def test_parameters_decorators_and_kinds_as_written() -> None:
 
 def test_statements_and_branches() -> None:
     entry = only(
-        "def f(x):\n"
-        '    """Not counted."""\n'
-        "    import os  # computes nothing\n"
-        "    if x:\n"
-        "        x += 1\n"
-        "    elif os:\n"
-        "        pass\n"
-        "    for y in x:\n"
-        "        try:\n"
-        "            y()\n"
-        "        except OSError:\n"
-        "            raise\n"
-        "    def g():\n"
-        "        while x:\n"
-        "            break\n"
-        "    return g\n"
+        'def f(x):\n    """Not counted."""\n    import os  # computes nothing\n    if x:\n        x += 1\n'
+        "    elif os:\n        pass\n    for y in x:\n        try:\n            y()\n"
+        "        except OSError:\n            raise\n    def g():\n        while x:\n            break\n    return g\n"
     )
     assert (entry.statements, entry.branches, entry.returns) == (10, 5, True)
 
@@ -143,24 +126,11 @@ def test_names_are_of_code_and_comments_are_apart() -> None:
 
 
 def test_calls_of_a_file_are_counted_once_each() -> None:
-    data = b"""\
-import a
-a.loss(1); loss(2)
-
-def loss(x):
-    def inner():
-        return loss(x - 1)
-    return inner()  # loss(3)
-
-class C(Base):
-    def forward(self): return loss("loss(4)")
-    value = loss(5)
-
-@wrap(1)
-def last(): loss(6)
-loss(7)
-"""
-    assert read("a.py", data)[1] == {"loss": 7, "inner": 1, "wrap": 1}
+    text = (
+        "import a\na.loss(1); loss(2)\n@wrap(1)\ndef loss(x):\n    def inner():\n        return loss(x - 1)\n"
+        "    return inner()  # loss(3)\nclass C(Base):\n    value = loss('loss(4)')\n"
+    )
+    assert read("a.py", text.encode())[1] == {"loss": 4, "inner": 1, "wrap": 1}
 
 
 @pytest.mark.parametrize(

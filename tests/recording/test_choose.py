@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.recording.calls import Proven, RecordedCall
+from lmr_author.recording.calls import RecordedCall
 from lmr_author.recording.choose import Catch, Options, additions, order_of_choice
 
 
@@ -21,10 +21,10 @@ def numbers(calls: list[RecordedCall]) -> list[int]:
 
 def chosen(calls: list[RecordedCall], killed: dict[int, set[str]], wanted: int = 3) -> dict[int, str]:
     """Choose among calls; returns the number of each chosen one → what is said of it."""
-    proven = [Proven(item, {}, item.hits) for item in order_of_choice(calls)]
-    catch = Catch(proven, {number: frozenset(names) for number, names in killed.items()})
-    found = catch.choose(proven, wanted)
-    return additions(sorted(found, key=lambda item: item.call.number), catch)
+    ordered = order_of_choice(calls)
+    catch = Catch(ordered, {number: frozenset(names) for number, names in killed.items()})
+    found = catch.choose(ordered, wanted)
+    return additions(sorted(found, key=lambda item: item.number), catch)
 
 
 def test_everything_covered_comes_before_anything_else() -> None:

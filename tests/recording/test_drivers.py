@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,16 +13,16 @@ import pytest
 
 from lmr_author import resources
 from lmr_author.errors import UsageError
-from lmr_author.recording.drivers import DRIVER, Driver, read_command
+from lmr_author.recording.drivers import DRIVER, Driver, read_command, switches
 from lmr_author.sandbox.base import Mount
+from tests.support import write_files
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with two scripts, beside a folder with a driver and one of the same name as theirs."""
-    for name in ("repo/train.py", "repo/tools/run.py", "here/driver.py", "here/train.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
+    names = ("repo/train.py", "repo/tools/run.py", "here/driver.py", "here/train.py")
+    write_files(tmp_path, dict.fromkeys(names, ""))
     return tmp_path / "repo"
 
 
@@ -28,80 +30,53 @@ def read(repository: Path, *command: str) -> Driver:
     return read_command(command, repository, repository.parent / "here")
 
 
+DATA = f"{DRIVER}/my data"
+SCRIPT = f"{DRIVER}/driver.py"
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "shown"),
     [
-        (("python", "train.py", "--lr", "1"), ("train.py", "--lr", "1"), ("python", "train.py", "--lr", "1")),
-        (("/usr/bin/python3.11", "train.py"), ("train.py",), ("python", "train.py")),
-        (("tools/run.py", "-c"), ("tools/run.py", "-c"), ("python", "tools/run.py", "-c")),
-        (("python", "-m", "tools.run", "x.py"), ("-m", "tools.run", "x.py"), ("python", "-m", "tools.run", "x.py")),
-        (("pytest", "-q"), ("-m", "pytest", "-q"), ("python", "-m", "pytest", "-q")),
+        ("python train.py --lr 1", ["train.py", "--lr", "1"], ["python", "train.py", "--lr", "1"]),
+        ("/usr/bin/python3.11 train.py", ["train.py"], ["python", "train.py"]),
+        ("tools/run.py -c", ["tools/run.py", "-c"], ["python", "tools/run.py", "-c"]),
+        ("python -m tools.run x.py", ["-m", "tools.run", "x.py"], ["python", "-m", "tools.run", "x.py"]),
+        ("pytest -q", ["-m", "pytest", "-q"], ["python", "-m", "pytest", "-q"]),
+        ("python {root}/repo/tools/run.py", ["tools/run.py"], ["python", "tools/run.py"]),
+        ("python train.py tools/run.py", ["train.py", "tools/run.py"], ["python", "train.py", "tools/run.py"]),
+        ("python driver.py x", [SCRIPT, "x"], ["python", "driver.py", "x"]),
+        ("python {root}/here/driver.py x", [SCRIPT, "x"], ["python", "driver.py", "x"]),
+        ("python link.py", [SCRIPT], ["python", "driver.py"]),
+        ("python driver.py '{root}/here/my data'", [SCRIPT, DATA], ["python", "driver.py", "my data"]),
+        ("python driver.py './my data'", [SCRIPT, DATA], ["python", "driver.py", "my data"]),
+        ("python driver.py '--d=./my data'", [SCRIPT, f"--d={DATA}"], ["python", "driver.py", "--d=my data"]),
+        ("python driver.py ../repo/train.py", [SCRIPT, "train.py"], ["python", "driver.py", "train.py"]),
     ],
 )  # fmt: skip
-def test_what_lies_in_the_repository_runs_from_there(
-    command: tuple[str, ...], arguments: tuple[str, ...], shown: tuple[str, ...], repository: Path
+def test_what_runs_in_the_sandbox_and_what_is_shown(
+    command: str, arguments: list[str], shown: list[str], repository: Path
 ) -> None:
-    assert read(repository, *command) == Driver(arguments, (), shown)
-
-
-def test_a_script_beside_it_comes_along_with_its_folder(repository: Path) -> None:
+    """What lies in the repository runs from there; a script beside it comes along, and no path is of this machine."""
     here = repository.parent / "here"
-    for named in ("driver.py", str(here / "driver.py")):
-        found = read(repository, "python", named, "x")
-        assert found.arguments[-2:] == (f"{DRIVER}/driver.py", "x")
-        assert found.mounts == (Mount(here, DRIVER),)
-        assert found.shown[-2:] == ("driver.py", "x"), "no path of this machine"
-
-
-def test_a_script_named_by_its_whole_path_is_the_repositorys(repository: Path) -> None:
-    found = read(repository, "python", str(repository / "tools" / "run.py"))
-    assert found == Driver(("tools/run.py",), (), ("python", "tools/run.py"))
-
-
-def test_a_link_out_of_the_repository_is_what_it_leads_to(repository: Path) -> None:
+    write_files(here, {"my data/a.txt": "", "tools/run.py": ""})
     (repository / "link.py").symlink_to("../here/driver.py")
-    found = read(repository, "python", "link.py")
-    assert (found.arguments, found.shown) == ((f"{DRIVER}/driver.py",), ("python", "driver.py"))
-    assert found.mounts == (Mount(repository.parent / "here", DRIVER),)
+    found = read(repository, *shlex.split(command.format(root=repository.parent)))
+    mounts = (Mount(here, DRIVER),) if SCRIPT in arguments else ()
+    assert found == Driver(tuple(arguments), mounts, tuple(shown))
 
 
 def test_of_a_home_folder_the_script_comes_alone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = repository.parent / "here"
     monkeypatch.setenv("HOME", str(here))
-    assert read(repository, "python", "driver.py").mounts == (
-        Mount(here / "driver.py", f"{DRIVER}/driver.py"),
-    )
-
-
-def test_paths_in_the_drivers_folder_are_changed_to_what_they_are_inside(repository: Path) -> None:
-    here = repository.parent / "here"
-    (here / "my data").mkdir()
-    data = str(here / "my data")
-    found = read(
-        repository, "python", "driver.py", data, f"--data={data}", "--in", "./my data", "../repo/train.py"
-    )
-
-    inside = f"{DRIVER}/my data"
-    assert found.arguments[-5:] == (inside, f"--data={inside}", "--in", inside, "train.py")
-    assert found.shown[-5:] == ("my data", "--data=my data", "--in", "my data", "train.py")
-    assert found.unseen == ()
+    assert read(repository, "python", "driver.py").mounts == (Mount(here / "driver.py", SCRIPT),)
 
 
 def test_paths_that_the_sandbox_has_nowhere_are_told(repository: Path) -> None:
     aside = repository.parent / "aside"
     aside.mkdir()
-
-    found = read(repository, "python", "train.py", str(aside), "--data=../aside", "../nowhere", "/", "a/b=c")
-
-    assert found.unseen == (aside, aside)
-    assert found.arguments[1:] == (str(aside), "--data=../aside", "../nowhere", "/", "a/b=c")
-
-
-def test_what_the_repository_has_is_left_as_it_is(repository: Path) -> None:
-    (repository.parent / "here" / "tools").mkdir()
-    (repository.parent / "here" / "tools" / "run.py").write_text("")
-    found = read(repository, "python", "train.py", "tools/run.py")
-    assert (found.arguments, found.unseen) == (("train.py", "tools/run.py"), ())
+    words = (str(aside), "--data=../aside", "../nowhere", "/", "a/b=c")
+    found = read(repository, "python", "train.py", *words)
+    assert (found.unseen, found.arguments[1:]) == ((aside, aside), words)
 
 
 def test_variables_in_front_are_set(repository: Path) -> None:
@@ -172,3 +147,32 @@ def test_an_example_for_a_file_that_is_named_as_its_package(tmp_path: Path) -> N
     command = [sys.executable, "-c", f"import sys; sys.path.append(sys.argv[1]); {code}", str(tmp_path)]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("8\n", "")
+
+
+NUMBA = {"NUMBA_DISABLE_JIT": "1"}
+JAX = {"JAX_DISABLE_JIT": "1"}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("from numba import njit\n@njit()\ndef f(x): ...", NUMBA),
+        ("import numba as nb\n@nb.vectorize(['f8(f8)'])\ndef f(x): ...", NUMBA),
+        ("import torch\n@torch.jit.script\ndef f(x): ...", {"PYTORCH_JIT": "0"}),
+        ("import torch\n@torch.compile(dynamic=True)\ndef f(x): ...", {"TORCHDYNAMO_DISABLE": "1"}),
+        (
+            "import jax\nfrom functools import partial\n@partial(jax.jit, static_argnums=0)\ndef f(x): ...",
+            JAX,
+        ),
+        ("import numba\ndef f(x): ...\nfast = numba.njit(f)", NUMBA),
+        ("import numba\n@numba.njit\ndef g(x): ...\ndef f(x): ...", {}),
+        ("import torch\n@torch.jit.export\ndef f(x): ...", {}),
+        ("import torch\n@torch.jit.script_if_tracing\ndef f(x): ...", {"PYTORCH_JIT": "0"}),
+        ("import torch\n@torch.no_grad()\ndef f(x): ...", {}),
+        ("from mine import njit\n@njit\ndef f(x): ...", {}),
+    ],
+)
+def test_a_compiler_is_known_by_what_was_imported(code: str, found: dict[str, str]) -> None:
+    module = ast.parse(code)
+    function = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == "f")
+    assert switches(module, function) == found

@@ -6,27 +6,26 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from lmr_author import files
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.candidates.run import score
 from lmr_author.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
-from lmr_author.probe.document import Document, walk
+from lmr_author.probe.document import walk
 from lmr_author.probe.encoding import encode
 from lmr_author.probe.outcome import Fixtures
 from lmr_author.recording import checkers
 from lmr_author.recording.record import RecordOptions, RecordResult, record
 from lmr_author.replay import replaying
 from lmr_author.task import GateStatus, Task
-from lmr_author.task import recording as recorded
+from lmr_author.task.recording import FIXTURES as FILE
+from lmr_author.task.recording import helper
 from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files
 
 WORDS = '''\
@@ -80,9 +79,8 @@ def tokenizer():
     return Tokenizer("the cat sat on a mat".split())
 '''
 
-CHECKERS = '''\
+CHECKERS = """\
 def up_to_sign(expected, actual):
-    """An axis has no direction."""
     print("whatever a checker prints")
     if len(expected) != len(actual):
         return "another number of values"
@@ -90,7 +88,7 @@ def up_to_sign(expected, actual):
         if all(abs(e - sign * a) < 1e-9 for e, a in zip(expected, actual)):
             return True
     return False
-'''
+"""
 
 
 @pytest.fixture
@@ -106,13 +104,12 @@ def masked_and_recorded(task: Task, target: str, **options: object) -> RecordRes
         mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
     command = () if "examples" in options else ("python", "words_run.py")
     chosen = RecordOptions(target, command, python=PLAIN_PYTHON, **options)  # type: ignore[arg-type]
-    return record(task, chosen, task.root, lambda _: None)
+    return record(task, chosen, task.root, quiet)
 
 
 def failed_gates(task: Task) -> list[str]:
     """The gates that fail; without the one that tries mutants, which takes longest."""
-    result = evaluate(task, EvaluateOptions(python=PLAIN_PYTHON, mutants=0), lambda _: None, lambda _: None)
-    gates = [gate for gate in result.gates if gate.gate != "mutants-die"]
+    gates = [gate for gate in run_gates(task, mutants=0).gates if gate.gate != "mutants-die"]
     return [f"{gate.gate}: {gate.message}" for gate in gates if gate.status is not GateStatus.PASSED]
 
 
@@ -174,21 +171,6 @@ def test_a_fixture_stands_for_its_own_kind_and_for_what_cannot_be_stored() -> No
     assert Fixtures(("drop",)).find({"p": 0.1}, "self.drop") == "drop", "nobody knows what it builds"
 
 
-def test_a_recording_depends_on_the_helpers_that_its_cases_need(tmp_path: Path) -> None:
-    (tmp_path / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
-    (tmp_path / "checkers.py").write_text("def close(expected, actual):\n    return True\n")
-    found = checkers.read_helpers(tmp_path)
-    plain = encode({"x": 1})
-    built = Document({"x": {"$": "fixture", "v": "tokenizer"}}, {})
-    exact, custom = {"value": {"kind": "exact"}}, {"value": {"kind": "custom", "function": "close"}}
-    assert checkers.digests(found, [plain], [exact]) == {}
-    assert checkers.digests(found, [plain, built], [exact]) == {
-        "fixtures.py": files.sha256_file(tmp_path / "fixtures.py")
-    }
-    assert checkers.digests(found, [plain], [exact, custom]).keys() == {"checkers.py"}
-    assert checkers.digests(checkers.NO_HELPERS, [built], [custom]) == {}
-
-
 @pytest.mark.bwrap
 def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
     target = "pkg/words.py::first"
@@ -210,7 +192,7 @@ def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
     assert any(line.startswith("untampered: ") and "fixtures.py" in line for line in failed_gates(task))
     (beside / "fixtures.py").unlink()
     with pytest.raises(LmrError, match=r"fixtures\.py is missing"):
-        recorded.helper(beside / "recordings/1", result.recording, recorded.FIXTURES)
+        helper(beside / "recordings/1", result.recording, FILE)
 
 
 @pytest.mark.bwrap
@@ -269,16 +251,11 @@ def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Ou
         for name, body in answers.items()
     ]
     (out / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = score(
-        [task],
-        out / "predictions.jsonl",
-        CandidateOptions(out, python=PLAIN_PYTHON),
-        lambda _: None,
-        lambda *_: None,
-    )
+    options = CandidateOptions(out, python=PLAIN_PYTHON)
+    done = score([task], out / "predictions.jsonl", options, quiet, lambda *_: None)
     return {item.model: (item.outcome, item.reason) for item in done.results}
 
 
-def shipped(root: Path, *words: str) -> int:
-    command: Sequence[str] = [sys.executable, "unit_test/unit_test_1.py"]
+def shipped(root: Path) -> int:
+    command = [sys.executable, "unit_test/unit_test_1.py"]
     return subprocess.run(command, cwd=root, env={"PYTHONPATH": str(root)}, capture_output=True).returncode

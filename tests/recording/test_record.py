@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.cli.record import lost_calls
+from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.evaluate import accept_mutants
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import NO_GRADIENTS, OFFER_GRADIENTS, RecordOptions, RecordResult, record
-from lmr_author.replay import replaying
-from lmr_author.replay.replaying import Replay, replay
 from lmr_author.task import Task
 from lmr_author.texts import time_left
-from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
 
@@ -72,11 +69,11 @@ def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
     """Also when mutants are accepted as equivalent."""
     task = only_hinge(tmp_path)
     for force in (False, True):
-        killed = recorded(task, HINGE, force=force).proof.killed
-        assert killed.complete
-        assert mutants_of(task) == (len(killed.tried), len(killed.tried) - len(killed.survivors))
-        if killed.survivors:
-            accept_mutants(task, killed.survivors[:1], "the same for all numbers")
+        proof = recorded(task, HINGE, force=force).proof
+        assert proof.complete
+        assert mutants_of(task) == (proof.tried, proof.tried - len(proof.survivors))
+        if proof.survivors:
+            accept_mutants(task, [proof.survivors[0].id], "the same for all numbers")
 
 
 def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:
@@ -120,49 +117,6 @@ def test_an_estimate_is_in_round_numbers(seconds: float, text: str) -> None:
     assert time_left(seconds) == text
 
 
-def test_progress_has_an_estimate_as_soon_as_the_golden_has_run_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
-    task = only_hinge(tmp_path)
-
-    def slow(*arguments: object, **options: object) -> Replay:
-        found: Replay = replay(*arguments, **options)  # type: ignore[arg-type]
-        object.__setattr__(found.result, "seconds", 60.0)
-        return found
-
-    monkeypatch.setattr(replaying, "replay", slow)
-    record(task, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), task.root, shown.append)
-    estimates = [line.rpartition(", ")[2] for line in shown if " left" in line]
-    assert estimates == ["about 3 min left"]
-    assert "replaying call 3 of 3 on the golden, 2 of 2 times, about 3 min left" in shown
-
-
-def test_gradients_that_no_case_has_are_mentioned(tmp_path: Path) -> None:
-    shown: list[str] = []
-    task = only_hinge(tmp_path)
-    options = RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON, gradients=True)
-    record(task, options, task.root, quiet, tell=shown.append)
-    assert NO_GRADIENTS in shown
-
-
-@pytest.mark.torch
-@pytest.mark.timeout(300)
-def test_gradients_that_a_case_has_are_compared(tmp_path: Path) -> None:
-    task = make_task(tmp_path / "tasks")
-    driver = (
-        "import torch\nfrom pkg.losses import hinge\n"
-        "for x in (0.5, 3.0):\n    hinge(torch.tensor(x, requires_grad=True))\n"
-    )
-    write_files(tmp_path, {"driver.py": driver})
-    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
-    shown: list[str] = []
-    options = RecordOptions(HINGE, ("python", "driver.py"), gradients=True)
-    result = record(task, options, tmp_path, quiet, tell=shown.append)
-    assert NO_GRADIENTS not in shown
-    assert any("@gradients['x']" in case.checkers for case in result.recording.cases)
-
-
 def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
     """As numba does, the compiler here refuses names that it does not know, when the function is called."""
     fake = (
@@ -178,6 +132,87 @@ def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
 
     assert len(result.recording.cases) == 2
     assert [line for line in shown if line.startswith("recording with NUMBA_DISABLE_JIT=1")]
+
+
+@pytest.mark.parametrize(
+    ("driver", "message", "hint"),
+    [
+        ("import pkg\n", "never called pkg/losses.py::hinge", "pkg/__init__.py"),
+        ("raise ValueError('no data')\n", "failed before it called", "ValueError: no data"),
+        (
+            "raise ValueError('numpy.dtype size changed, may indicate binary')\n",
+            "numpy.dtype size changed",
+            "`lmr-author env local '--with=numpy<2'`",
+        ),
+        ("import helper\n", "No module named 'helper'", "helper lies in tools/ of the repository"),
+        (
+            "from pkg.losses import hinge\ntry:\n    hinge(lambda: 1)\nexcept TypeError: pass\n",
+            "could be stored",
+            "unit_test/fixtures.py",
+        ),
+        (
+            "from pkg.losses import hinge\nhinge('a')\n",
+            "pkg/losses.py::hinge raised whenever it was called, and the command died of it: TypeError",
+            "where it is meant to raise, have the driver catch it",
+        ),
+        (
+            (
+                "import multiprocessing\nfrom pkg.losses import hinge\n"
+                "process = multiprocessing.get_context('fork').Process(target=hinge, args=(1.0,))\n"
+                "process.start()\nprocess.join()\n"
+            ),
+            "called in another process only",
+            "num_workers=0",
+        ),
+    ],
+    ids=["not called", "died", "environment", "import", "not stored", "only raises", "another process"],
+)
+def test_a_command_that_cannot_be_recorded(tmp_path: Path, driver: str, message: str, hint: str) -> None:
+    task = only_hinge(tmp_path)
+    root = task.root / "small-repo"
+    write_files(root, {"drive.py": driver, "tools/helper.py": ""})
+    with pytest.raises(LmrError) as caught:
+        record(task, RecordOptions(HINGE, ("python", "drive.py")), task.root, quiet)
+    assert message in caught.value.message
+    assert hint in caught.value.hint + caught.value.message
+    assert list((root / "unit_test").iterdir()) == []
+
+
+def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    recorded(task)
+    manifest = task.root / "small-repo/unit_test/recordings/1/recording.json"
+    before = manifest.read_bytes()
+    with pytest.raises(LmrError, match="has a recording already"):
+        recorded(task)
+    assert manifest.read_bytes() == before
+    again = recorded(task, HINGE, cases=2, force=True)
+    assert len(again.recording.cases) == 2
+    assert (
+        task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
+    ).read_bytes() == before
+    assert run_gates(task).passed
+
+
+def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> None:
+    task = only_hinge(tmp_path)
+    driver = (
+        "import sys\nfrom helper import VALUES\nfrom pkg.losses import hinge\n"
+        "for x in VALUES:\n    hinge(x, margin=float(sys.argv[1]))\n"
+    )
+    outside = write_files(tmp_path / "scratch", {"helper.py": "VALUES = (0.25, 4.0)\n", "driver.py": driver})
+    result = record(task, RecordOptions(HINGE, ("python", "driver.py", "2.5")), outside, quiet)
+    assert result.recording.command == ("python", "driver.py", "2.5")
+    recording = task.root / "small-repo/unit_test/recordings/1"
+    assert str(tmp_path) not in (recording / "recording.json").read_text()
+    assert "2.5" in (recording / "case_1/inputs.json").read_text()
+
+
+def test_a_function_whose_result_its_inputs_do_not_determine(tmp_path: Path) -> None:
+    code = "import time\n\n\ndef now(x):\n    return x + time.perf_counter_ns()\n"
+    with pytest.raises(LmrError, match="no recorded call of now reproduces") as caught:
+        recorded_from(tmp_path, {"now.py": code}, "now.py::now", "from now import now\nnow(1)\n")
+    assert "no argument" in caught.value.hint
 
 
 SCRIPT = """
@@ -216,18 +251,10 @@ def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -> None:
     """Its calls are recorded; nothing that the driver passes makes them replay."""
-    task = make_task(tmp_path)
-    script = (
-        "import sys\n\n\ndef scale(x):\n    return x * 2\n\n\n"
-        "rate = float(sys.argv[1])\nfor x in (1.0, rate):\n    print(scale(x))\n"
-    )
-    (task.root / "small-repo" / "train.py").write_text(script)
-    mask(task, MaskOptions(("train.py::scale",)), task.root)
-    options = RecordOptions("train.py::scale", ("python", "train.py", "3"))
-
+    script = "import sys\n\n\ndef scale(x):\n    return x * 2\n\n\nrate = float(sys.argv[1])\n"
+    driver = "import sys\nsys.argv = ['', '3']\nfrom train import scale\nscale(1.0)\n"
     with pytest.raises(LmrError, match=r"scale was called, but no test can do that.*IndexError") as caught:
-        record(task, options, task.root, quiet)
-
+        recorded_from(tmp_path, {"train.py": script}, "train.py::scale", driver)
     assert "choose a function of a file that does not run a program" in caught.value.hint
 
 
@@ -312,12 +339,26 @@ def test_an_argument_that_is_changed_by_the_way_is_not_compared(
 
 
 @pytest.mark.torch
-def test_a_golden_that_detaches_has_its_gradients_compared_and_another_is_offered_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "options", "compared"),
+    [("", {}, False), ("", {"gradients": True}, True), (".detach()", {}, True)],
+)
+def test_gradients_are_compared_where_asked_and_where_the_golden_detaches(
+    change: str, options: dict[str, bool], compared: bool, tmp_path: Path
+) -> None:
     driver = (
         "import torch\nfrom loss import loss\nfor n in (2, 3):\n    loss(torch.ones(n, requires_grad=True))\n"
     )
-    for number, (change, detaches) in enumerate((("", False), (".detach()", True))):
-        files = {"loss.py": f"def loss(x):\n    return (x * x{change}).sum()\n"}
-        result, shown = recorded_from(tmp_path / str(number), files, "loss.py::loss", driver)
-        assert all(("@gradients['x']" in case.checkers) == detaches for case in result.recording.cases)
-        assert (OFFER_GRADIENTS in shown) != detaches
+    files = {"loss.py": f"def loss(x):\n    return (x * x{change}).sum()\n"}
+    result, shown = recorded_from(tmp_path, files, "loss.py::loss", driver, **options)
+    assert all(("@gradients['x']" in case.checkers) == compared for case in result.recording.cases)
+    assert (OFFER_GRADIENTS in shown) != compared and NO_GRADIENTS not in shown
+
+
+def test_gradients_that_no_case_has_are_mentioned(tmp_path: Path) -> None:
+    files, driver = {"one.py": "def one(x):\n    return x + 1\n"}, "import one\none.one(1.0)\n"
+    result, shown = recorded_from(tmp_path, files, "one.py::one", driver, gradients=True)
+    assert NO_GRADIENTS in shown
+    assert case_lines(result.recording.cases)[0].endswith("B: x=1.0"), (
+        "a case that is alone has its arguments"
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,17 @@ from lmr_author.probe.encoding import encode
 from lmr_author.recording.page import support_file
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
+from tests.support import write_files
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """``unit_test/recordings/1`` with one case, beside the support files and a fixture."""
-    place = tmp_path / "unit_test" / "recordings" / "1"
-    (place / "case_1").mkdir(parents=True)
-    for name in ("inputs.json", "expected.json", "expected.0.npy"):
-        (place / "case_1" / name).write_text(name)
-    (tmp_path / "unit_test" / recorded.SUPPORT).write_text("support")
-    (tmp_path / "unit_test" / "fixtures.py").write_text("def tokenizer():\n    return 1\n")
-    return place
+    beside = {recorded.SUPPORT: "support", "fixtures.py": "def tokenizer():\n    return 1\n"}
+    stored = {
+        f"recordings/1/case_1/{name}": name for name in ("inputs.json", "expected.json", "expected.0.npy")
+    }
+    return write_files(tmp_path / "unit_test", {**beside, **stored}) / "recordings/1"
 
 
 @pytest.fixture
@@ -34,19 +32,12 @@ def recording(folder: Path) -> Recording:
     """The manifest of that folder, as it is stored."""
     digests = {path.name: files.sha256_file(path) for path in (folder / "case_1").iterdir()}
     made = Recording(
-        target=RecordedTarget("a.py", "f", 3),
-        module=None,
-        sys_path=("",),
-        command=("python", "run.py"),
-        created="2024-01-01",
-        tool="0",
-        versions={"python": "3.11"},
-        calls=2,
-        coverage=Coverage((3, 4), (5,), (4,)),
+        target=RecordedTarget("a.py", "f", 3), module=None, sys_path=("",), command=("python", "run.py"),
+        created="2024-01-01", tool="0", versions={"python": "3.11"}, calls=2, coverage=Coverage((3, 4), (5,), (4,)),
         cases=(Case("case_1", 1, 30, digests, {"x": "int"}, "returned", {"value": {"kind": "exact"}}),),
         support={recorded.SUPPORT: files.sha256_bytes(b"support")},
         helpers={"fixtures.py": files.sha256_file(folder.parent.parent / "fixtures.py")},
-    )
+    )  # fmt: skip
     files.write_json(folder / recorded.MANIFEST, made.to_json())
     return made
 
@@ -66,26 +57,28 @@ def test_a_manifest_without_one_of_its_parts_is_none(part: str, folder: Path, re
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("changed", "text", "problem"),
     [
-        (lambda place: None, None),
-        (lambda place: (place / "case_1/expected.json").write_text("1"), "case_1/expected.json was changed"),
-        (lambda place: (place / "case_1/inputs.json").write_text("1"), "case_1/inputs.json was changed"),
-        (lambda place: (place / "case_1/expected.0.npy").unlink(), "case_1/expected.0.npy is missing"),
-        (lambda place: (place / "case_1/expected.1.npy").write_text(""), "case_1/expected.1.npy was not recorded"),
-        (lambda place: (place.parent.parent / "lmr_support.py").write_text(""), "lmr_support.py was changed or is"),
-        (lambda place: (place.parent.parent / "lmr_support.py").unlink(), "lmr_support.py was changed or is missing"),
-        (lambda place: (place.parent.parent / "fixtures.py").write_text(""), "../../fixtures.py was changed or is"),
-        (lambda place: (place.parent.parent / "fixtures.py").unlink(), "../../fixtures.py was changed or is missing"),
+        ("case_1/expected.json", "1", "case_1/expected.json was changed"),
+        ("case_1/inputs.json", "1", "case_1/inputs.json was changed"),
+        ("case_1/expected.0.npy", None, "case_1/expected.0.npy is missing"),
+        ("case_1/expected.1.npy", "", "case_1/expected.1.npy was not recorded"),
+        ("../../lmr_support.py", "", "lmr_support.py was changed or is missing"),
+        ("../../lmr_support.py", None, "lmr_support.py was changed or is missing"),
+        ("../../fixtures.py", "", "../../fixtures.py was changed or is missing"),
+        ("../../fixtures.py", None, "../../fixtures.py was changed or is missing"),
     ],
-)  # fmt: skip
+)
 def test_every_change_of_what_was_recorded_is_found(
-    change: Callable[[Path], object], problem: str | None, folder: Path, recording: Recording
+    changed: str, text: str | None, problem: str, folder: Path, recording: Recording
 ) -> None:
-    change(folder)
-    found = recorded.tampered(folder, recording)
-    assert len(found) == (problem is not None)
-    assert problem is None or problem in found[0]
+    assert recorded.tampered(folder, recording) == []
+    if text is None:
+        (folder / changed).unlink()
+    else:
+        (folder / changed).write_text(text)
+    (found,) = recorded.tampered(folder, recording)
+    assert problem in found
 
 
 def test_a_case_that_is_gone_lacks_every_file(folder: Path, recording: Recording) -> None:

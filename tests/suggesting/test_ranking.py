@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lmr_author import indexing
 from lmr_author.suggesting import PaperText, Suggestion, rank
-from lmr_author.suggesting.criteria import origin_of
+from lmr_author.suggesting.criteria import Prospect, originality
+from lmr_author.suggesting.paper import Description
 from tests.support import write_files
 
 PAPER = {
@@ -35,8 +37,8 @@ def pairwise_penalty(scores, labels, temperature=1.0):
 
 
 def read_lines(path):
-    lines = []
     with open(path) as file:
+        lines = []
         for line in file:
             lines.append(line.strip())
     return lines
@@ -45,16 +47,14 @@ def read_lines(path):
 def scale_(gradients, temperature):
     norm = sum(value * value for value in gradients)
     if norm > temperature:
-        factor = temperature / norm
-        gradients.mul_(factor)
+        gradients.mul_(temperature / norm)
         gradients.clamp_(-1, 1)
 
 
 def report(gradients, temperature):
     norm = sum(value * value for value in gradients)
     if norm > temperature:
-        factor = temperature / norm
-        print(factor)
+        print(temperature / norm)
         print(norm)
 
 
@@ -73,9 +73,7 @@ report([], 1.0)
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    (tmp_path / "losses.py").write_text(LOSSES)
-    (tmp_path / "train.py").write_text(TRAIN)
-    return tmp_path
+    return write_files(tmp_path, {"losses.py": LOSSES, "train.py": TRAIN})
 
 
 def ranked(folder: Path, paper: dict[str, str] | None = None, **options: object) -> dict[str, Suggestion]:
@@ -84,10 +82,6 @@ def ranked(folder: Path, paper: dict[str, str] | None = None, **options: object)
     assert [item.rank for item in found] == list(range(1, len(found) + 1))
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
     return {item.target: item for item in found}
-
-
-def value(item: Suggestion, criterion: str) -> float:
-    return next(one.value for one in item.judgements if one.criterion == criterion)
 
 
 def test_what_the_paper_describes_comes_first_with_its_terms_and_pages(repository: Path) -> None:
@@ -106,34 +100,7 @@ def test_each_reason_against_a_function(repository: Path) -> None:
     assert "never called" in found["losses.py::one"].warnings
     assert "reads or writes files" in found["losses.py::read_lines"].warnings
     assert "returns nothing" in found["losses.py::report"].warnings
-
-
-def test_a_function_that_works_in_place_can_be_recorded(repository: Path) -> None:
-    found = ranked(repository)
-    assert value(found["losses.py::scale_"], "recordable") == 1.0
-    assert value(found["losses.py::report"], "recordable") == 0.6
-
-
-def test_without_a_paper_only_the_functions_are_judged(repository: Path) -> None:
-    found = ranked(repository, {})
-    assert found["losses.py::pairwise_penalty"].rank == 1
-    assert found["losses.py::pairwise_penalty"].description.pages == ()
-
-
-def test_tests_and_other_projects_are_put_last(repository: Path) -> None:
-    for folder in ("tests", "third_party"):
-        (repository / folder).mkdir()
-        (repository / folder / "losses.py").write_text(LOSSES.replace("pairwise", f"{folder}_pairwise"))
-    order = list(ranked(repository))
-    own, foreign, test = (
-        order.index(f"{name}_penalty")
-        for name in (
-            "losses.py::pairwise",
-            "third_party/losses.py::third_party_pairwise",
-            "tests/losses.py::tests_pairwise",
-        )
-    )
-    assert own < foreign < test
+    assert "returns nothing" not in found["losses.py::scale_"].warnings, "it works in place"
 
 
 def test_files_numbers_and_masked_functions(repository: Path) -> None:
@@ -147,7 +114,8 @@ def test_files_numbers_and_masked_functions(repository: Path) -> None:
 
 @pytest.mark.parametrize("paper", [{}, {"1": ""}, {"x": "y"}, {"1": "the of and"}])
 def test_a_paper_that_says_nothing(repository: Path, paper: dict[str, str]) -> None:
-    assert len(ranked(repository, paper)) == 5
+    found = ranked(repository, paper)
+    assert len(found) == 5 and found["losses.py::pairwise_penalty"].rank == 1
 
 
 def test_acronyms_and_names_of_the_paper_are_words() -> None:
@@ -176,19 +144,15 @@ def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> Non
 
 
 def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> None:
-    body = (
-        "\n    total = 0\n    for score in scores:\n        total += score\n    return total / len(scores)\n"
-    )
-    (tmp_path / "a.py").write_text(
-        f"def pairwise_penalty(scores):{body.replace('in scores:', 'in xrange(3):')}"
-    )
+    body = "    total = 0\n    for score in scores:\n        total += score\n    return total / len(scores)\n"
     parse = "import argparse\np = argparse.ArgumentParser()\np.add_argument('data')\nargs = p.parse_args()\n"
-    (tmp_path / "b.py").write_text(f"{parse}def ranking_penalty(scores):{body}")
-    (tmp_path / "c.py").write_text(f"def score_penalty(scores):{body}")
-    changed = {"c.py": (tmp_path / "c.py").read_bytes()}
-    (tmp_path / "c.py").write_text("def score_penalty(scores):\n    raise NotImplementedError\n")
-    index = indexing.build(tmp_path, instead=changed)
-    found = rank(index, PaperText.from_json(PAPER))
+    files = {
+        "a.py": "def pairwise_penalty(scores):\n" + body.replace("in scores:", "in xrange(3):"),
+        "b.py": f"{parse}def ranking_penalty(scores):\n{body}",
+        "c.py": "def score_penalty(scores):\n    raise NotImplementedError\n",
+    }
+    golden = {"c.py": f"def score_penalty(scores):\n{body}".encode()}
+    found = rank(indexing.build(write_files(tmp_path, files), instead=golden), PaperText.from_json(PAPER))
     assert found[0].entry.path == "c.py", "the golden counts, not the mask"
     said = {item.entry.path: item for item in found}
     assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
@@ -212,27 +176,31 @@ class A:
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "adapted"),
+    ("path", "name", "value"),
     [
-        ("modeling_bert.py", "ours", True),
-        ("src/tokenization_t5.py", "ours", True),
-        ("modeling.py", "ours", None),
-        ("losses.py", "ours", None),
-        ("modeling_pairs_bert.py", "pairs-of-bert", None),
-        ("vendor/a.py", "ours", False),
-        ("src/transformers/a.py", "ours", False),
-        ("src/transformers/a.py", "transformers", None),
+        ("modeling_bert.py", "ours", 0.6),
+        ("src/tokenization_t5.py", "ours", 0.6),
+        ("modeling.py", "ours", 1.0),
+        ("losses.py", "ours", 1.0),
+        ("modeling_pairs_bert.py", "pairs-of-bert", 1.0),
+        ("vendor/a.py", "ours", 0.4),
+        ("src/transformers/a.py", "ours", 0.4),
+        ("src/transformers/a.py", "transformers", 1.0),
     ],
 )
-def test_code_of_another_project_is_told_by_its_names(path: str, name: str, adapted: bool | None) -> None:
-    found = origin_of(path, name)
-    assert (found.adapted if found else None) is adapted
+def test_code_of_another_project_is_told_by_its_names(path: str, name: str, value: float) -> None:
+    entry = replace(indexing.read.read("a.py", b"def f(): pass")[0][0], path=path)
+    found = originality(Prospect(entry, indexing.Index((), (), (), {}), Description(1.0), name))
+    assert found.value == value
 
 
 def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
     index = indexing.build(
-        write_files(tmp_path, dict.fromkeys(["vendor/net.py", "b/modeling_bert.py", "c/net.py"], METHOD))
+        write_files(
+            tmp_path, dict.fromkeys(["tests/a.py", "vendor/net.py", "b/modeling_bert.py", "c/net.py"], METHOD)
+        )
     )
     found = rank(index, PaperText.from_json(PAPER), repository="ours")
-    assert [item.entry.path for item in found] == ["c/net.py", "b/modeling_bert.py", "vendor/net.py"]
+    paths = [item.entry.path for item in found]
+    assert paths == ["c/net.py", "b/modeling_bert.py", "vendor/net.py", "tests/a.py"]
     assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings

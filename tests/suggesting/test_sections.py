@@ -5,92 +5,66 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.suggesting.sections import (
-    CATEGORY_WORDS,
     FunctionWords,
     best_section,
     likely_category,
     passages,
     sections,
 )
+from lmr_author.suggesting.words import TABLES
 from lmr_author.task import CATEGORIES
 
-
-def headings(*pages: str) -> list[str]:
-    return [f"{one.number} {one.title}" for one in sections(dict(enumerate(pages, 1)))]
-
-
-def test_numbers_that_run_on_are_headings() -> None:
-    page = "1 Introduction\ntext\n2\nMethod\ntext\n2.1 Loss of Pairs\ntext\n3 Results\ntext\nReferences\n4 Nobody\n"
-    assert headings(page) == ["1 Introduction", "2 Method", "2.1 Loss of Pairs", "3 Results"]
-
-
-def test_affiliations_and_footnotes_are_none() -> None:
-    first = "1 University of Somewhere\n2 Else Research Labs\n3 Third Place\nAbstract\ntext\n1\nIntroduction\ntext\n"
-    second = (
-        "2 We release everything that we have made so far for all\n3 Default word splitting is what every-\n"
-    )
-    third = "2\nMethod\ntext\n3\nExperiments\ntext\n"
-    assert headings(first, second, third) == ["1 Introduction", "2 Method", "3 Experiments"]
-
-
-def test_lists_with_dots_and_cells_of_tables_are_none() -> None:
-    listed = "1. Raise the temperature\n2. Lower the rate\n3. Start again\n4. Report it\n5. Sleep\n"
-    table = "1 O\n2 REFS\n3 REFS\n4 REFS\n"
-    page = f"1 Introduction\n{listed}2 Background\n{table}3 Our Model\n4 Conclusion\n"
-    assert headings(page) == ["1 Introduction", "2 Background", "3 Our Model", "4 Conclusion"]
-
-
-@pytest.mark.parametrize(
-    ("rest", "found"),
-    [
-        ("2 REFS\n3 REFS\n4 REFS\n5 REFS\n", []),
-        ("2 We show that all of the runs end in the same place\n", []),
-        ("2. Lower the rate\n3 Results\n", ["3 Results"]),
-        ("2 Table 2: what it costs\n3 Results\n", ["3 Results"]),
-    ],
+AFFILIATIONS = "1 University of Somewhere\n2 Else Research Labs\n3 Third Place\nAbstract\ntext\n"
+FOOTNOTES = (
+    "2 We release everything that we have made so far for all\n3 Default word splitting is what every-\n"
 )
-def test_what_would_follow_is_not_always_a_heading(rest: str, found: list[str]) -> None:
-    assert headings(f"1 Introduction\ntext\n{rest}") == ["1 Introduction", *found]
+STEPS = "1. Raise the temperature\n2. Lower the rate\n3. Start again\n4. Report it\n5. Sleep\n"
+CELLS = "1 O\n2 REFS\n3 REFS\n4 REFS\n5 REFS\n"
+HEADINGS = {
+    "numbers that run on": (
+        "1 Introduction\ntext\n2\nMethod\ntext\n2.1 Loss of Pairs\n3 Results\ntext\nReferences\n4 Nobody\n",
+        ["1 Introduction", "2 Method", "2.1 Loss of Pairs", "3 Results"],
+    ),
+    "affiliations and footnotes are none": (
+        f"{AFFILIATIONS}1\nIntroduction\ntext\n{FOOTNOTES}2\nMethod\ntext\n3\nExperiments\n",
+        ["1 Introduction", "2 Method", "3 Experiments"],
+    ),
+    "lists with dots and cells of tables are none": (
+        f"1 Introduction\n{STEPS}2 Background\n{CELLS}3 Our Model\n4 Conclusion\n",
+        ["1 Introduction", "2 Background", "3 Our Model", "4 Conclusion"],
+    ),
+    "cells alone": (f"1 Introduction\n{CELLS}", ["1 Introduction"]),
+    "a sentence": ("1 Introduction\n2 We show that all of the runs end in the same place\n", ["1 Introduction"]),
+    "a style without dots": ("1 Introduction\n2. Lower the rate\n3 Results\n", ["1 Introduction", "3 Results"]),
+    "a table": ("1 Introduction\n2 Table 2: what it costs\n3 Results\n", ["1 Introduction", "3 Results"]),
+    "a style with dots": (
+        "1. Introduction\n1 the first\n2. Method\n2.1. Sampling\n2.2. Training\n3. Results\n",
+        ["1 Introduction", "2 Method", "2.1 Sampling", "2.2 Training", "3 Results"],
+    ),
+    "one that is missing does not end them": (
+        "1 Introduction\n2 Related Work\n3.1 Project\n3.2 Mixing\n4 Experiments\n4.1 Setup of it.\n4.2 Data\n5 End\n",
+        ["1 Introduction", "2 Related Work", "3.1 Project", "3.2 Mixing", "4 Experiments", "4.2 Data", "5 End"],
+    ),
+    "small capitals": (
+        "1 I NTRODUCTION\n2 A NEW TEST OF S AMPLES\n3 RESULTS\n",
+        ["1 INTRODUCTION", "2 A NEW TEST OF SAMPLES", "3 RESULTS"],
+    ),
+    "initials": ("1 Introduction\nI. Loshchilov\nV. Vapnik\n2 Method\n", ["1 Introduction", "2 Method"]),
+    "versions and questions": (
+        "1 Introduction\n2 Experiments\n2.1 Squares v1.1\n2.2 Question 1: Does it help?\n3 Conclusion\n",
+        ["1 Introduction", "2 Experiments", "2.1 Squares v1.1", "2.2 Question 1: Does it help?", "3 Conclusion"],
+    ),
+    "ligatures": ("1 Introduction\n2 E\ufb03cient Sampling\n", ["1 Introduction", "2 Efficient Sampling"]),
+    "a list alone": ("1 Full gradients at each step\n2 Deterministic and fast\n3 Needs no tuning\n", []),
+    "nothing": ("", []),
+}  # fmt: skip
 
 
-def test_a_paper_that_sets_dots() -> None:
-    page = "1. Introduction\n1 the first\n2. Method\n2.1. Sampling\n2.2. Training\n3. Results\n"
-    assert headings(page) == ["1 Introduction", "2 Method", "2.1 Sampling", "2.2 Training", "3 Results"]
-
-
-def test_a_heading_that_is_missing_does_not_end_them() -> None:
-    """As 3, whose title is set in a picture, and 4.1, which ends with a full stop."""
-    page = "1 Introduction\n2 Related Work\n3.1 Projection\n3.2 Mixing\n4 Experiments\n4.1 Setup of it.\n4.2 Data\n"
-    page += "5 Conclusion\n"
-    assert headings(page) == [
-        "1 Introduction", "2 Related Work", "3.1 Projection", "3.2 Mixing", "4 Experiments", "4.2 Data",
-        "5 Conclusion"
-    ]  # fmt: skip
-
-
-def test_a_is_a_word_also_among_capitals() -> None:
-    page = "1 I NTRODUCTION\n2 A NEW TEST OF S AMPLES\n3 RESULTS\n"
-    assert headings(page) == ["1 INTRODUCTION", "2 A NEW TEST OF SAMPLES", "3 RESULTS"]
-
-
-def test_initials_and_lists_are_no_roman_numbers() -> None:
-    page = "1 Introduction\nI. Loshchilov\nV. Vapnik\nX. Y\nIIII. Not One\n2 Method\n3 Results\n"
-    assert headings(page) == ["1 Introduction", "2 Method", "3 Results"]
-    assert headings("I. Raise it\nII. Lower it\nIII. Start again\n") == []
-
-
-def test_a_list_alone_is_no_paper_with_sections() -> None:
-    assert headings("1 Full gradients at each step\n2 Deterministic and fast\n3 Needs no tuning\n") == []
-    assert headings("") == []
-
-
-def test_versions_and_questions_may_stand_in_a_title() -> None:
-    page = "1 Introduction\n2 Experiments\n2.1 Squares v1.1\n2.2 Question 1: Does it help?\n3 Conclusion\n"
-    assert headings(page)[2:4] == ["2.1 Squares v1.1", "2.2 Question 1: Does it help?"]
-
-
-def test_ligatures_in_titles_are_letters() -> None:
-    assert headings("1 Introduction\n2 E\ufb03cient Sampling\n") == ["1 Introduction", "2 Efficient Sampling"]
+@pytest.mark.parametrize(("text", "found"), HEADINGS.values(), ids=HEADINGS)
+def test_headings(text: str, found: list[str]) -> None:
+    half = text.find("\n", len(text) // 2) + 1
+    pages = {2: text[half:], 1: text[: half - 1]} if half else {1: text}
+    assert [f"{one.number} {one.title}" for one in sections(pages)] == found
 
 
 def test_the_best_section_stands_out_or_there_is_none() -> None:
@@ -147,7 +121,7 @@ def test_passages_are_paragraphs_that_share_words_and_no_references() -> None:
 
 
 def test_each_category_has_its_words() -> None:
-    assert set(CATEGORY_WORDS) == set(CATEGORIES)
+    assert set(TABLES["categories"]) == set(CATEGORIES)
 
 
 @pytest.mark.parametrize(
