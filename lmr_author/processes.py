@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -76,6 +77,12 @@ class BoundedOutput:
     def value(self) -> bytes:
         """Return the bytes kept."""
         return bytes(self._data)
+
+
+def require(program: str) -> None:
+    """Raise LmrError when a program is not installed; without git, even the import of GitPython fails."""
+    if shutil.which(program) is None:
+        raise LmrError(f"the program {program} is not installed", f"install {program}")
 
 
 def run(

@@ -214,7 +214,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
     ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
     screen = ui.console()
     room = screen.width - 2 if screen.is_terminal else WIDE
-    for line in _case_lines(recording.cases):
+    for line in case_lines(recording.cases):
         ui.say(shortened(line, room), indent=2)
     for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
@@ -231,7 +231,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
-def _case_lines(cases: Sequence[Case]) -> Iterator[str]:
+def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
     from lmr_author.recording.calls import megabytes
     from lmr_author.recording.choose import in_words

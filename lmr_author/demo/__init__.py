@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import masking, resources
+from lmr_author import masking, processes, resources
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import evaluate
 from lmr_author.new_task import new_task
@@ -79,6 +79,7 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
 
 def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
     """The paper, and the repository as a real git repository with one commit of a fixed date."""
+    processes.require("git")
     import git
 
     bundled = resources.folder("templates") / "demo"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import files
+from lmr_author import files, processes
 from lmr_author.environment.lock_file import Lock, is_untouched
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Task, TaskInfo, provenance
@@ -72,6 +72,7 @@ def place_alone(folder: Path) -> RepositoryPlace:
     resolved = folder.resolve()
     # Only a name in the image: what a Dockerfile cannot name is replaced.
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", resolved.name).lstrip("._-") or "repository"
+    processes.require("git")
     import git
 
     try:

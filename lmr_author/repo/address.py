@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+from lmr_author import processes
 from lmr_author.errors import LmrError
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
@@ -149,6 +150,7 @@ def public_address(address: Address, linked: Sequence[str]) -> str:
         address: as it was named. One that is not on this machine is public itself.
         linked: repositories that the paper links: the one of the same name is taken when the clone names none.
     """
+    processes.require("git")
     import git
 
     if not address.local:

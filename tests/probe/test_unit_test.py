@@ -79,7 +79,9 @@ def generate(repository: Repository) -> Path:
     text, needs_support = write_page(implementation, recording, body, pairs)
     (folder / "unit_test_1.py").write_text(text)
     if needs_support:
-        (folder / SUPPORT).write_text(support_file())
+        (folder / SUPPORT).write_text(
+            support_file((case.checkers, *pair) for case, pair in zip(cases, pairs, strict=True))
+        )
     return folder / "unit_test_1.py"
 
 
