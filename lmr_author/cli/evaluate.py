@@ -322,7 +322,7 @@ def _show_scored(found: ScoredPredictions) -> None:
     passed = ("passed", "infrastructure")
     wrong = [result for result in found.results if result.outcome.value not in passed]
     for result in wrong[:REASONS]:
-        text = f"{result.who}, {result.task} {result.index}: {result.reason}"
+        text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
         ui.say(text, result.outcome.value, "yellow", stderr=False)
     if len(wrong) > REASONS:
         ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
