@@ -16,7 +16,7 @@ from lmr_author.checks.dockerfile import (
     requirements,
 )
 from lmr_author.checks.lookup import did_you_mean, pairs
-from lmr_author.checks.unit_test import read_test
+from lmr_author.checks.unit_test_code import read_test
 from lmr_author.checks.view import TaskView
 from lmr_author.task import Severity
 from lmr_author.texts import listed

@@ -7,6 +7,7 @@ from functools import cache
 
 from lmr_author.checks import (
     docker,
+    goal_files,
     hygiene,
     instruction,
     leaks,
@@ -14,11 +15,23 @@ from lmr_author.checks import (
     metadata,
     paper,
     unit_test,
+    unit_test_files,
 )
 from lmr_author.checks.base import Check
 from lmr_author.errors import UsageError
 
-_MODULES = (metadata, paper, docker, masks, leaks, unit_test, instruction, hygiene)
+_MODULES = (
+    metadata,
+    paper,
+    docker,
+    goal_files,
+    masks,
+    leaks,
+    unit_test,
+    unit_test_files,
+    instruction,
+    hygiene,
+)
 _CHECKS = (value for module in _MODULES for value in vars(module).values() if isinstance(value, Check))
 ALL_CHECKS: tuple[Check, ...] = tuple(sorted(_CHECKS, key=lambda check: check.code))
 
