@@ -149,7 +149,8 @@ class Values:
         return known or {"int": "2", "float": "0.5"}.get(annotation, "")
 
     def _annotated(self, name: str, annotation: str) -> str:
-        plain = re.sub(r"(typing\.|Optional\[(.*)\]$)", r"\2", annotation).replace(" | None", "").strip()
+        plain = re.sub(r"(typing\.|Optional\[(.*)\]$)", r"\2", annotation)
+        plain = re.sub(r" \| None| or None|, *(optional|default).*", "", plain).strip()  # numpydoc's, too
         if literal := re.search(r"Literal\[('[^']*'|\d+)", plain):
             return literal[1]
         if plain in ("int", "float"):
