@@ -121,7 +121,7 @@ def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Proble
 
 
 @dataclass(frozen=True)
-class _Files:
+class _GoalFile:
     """A goal file with its golden, both parsed, and the implementations that share it."""
 
     path: Path
@@ -148,9 +148,9 @@ class _Files:
 
 
 @once
-def _files(task: TaskView) -> list[_Files]:
+def _files(task: TaskView) -> list[_GoalFile]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
-    found: dict[tuple[Path, Path | None], _Files] = {}
+    found: dict[tuple[Path, Path | None], _GoalFile] = {}
     listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
     records = listed.also if listed else ()
     for one in pairs(task):
@@ -168,7 +168,7 @@ def _files(task: TaskView) -> list[_Files]:
             and raises_error(item.node)
             and len(statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
         }
-        files = _Files(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
+        files = _GoalFile(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
         found[one.goal_path, one.golden_path] = files
     return list(found.values())
 
@@ -193,7 +193,7 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
 
 
 @once
-def _differences(task: TaskView, one: _Files) -> list[tuple[str, int]]:
+def _differences(task: TaskView, one: _GoalFile) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by statements, targets left out."""
     before, after = (
         list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
@@ -241,7 +241,7 @@ def same_text(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, hint, one.path, target=one.owner, severity=severity)
 
 
-def _outside(one: _Files, module: Module) -> tuple[list[str], bytes]:
+def _outside(one: _GoalFile, module: Module) -> tuple[list[str], bytes]:
     """Return the headers of a file's targets in comparable form, and its lines without its targets."""
     lines = module.data.splitlines(keepends=True)
     headers, hidden = [], set()

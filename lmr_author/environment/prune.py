@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True)
 class PrunePlan:
-    """What would be removed, and what is kept in the engine; ``no_engine`` says why there is none."""
+    """Things to remove, and things that stay in the engine; ``no_engine`` says why there is none."""
 
     remove: tuple[Item, ...]
     keep: tuple[Item, ...] = ()

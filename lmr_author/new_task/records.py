@@ -1,4 +1,4 @@
-"""What a new task is made of, its records in ``authoring/``, and notes on what an annotator should check."""
+"""The parts that a new task is made of, its records in ``authoring/``, and notes for the annotator to check."""
 
 from __future__ import annotations
 

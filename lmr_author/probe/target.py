@@ -61,7 +61,7 @@ class Result(NamedTuple):
     error: Dict[str, Any] = {}
 
 
-class Target:
+class ReplayTarget:
     """A function of a goal file.
 
     Args:
@@ -211,7 +211,7 @@ def run_cases(
             a third of PyTorch. To look at all modules costs a forked process a copy of the memory they lie in.
     """
     before = set(sys.modules) if share else set()
-    target = Target(request, variant)
+    target = ReplayTarget(request, variant)
     # Stand where the repository's own runs stand.
     sys.argv[:] = [target.path]
     sys.dont_write_bytecode = True

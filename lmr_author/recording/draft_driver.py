@@ -19,7 +19,7 @@ import jinja2
 from lmr_author import code, files, resources
 from lmr_author.masking.context import lineage
 from lmr_author.probe.drivers import ways
-from lmr_author.recording.draft_values import UNKNOWN, Values, sizes
+from lmr_author.recording.draft_values import UNKNOWN, DraftValues, sizes
 
 MOST_OPTIONS, MOST_WRITTEN = 10, 4
 MAX_BYTES = 300_000
@@ -123,7 +123,7 @@ class _Draft:
         self.sources = list(_sources(repository))
         torch = any("import torch" in text for text in self.sources)
         defaults = _defaults(self.sources)
-        self.values = Values(module, self.function, defaults, torch)
+        self.values = DraftValues(module, self.function, defaults, torch)
         self.decorators = {ast.unparse(item).rpartition(".")[2] for item in self.function.decorator_list}
         self.caller, self.construction, self.sized = definition.qualname, "", False
         self.setup: list[str] = []
@@ -138,7 +138,7 @@ class _Draft:
             self.constructor = next((item for item in items if item.name == "__init__"), None)
             self.built = self.values
             if self.constructor is not None:
-                self.built = Values(module, self.constructor, defaults, torch)
+                self.built = DraftValues(module, self.constructor, defaults, torch)
             owner = definition.class_name.rpartition(".")[2]
             name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", owner).lower().strip("_").rpartition("_")[2]
             self.caller = name if definition.name in ("forward", "__call__") else f"{name}.{definition.name}"
@@ -228,7 +228,7 @@ class _Draft:
         return [*found, *written]
 
 
-def _options(function: code.FunctionNode, values: Values) -> Iterator[tuple[str, str]]:
+def _options(function: code.FunctionNode, values: DraftValues) -> Iterator[tuple[str, str]]:
     """Yield parameters that have a default, each with another value."""
     for item, default in code.parameters(function.args):
         if default is None or item.arg in ("verbose", "debug", "device", "dtype"):
@@ -318,11 +318,13 @@ def _calls(sources: Iterable[str], name: str) -> list[str]:
 def _written(call: ast.Call, assigned: Mapping[str, ast.expr]) -> str:
     """Return the arguments of a call as text that stands alone; "" where it cannot."""
 
-    class Names(ast.NodeTransformer):
+    class ParameterValues(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.AST:
             return assigned.get(node.id, node)
 
-    alone = Names().visit(ast.Call(ast.Name("f"), copy.deepcopy(call.args), copy.deepcopy(call.keywords)))
+    alone = ParameterValues().visit(
+        ast.Call(ast.Name("f"), copy.deepcopy(call.args), copy.deepcopy(call.keywords))
+    )
     names = {node.id for node in code.each(alone, ast.Name)}
     text = ast.unparse(alone)[2:-1]
     return "" if names - KNOWN_NAMES or "*" in text or len(text) > LONGEST else text

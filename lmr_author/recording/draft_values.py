@@ -94,7 +94,7 @@ def read_uses(tree: ast.AST) -> Mapping[str, Uses]:
     return found
 
 
-class Values:
+class DraftValues:
     """Finds values for the parameters of one function, for attributes of a config, and for globals.
 
     Args:

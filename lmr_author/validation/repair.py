@@ -36,7 +36,7 @@ ROUNDS = 4
 
 
 @dataclass
-class Draft:
+class InfoDraft:
     """A task while fixes edit it.
 
     Attributes:
@@ -65,10 +65,10 @@ class Draft:
         self.aside.update(path for path in paths if readable(path) in wanted)
 
 
-Fix = Callable[[Draft, Finding], None]
+Fix = Callable[[InfoDraft, Finding], None]
 
 
-def _key(draft: Draft, finding: Finding) -> None:
+def _key(draft: InfoDraft, finding: Finding) -> None:
     """Rename a misspelt key, or remove it where the right one exists; make a year that is a text a number."""
     entry = draft.entry(finding)
     inside = entry[1] if entry else draft.info
@@ -84,23 +84,23 @@ def _key(draft: Draft, finding: Finding) -> None:
         inside["year"] = int(inside["year"])
 
 
-def _category(draft: Draft, finding: Finding) -> None:
+def _category(draft: InfoDraft, finding: Finding) -> None:
     entry = draft.entry(finding)
     if entry and (meant := canonical_category(entry[0].category)):
         entry[1]["category"] = meant
 
 
-def _instance_id(draft: Draft, finding: Finding) -> None:
+def _instance_id(draft: InfoDraft, finding: Finding) -> None:
     number = re.match(r"(\d+)-", draft.view.name)
     if number and type(draft.info.get("instance_id")) is not int:  # a number is somebody's decision
         draft.info["instance_id"] = int(number[1])
 
 
-def _folder_name(draft: Draft, finding: Finding) -> None:
+def _folder_name(draft: InfoDraft, finding: Finding) -> None:
     draft.info["folder_name"] = draft.view.name
 
 
-def _names(draft: Draft, finding: Finding) -> None:
+def _names(draft: InfoDraft, finding: Finding) -> None:
     """Set function and class where the files define only one function that can be meant."""
     entry = draft.entry(finding)
     names = function_names(entry[0]) if entry else ()
@@ -113,7 +113,7 @@ def _names(draft: Draft, finding: Finding) -> None:
         entry[1].update(goal_function=found[0].function_name, class_name=found[0].class_name)
 
 
-def _index(draft: Draft, finding: Finding) -> None:
+def _index(draft: InfoDraft, finding: Finding) -> None:
     entry = draft.entry(finding)
     if entry is None or type(entry[1].get("index")) is int:
         return
@@ -127,7 +127,7 @@ def _index(draft: Draft, finding: Finding) -> None:
 def _paths(key: str, find: Callable[[TaskView, Implementation], Path | None]) -> Fix:
     """Set a path that does not exist where only one file can be meant."""
 
-    def fix(draft: Draft, finding: Finding) -> None:
+    def fix(draft: InfoDraft, finding: Finding) -> None:
         view, entry = draft.view, draft.entry(finding)
         root = view.task.root if key == "golden_file" else view.repository
         path = find(view, entry[0]) if entry and root else None
@@ -140,7 +140,7 @@ def _paths(key: str, find: Callable[[TaskView, Implementation], Path | None]) ->
     return fix
 
 
-def _retrieval(draft: Draft, finding: Finding) -> None:
+def _retrieval(draft: InfoDraft, finding: Finding) -> None:
     """Correct the folder of a file where there is only one of that name."""
     entry = draft.entry(finding)
     match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
@@ -160,7 +160,7 @@ def _unwanted(group: str) -> Fix:
     )
 
 
-def _leaks(draft: Draft, finding: Finding) -> None:
+def _leaks(draft: InfoDraft, finding: Finding) -> None:
     """Put a compiled solution, or a version history, aside."""
     view = draft.view
     compiled = (leak for leak in scan(view).leaks if leak.kind == "compiled")
@@ -212,7 +212,7 @@ def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ..
     """Return the changes that fix some findings of a task, one for each file; none where no fix is safe."""
     if view.raw is None:
         return ()
-    draft = Draft(view, dict(view.raw), set())
+    draft = InfoDraft(view, dict(view.raw), set())
     for finding in findings:
         if finding.code in FIXES:
             FIXES[finding.code](draft, finding)
