@@ -82,7 +82,11 @@ class BoundedOutput:
 def require(program: str) -> None:
     """Raise LmrError when a program is not installed; without git, even the import of GitPython fails."""
     if shutil.which(program) is None:
-        raise LmrError(f"the program {program} is not installed", f"install {program}")
+        raise _not_installed(program)
+
+
+def _not_installed(program: str) -> LmrError:
+    return LmrError(f"the program {program} is not installed", f"install {Path(program).name}")
 
 
 def run(
@@ -184,8 +188,7 @@ def _start(
                 )  # fmt: skip
         except FileNotFoundError as error:
             if error.filename == argv[0]:
-                name = Path(argv[0]).name
-                raise LmrError(f"the program {argv[0]} is not installed", f"install {name}") from error
+                raise _not_installed(argv[0]) from error
             raise  # the working folder is missing
         except KeyboardInterrupt:
             if process is not None:

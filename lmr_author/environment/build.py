@@ -99,7 +99,7 @@ def build(
             say("asking the image what it holds")
             held = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            found = explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
+            found = _explained(error, lock)
             if found is not None and found.about == "machine":
                 raise SandboxError(
                     f"the image could not be built: {found.cause}",
@@ -279,9 +279,13 @@ def sandbox_of(
     )  # fmt: skip
 
 
+def _explained(error: SandboxBuildError, lock: str = "") -> Explanation | None:
+    return explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
+
+
 def build_hint(error: SandboxBuildError) -> str:
     """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
-    found = explain(Failure("build", error.step, "\n".join(error.said) or error.message))
+    found = _explained(error)
     if found is None:
         return error.hint
     return "; ".join(filter(None, [f"{found.cause}: {found.advice}", error.hint.partition("; ")[2]]))

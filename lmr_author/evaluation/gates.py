@@ -216,7 +216,6 @@ def isolated(on: Subject) -> GateResult:
             "this sandbox does not isolate (no bubblewrap): network, user and root are not shown",
             "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
         )
-    facts.pop("packages", None)  # the build gate has them
     problems = list(_holes(facts))
     if problems:
         return failed("; ".join(problems), "this is a fault of the sandbox: please report it", facts=facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -109,12 +109,12 @@ def _names(function: code.FunctionNode) -> list[tuple[ast.expr, str]]:
 
 def _own_nodes(scope: ast.Module | code.FunctionNode) -> Iterator[ast.AST]:
     """Yield the nodes of a scope; of functions, classes and comprehensions in it only the nodes themselves."""
-    waiting: list[ast.AST] = list(scope.body)
+    waiting: deque[ast.AST] = deque(scope.body)
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         yield node
         if not isinstance(node, code.DefinitionNode | ast.Lambda | ast.comprehension):
-            waiting += ast.iter_child_nodes(node)
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def propose(repository: Path, module: code.Module, definition: code.Definition) -> tuple[Proposal, ...]:

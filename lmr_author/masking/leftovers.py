@@ -18,7 +18,8 @@ from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.leaks import Leak
 from lmr_author.leaks.search import BACKUP_SUFFIXES
-from lmr_author.task import UNIT_TEST, Finding, Implementation, Severity, Task, accepted
+from lmr_author.task import UNIT_TEST, Finding, Implementation, Task, accepted
+from lmr_author.validation.report import LEVELS
 from lmr_author.validation.run import select_checks, validate_view
 
 HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
@@ -252,8 +253,7 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     about = [item for item in validate_view(view, select_checks(["LMR4"])) if item.implementation in indices]
     # A finding without a file is about the task; a file may have been taken out just now.
     there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
-    worst_first = list(Severity)
-    still_open = sorted(accepted.sort(task, there).open, key=lambda item: worst_first.index(item.severity))
+    still_open = sorted(accepted.sort(task, there).open, key=lambda item: LEVELS.index(item.severity))
     return Left(moved, tuple(OpenLeak(one, _places(view, one, found)) for one in still_open))
 
 

@@ -105,6 +105,10 @@ def kind(case: Prospect) -> Judgement:
     return Judgement(1.0, "a method" if entry.class_name else "a function")
 
 
+_PROJECTS = frozenset(TABLES["projects"].split())
+_HOOKS = frozenset(TABLES["hooks"].split())
+_UNSTORABLE = [(re.compile(row["pattern"], re.I), row["value"], row["what"]) for row in TABLES["unstorable"]]
+_OUTSIDE = [(frozenset(row["names"].split()), row["value"], row["what"]) for row in TABLES["outside"]]
 _FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
 _LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
 """Names of the files of the library transformers, which is what is copied most."""
@@ -116,7 +120,7 @@ def originality(case: Prospect) -> Judgement:
     *folders, file = case.entry.path.split("/")
     for folder in folders:
         name = folder.lower().replace("-", "_")
-        if _FOREIGN.fullmatch(folder) or (name in TABLES["projects"].split() and name not in own):
+        if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
             return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
     stem = file.removesuffix(".py")
     named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
@@ -137,7 +141,7 @@ def called(case: Prospect) -> Judgement:
         if used:
             return Judgement(1.0, f"called {times} by name: {_places(used)}")
         return Judgement(0.9, f"called {times}, by tests only: {_places(callers)}")
-    if entry.name in TABLES["hooks"].split():
+    if entry.name in _HOOKS:
         class_name = entry.class_name.rpartition(".")[2]
         made = index.callers(class_name) if class_name else ()
         if made:
@@ -163,13 +167,10 @@ def recordable(case: Prospect) -> Judgement:
         found.append((0.3, "is a program's entry point"))
     for parameter in entry.parameters:
         name, _, annotation = parameter.lstrip("*").partition(": ")
-        for row in TABLES["unstorable"]:
-            pattern = re.compile(row["pattern"], re.I)
+        for pattern, value, what in _UNSTORABLE:
             if pattern.search(name) or (annotation and pattern.search(annotation)):
-                found.append((row["value"], f"takes {row['what']} ({name})"))
-    for row in TABLES["outside"]:
-        if not set(row["names"].split()).isdisjoint(entry.calls):
-            found.append((row["value"], row["what"]))
+                found.append((value, f"takes {what} ({name})"))
+    found += [(value, what) for names, value, what in _OUTSIDE if not names.isdisjoint(entry.calls)]
     if entry.kind == "async":
         found.append((0.7, "is a coroutine"))
     # A change of a tensor in place (`add_`) is recorded as a return value is.

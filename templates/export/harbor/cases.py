@@ -76,10 +76,9 @@ def _problems(expected, frame, rules, functions):
     if not frame.payload:
         return [raised or str(frame.header.get("status"))]
     actual = from_bytes(frame.payload)
-    judged = {path: rule["function"] for path, rule in rules.items() if rule["kind"] == "custom"}
-    plain = {path: {"kind": "ignore"} if path in judged else rule for path, rule in rules.items()}
-    found = [str(item) for item in compare(expected, actual, plain)]
-    for path, function in judged.items():
-        message = verdict(functions, function, expected, actual, path)
-        found += ["%s: %s" % (path, message)] if message else []
+    found = [str(item) for item in compare(expected, actual, rules)]
+    for path, rule in rules.items():
+        if rule["kind"] == "custom":
+            message = verdict(functions, rule["function"], expected, actual, path)
+            found += ["%s: %s" % (path, message)] if message else []
     return ["raised " + raised, *found] if found and raised else found
