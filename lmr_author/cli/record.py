@@ -347,16 +347,20 @@ def _show_mutants(result: RecordResult) -> None:
 
     proof = result.proof
     if not proof.tried:
-        if not proof.complete:
+        if proof.made:
             ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
     dead = proof.tried - len(proof.survivors)
     share = dead / proof.tried
-    more = "shows the survivors" if proof.complete else "tries more: the golden is slow"
-    ui.say(
-        f"{dead} of {proof.tried} mutants fail ({whole_percent(share)}; `lmr-author evaluate` {more})",
-        indent=2,
-    )
+    if proof.tried < proof.made:
+        ui.say(f"{dead} of the {proof.tried} mutants that were tried fail", indent=2)
+        ui.note(
+            f"only {proof.tried} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
+            "inputs and record again; `lmr-author evaluate` tries all",
+            indent=2,
+        )
+    else:
+        ui.say(f"{dead} of {proof.tried} mutants fail ({whole_percent(share)})", indent=2)
     for mutant in proof.survivors[:SURVIVORS]:
         ui.say(f"passes, line {mutant.line}:", indent=4)
         ui.diff(mutant.diff.splitlines(), indent=6)

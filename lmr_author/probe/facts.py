@@ -6,8 +6,11 @@ import os
 import platform
 import socket
 import sys
+import time
 from typing import Any, Dict
 
+WAITING = 25
+"""A process that computes for a smaller part of its time than one in so many is waiting."""
 LIBRARIES = ("numpy", "torch", "pandas", "scipy", "transformers", "tensorflow", "jax", "sklearn")
 
 
@@ -61,6 +64,29 @@ def peak_memory() -> int:
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return int(max(own, children)) * 1024
+
+
+class Stopwatch:
+    """Measures the processor time of this process and of its children that have ended: no other program adds to it.
+
+    A call that hardly computes waits for something, a process of its own say: then the time on the wall counts.
+    """
+
+    def __init__(self) -> None:
+        self._wall, self._processor = time.perf_counter(), _processor_time()
+
+    def seconds(self) -> float:
+        """Return the time since this was made."""
+        wall = time.perf_counter() - self._wall
+        processor = _processor_time() - self._processor
+        return wall if processor < wall / WAITING else min(wall, processor)
+
+
+def _processor_time() -> float:
+    import resource
+
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _can_write(folder: str) -> bool:

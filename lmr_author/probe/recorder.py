@@ -37,7 +37,8 @@ from .document import Document
 from .encoding import TooLarge, Unstorable, encode
 from .instrument import Hook
 from .outcome import Fixtures, Inputs, changed_parts
-from .pool import Kept, Pool, summarize
+from .pool import Kept, Pool
+from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
 
 DEFAULTS = {
@@ -47,7 +48,7 @@ DEFAULTS = {
     "first": 200,
     "seconds": 60,
 }
-"""Limits: bytes of a call, calls kept, their bytes, calls looked at one by one, seconds spent on looking."""
+"""Limits: bytes of a call, calls kept, their bytes, calls looked at one by one, processor seconds spent on looking."""
 RUSH = 20
 """Calls that are looked at after one that reached a new block unseen."""
 MOST_RUSHES = 100
@@ -113,9 +114,9 @@ class Recorder:
             self.calls += 1
             call = Call(self, function, self.calls)
             if self._wanted(self.calls):
-                start = time.perf_counter()
+                start = time.thread_time()
                 call.look(args, kwargs)
-                self.spent += time.perf_counter() - start
+                self.spent += time.thread_time() - start
         self.hook.hits.clear()
         return call
 
@@ -182,8 +183,8 @@ class Recorder:
 
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
-        traits = frozenset([("", meta["outcome"]), *meta["summary"].items()])
-        kept = Kept(call.number, call.hits, traits, meta["bytes"])
+        texts = [(path, "text", text) for path, text in meta["summary"].items()]
+        kept = Kept(call.number, call.hits, frozenset([*meta["traits"], *texts]), meta["bytes"])
         with self._lock:
             stored = self.pool.offer(kept, inputs, expected, meta)
             if stored and time.monotonic() - self._saved > 2.0:
@@ -244,7 +245,7 @@ class Call:
         self._names: Set[str] = set()
         self._random: Dict[str, Any] = {}
         self._mode: Dict[str, Any] = {}
-        self._start = 0.0
+        self._watch = facts.Stopwatch()
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
@@ -261,7 +262,7 @@ class Call:
             self._mode, self._random = mode(), random_states()
 
         self._guarded(copy)
-        self._start = time.perf_counter()
+        self._watch = facts.Stopwatch()
 
     def _guarded(self, action: Callable[[], None]) -> None:
         try:
@@ -306,15 +307,15 @@ class Call:
         self._end(outcome)
 
     def _end(self, outcome: Callable[[Inputs], Document]) -> None:
-        seconds = time.perf_counter() - self._start
+        seconds = self._watch.seconds()
         try:
             self.hits = frozenset(self.recorder.hook.hits)
             inputs = self._inputs
             self.recorder.ended(self.hits, inputs is not None)
             if inputs is not None:
-                start = time.perf_counter()
+                start = time.thread_time()
                 self._guarded(lambda: self._keep(inputs, outcome, seconds))
-                self.recorder.spent += time.perf_counter() - start
+                self.recorder.spent += time.thread_time() - start
         finally:
             self._inputs = None
             self.pause(True)
@@ -329,18 +330,23 @@ class Call:
         inputs.document.tree.update(
             {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
         )
-        self.recorder.keep(self, inputs.document, expected, self._meta(inputs.document, expected, seconds))
+        meta = self._meta(inputs.document, expected, seconds)
+        meta["traits"] += [Trait("", "random", name) for name in sorted(used)]
+        self.recorder.keep(self, inputs.document, expected, meta)
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
         """Return the content of ``meta.json``."""
         named = {key.replace(GLOBAL, ""): node for key, node in inputs.tree.items()}
         arguments = {name: node for name, node in named.items() if name[:1] != "@"}
+        described = describe_call(arguments, self._names, inputs.buffers)
+        raised = expected.tree.get(RAISED)
         return {
             "call": self.number,
             "hits": sorted(self.hits),
             "seconds": round(seconds, 6),
-            "summary": summarize(arguments, self._names),
-            "outcome": "raised" if RAISED in expected.tree else "returned",
+            "summary": described.texts,
+            "traits": [*described.traits, outcome_trait(raised)],
+            "outcome": "returned" if raised is None else "raised",
             "changed": changed_parts(inputs, expected),
             "nothing": expected.tree.get(VALUE, 0) is None,
             "omitted": [dict(item._asdict()) for item in inputs.omitted],

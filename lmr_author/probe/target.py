@@ -6,11 +6,11 @@ import importlib
 import inspect
 import os
 import sys
-import time
 import traceback
 from copy import copy
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from . import facts
 from .calling import (
     EXHAUSTED,
     RETURNED,
@@ -48,7 +48,7 @@ class Result(NamedTuple):
         entered: a block of the target's body was executed.
         hits: the blocks that were executed.
         file: the file that the target's code says it is from.
-        seconds: time of the call alone.
+        seconds: processor time of the call alone (:class:`.facts.Stopwatch`).
         error: ``{"type", "message", "traceback", "raised_in_target"}`` of the exception, or {}.
     """
 
@@ -151,10 +151,10 @@ class ReplayTarget:
         )
         restore_random(setting.states)
         self.hook.hits.clear()
-        start = time.perf_counter()
+        watch = facts.Stopwatch()
         with applied(setting.modes):
             status, document, raised = _outcome(function, args, kwargs, setting.most, taken)
-        seconds = time.perf_counter() - start
+        seconds = watch.seconds()
         file = inspect.unwrap(function).__code__.co_filename
         shown = {} if raised is None else describe(raised, self.hook)
         hits = tuple(sorted(self.hook.hits))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lmr_author.probe.traits import Trait
 from lmr_author.recording.tolerance import Widened
 from lmr_author.task.recording import Coverage
 
@@ -28,9 +29,10 @@ class RecordedCall:
         hits: blocks and branches of the target that it executed, in its replay if there was one.
         size: bytes of the values in inputs and expected outputs together.
         summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
+        traits: the recorder's facts about it, by which calls are told apart.
         outcome: ``"returned"`` or ``"raised"``.
         omitted: attributes that could not be stored, with the advice.
-        seconds: how long it took when it was recorded, or in its slowest replay.
+        seconds: processor time that it took when it was recorded, or in its slowest replay.
         changed: arguments and free variables that it changed.
         nothing: it returned None.
         checkers: leaf path → how it is compared.
@@ -42,6 +44,7 @@ class RecordedCall:
     hits: frozenset[int]
     size: int
     summary: Mapping[str, str] = field(default_factory=dict)
+    traits: frozenset[Trait] = frozenset()
     outcome: str = "returned"
     omitted: tuple[Mapping[str, Any], ...] = ()
     seconds: float = 0.0

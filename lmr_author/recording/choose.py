@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
+from lmr_author.probe.traits import Trait
 from lmr_author.recording.calls import RecordedCall
 from lmr_author.texts import counted, listed, shortened
 
-MOST_PER_WANTED = 4
-"""A few cases are the aim; where each catches something new, so many times as many are kept."""
-MOST_OPTIONS = 4
+MOST_OPTION_SECONDS = 30.0
+"""A call that only brings an option becomes a case as long as a run of the test takes less processor time."""
+MOST_VALUES = 4
 """A part with more values than these is data and no option."""
 NOT_GIVEN = "not given"
-_SIZED = re.compile(r"(?P<kind>list|tuple|dict|set) of (?P<size>\d+)$")
-_TENSOR = re.compile(r"(?P<kind>(?:tensor|array) \w+)\[(?P<shape>[\d, ]*)\](?P<rest>.*)$")
-_DATA = re.compile(r"-?\d*\.\d+(?:e[-+]?\d+)?$|-?\d+e[-+]?\d+$|-?inf$|nan$|text of |'.*\s.*'$")
-"""Real numbers and sentences."""
 LONGEST = 40
 """Characters of a part of a call in a description."""
 ROOMY = 256 * 1024
@@ -25,41 +21,27 @@ ROOMY = 256 * 1024
 LARGER = 4
 """A call is much larger than one that has this many times fewer bytes."""
 
-Trait = tuple[str, str]
-
 
 class Options:
-    """The options of calls: flags, integers, words, what is left out, element types, one item or several.
-
-    Other numbers and shapes are none: whether they matter is what the mutants show.
-    """
+    """The options of calls: the traits that some of them have and others have not, what is left out among them."""
 
     def __init__(self, calls: Sequence[RecordedCall]) -> None:
-        self._given = {path for call in calls for path in call.summary if path.isidentifier()}
-        values: dict[str, set[str]] = defaultdict(set)
-        for call in calls:
-            for path, text in self._all(call):
-                values[path].add(text)
-        self._telling = {path for path, texts in values.items() if 1 < len(texts) <= MOST_OPTIONS}
+        self._paths = {trait.path for call in calls for trait in call.traits}
+        counts = Counter(trait for call in calls for trait in self._all(call))
+        values = Counter(trait.path for trait in counts if trait.kind == "value")
+        self._telling = {
+            trait
+            for trait, count in counts.items()
+            if count < len(calls) and (trait.kind != "value" or values[trait.path] <= MOST_VALUES)
+        }
 
     def of(self, call: RecordedCall) -> frozenset[Trait]:
         """Return the options of a call by which calls differ."""
-        return frozenset(trait for trait in self._all(call) if trait[0] in self._telling)
+        return frozenset(self._all(call) & self._telling)
 
-    def _all(self, call: RecordedCall) -> list[Trait]:
-        found = [(path, NOT_GIVEN) for path in self._given - call.summary.keys()]
-        return found + [(path, text) for path in call.summary if (text := _as_option(call.summary[path]))]
-
-
-def _as_option(text: str) -> str:
-    """Return a description as far as it is an option; "" for data."""
-    if sized := _SIZED.match(text):
-        return f"{sized['kind']} of {sized['size'] if int(sized['size']) < 2 else 'several'}"
-    if tensor := _TENSOR.match(text):
-        return (
-            f"{tensor['kind']} with {counted(len(tensor['shape'].split(',')), 'dimension')}{tensor['rest']}"
-        )
-    return "" if _DATA.match(text) else text
+    def _all(self, call: RecordedCall) -> set[Trait]:
+        absent = self._paths - {trait.path for trait in call.traits}
+        return {*call.traits, *(Trait(path, "type", NOT_GIVEN) for path in absent)}
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -118,25 +100,27 @@ class Catch:
         return self._traits[call.number]
 
     def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
-        """Return calls that bring all there is, greedily; at least ``wanted``, at most four times as many.
+        """Return calls that bring all there is, greedily; at least ``wanted``.
 
         Args:
             calls: in the order in which those are taken that bring equally much.
         """
         rest, chosen, seen = list(calls), list[RecordedCall](), set[tuple[str, object]]()
+        seconds = 0.0
 
-        def gain(call: RecordedCall) -> tuple[int, int]:
+        def gain(call: RecordedCall) -> tuple[int, int]:  # certain: mutants, blocks, size
             new = self.of(call) - seen
             options = sum(kind == "option" for kind, _ in new)
             return len(new) - options, options
 
-        while rest and len(chosen) < MOST_PER_WANTED * wanted:
+        while rest:
             best = max(rest, key=gain)
-            if not any(gain(best)):
-                break
             rest.remove(best)
-            chosen.append(best)
-            seen |= self.of(best)
+            certain, options = gain(best)
+            if certain or (options and seconds + best.cost <= MOST_OPTION_SECONDS):
+                seconds += best.cost
+                chosen.append(best)
+                seen |= self.of(best)
         for call in sorted(chosen, key=lambda call: -call.size):
             others = [other for other in chosen if other is not call]
             if self.of(call) <= set().union(*map(self.of, others)):
@@ -155,13 +139,13 @@ def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
     found = {}
     for call in chosen:
         own = [trait for trait in catch.of(call) if counts[trait] == 1 < len(chosen)]
-        options = sorted(trait for kind, trait in own if kind == "option" and isinstance(trait, tuple))
+        options = _plain(trait for kind, trait in own if kind == "option" and isinstance(trait, Trait))
         mutants = sum(kind == "mutant" for kind, _ in own)
-        parts = [f"the only one with {listed([in_words(*pair) for pair in options], 3)}"] if options else []
+        parts = [f"the only one with {listed(list(map(option_in_words, options)), 3)}"] if options else []
         parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
         parts += ["larger than the others"] if any(kind == "size" for kind, _ in own) else []
         parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
-        named = {path for path, _ in options}
+        named = {option.path for option in options}
         differs = [
             shortened(in_words(path, text), LONGEST)
             for path, text in call.summary.items()
@@ -171,8 +155,33 @@ def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
     return found
 
 
+def _plain(options: Iterable[Trait]) -> list[Trait]:
+    """Return options without those that follow from the value of the same part, or from its absence."""
+    ordered = sorted(options)
+    exact = {option.path for option in ordered if option.kind == "value" or option.value == NOT_GIVEN}
+    return [
+        option
+        for option in ordered
+        if option.path not in exact or option.kind == "value" or option.value == NOT_GIVEN
+    ]
+
+
 def in_words(path: str, text: str) -> str:
     """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
-    if text == NOT_GIVEN:
-        return f"no {path}"
     return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
+def option_in_words(option: Trait) -> str:
+    """Return an option as it is shown: ``margin=2.0``, ``no margin``, ``x of size one × several``."""
+    path, kind, value = option
+    if value == NOT_GIVEN:
+        return f"no {path}"
+    if kind == "value":
+        return in_words(path, value)
+    if kind == "size":
+        return f"{path} of size {value}"
+    words = {
+        "random": f"random numbers of {value}",
+        "outcome": "an exception" if "raises" in value else "a result",
+    }
+    return words.get(kind) or f"{path}: {value}"

@@ -29,7 +29,7 @@ REPEATS = 2
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
 """Calls that are replayed at once: their number, size and time, at most."""
 MOST_SECONDS = 60.0
-"""Time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
+"""Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
@@ -55,8 +55,8 @@ class Proof:
         hits: blocks that any replayed call executes.
         fragile: correct rewrites that would fail, and why.
         tried: number of mutants that were tried.
+        made: number of those that ``evaluate`` tries; a slow function leaves time for fewer.
         survivors: those that survive all chosen cases.
-        complete: all mutants were tried that ``evaluate`` tries; a slow function leaves time for fewer.
     """
 
     chosen: tuple[RecordedCall, ...]
@@ -66,8 +66,8 @@ class Proof:
     hits: frozenset[int] = frozenset()
     fragile: tuple[str, ...] = ()
     tried: int = 0
+    made: int = 0
     survivors: tuple[Mutant, ...] = ()
-    complete: bool = True
 
 
 def prove(
@@ -102,11 +102,12 @@ def prove(
     first = Catch(fitting, {}).choose(fitting, wanted)
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
     affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
-    mutants: list[Mutant] = []
-    if affordable >= FEWEST_MUTANTS:
-        paths = [path for call in fitting for path in call.checkers]
-        sample = mutants_to_try(golden.module, [golden.definition], paths, min(affordable, MUTANTS))
-        mutants = [item for item in sample if item.id not in accepted]
+    paths = [path for call in fitting for path in call.checkers]
+    every = mutants_to_try(golden.module, [golden.definition], paths, MUTANTS)
+    sample = every if affordable >= len(every) else []
+    if not sample and affordable >= FEWEST_MUTANTS:
+        sample = mutants_to_try(golden.module, [golden.definition], paths, affordable)
+    mutants = [mutant for mutant in sample if mutant.id not in accepted]
     killed = _killed(golden, fitting, first, mutants, progress)
     catch = Catch(fitting, killed)
     kept: list[RecordedCall] = []
@@ -138,7 +139,7 @@ def prove(
         fragile=tuple(dict.fromkeys(fragile)),
         tried=len(mutants),
         survivors=tuple(item for item in mutants if item.id not in dead),
-        complete=affordable >= MUTANTS or len(mutants) < affordable,
+        made=sum(mutant.id not in accepted for mutant in every),
     )
 
 

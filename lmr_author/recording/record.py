@@ -381,7 +381,7 @@ def _requires_gradients(call: RecordedCall) -> bool:
     expected = replaying.load_document(call.folder, "expected")
     nodes = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
     return any(isinstance(node, dict) and "requires_grad" in node for node in nodes) and any(
-        "requires grad" in text for text in call.summary.values()
+        trait.kind == "grad" for trait in call.traits
     )
 
 

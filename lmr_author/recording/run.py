@@ -15,6 +15,7 @@ from lmr_author import __version__, files, resources
 from lmr_author.errors import LmrError
 from lmr_author.probe.calling import RAISED
 from lmr_author.probe.recorder import ELSEWHERE
+from lmr_author.probe.traits import Trait
 from lmr_author.recording import failed
 from lmr_author.recording.calls import RecordedCall, too_large_advice
 from lmr_author.recording.checkers import Helpers, fixture_advice
@@ -223,6 +224,7 @@ def _calls(place: Path) -> list[RecordedCall]:
                 hits=frozenset(int(item) for item in data["hits"]),
                 size=int(data["bytes"]),
                 summary={str(key): str(value) for key, value in data["summary"].items()},
+                traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
                 outcome=str(data["outcome"]),
                 omitted=tuple(dict(item) for item in data["omitted"]),
                 seconds=float(data.get("seconds", 0.0)),

@@ -23,7 +23,9 @@ from lmr_author.task import Progress
 
 VERSIONS_AT_ONCE = 50
 MUTANT_SECONDS, OVERHEAD = 120.0, 0.3
-"""The time for trying mutants, by the golden's own times, and what starting one takes."""
+"""The processor time for trying mutants, by the golden's own times, and what starting one takes."""
+MOST_BUSY = 10
+"""So many times slower than that a busy machine may be."""
 DOUBLE = "-double"
 """Ends the name of a case whose inputs are float64."""
 COPIED = "copied arguments"
@@ -146,7 +148,7 @@ def try_mutants(
         return not replaying.differences(expected[case], outcome, by_name[case].checkers)
 
     def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
-        limits = Limits(seconds=60 + 3 * MUTANT_SECONDS)
+        limits = Limits(seconds=60 + MOST_BUSY * MUTANT_SECONDS)
         return golden.replay(
             calls, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
         )

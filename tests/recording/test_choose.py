@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from lmr_author.probe.traits import Trait, describe_call
 from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.choose import Catch, Options, additions, order_of_choice
+from lmr_author.recording.choose import NOT_GIVEN, Catch, Options, additions, order_of_choice
 
 
 def call(
-    number: int, hits: set[int], size: int = 10, outcome: str = "returned", **summary: str
+    number: int, hits: set[int], size: int = 10, outcome: str = "returned", **values: object
 ) -> RecordedCall:
-    named = {name.replace("__", "."): text for name, text in summary.items()}
-    return RecordedCall(number, Path(), frozenset(hits), size, named, outcome)
+    """A call as the recorder describes it."""
+    named = {name.replace("__", "."): value for name, value in values.items()}
+    described = describe_call(named, set(), {})
+    return RecordedCall(
+        number, Path(), frozenset(hits), size, described.texts, frozenset(described.traits), outcome
+    )
+
+
+LAYER = {"$": "object", "cls": "m:Linear", "state": {}}
+
+
+def tensor(*shape: int) -> dict[str, object]:
+    return {"$": "tensor", "dtype": "float32", "shape": list(shape), "file": "0"}
 
 
 def numbers(calls: list[RecordedCall]) -> list[int]:
@@ -42,23 +55,57 @@ def test_small_before_large_and_success_before_error() -> None:
 
 def test_an_attribute_of_self_is_an_option_like_an_argument() -> None:
     """A layer that is merged, one that is not: the same class, the same shapes, another result."""
-    plain = [call(n, {0}, self="Linear", self__merged="False", x="tensor float32[4]") for n in range(1, 9)]
-    merged = call(9, {0}, self="Linear", self__merged="True", x="tensor float32[4]")
+    plain = [call(n, {0}, self=LAYER, self__merged=False, x=tensor(4)) for n in range(1, 9)]
+    merged = call(9, {0}, self=LAYER, self__merged=True, x=tensor(4))
     assert 9 in numbers([*plain, merged])[:2]
     assert "the only one with self.merged=True" in chosen([*plain, merged], {})[9]
 
 
-def test_options_are_flags_texts_and_what_is_left_out_but_no_numbers() -> None:
+def test_options_are_flags_words_and_what_is_left_out() -> None:
     calls = [
-        call(1, {0}, x="tensor float32[4]", beta="0.1", kind="'hinge'"),
-        call(2, {0}, x="tensor float32[6]", beta="0.2", kind="'ipo'", mask="None"),
-        call(3, {0}, x="tensor float32[6, 2]", beta="0.3", kind="'ipo'", items="list of 7"),
+        call(1, {0}, x=tensor(4), kind="hinge"),
+        call(2, {0}, x=tensor(6), kind="ipo", mask=None),
+        call(3, {0}, x=tensor(6, 2), kind="ipo", items=[1, 2, 3, 3]),
     ]
     options = Options(calls)
-    assert options.of(calls[0]) >= {("kind", "'hinge'"), ("mask", "not given"), ("items", "not given")}
-    assert ("items", "list of several") in options.of(calls[2])
-    assert {path for item in calls for path, _ in options.of(item)} == {"kind", "mask", "items", "x"}
-    assert ("x", "tensor float32 with 1 dimension") in options.of(calls[0]) & options.of(calls[1])
+    assert options.of(calls[0]) >= {
+        Trait("kind", "value", "'hinge'"), Trait("mask", "type", NOT_GIVEN), Trait("items", "type", NOT_GIVEN)
+    }  # fmt: skip
+    assert Trait("items", "size", "several") in options.of(calls[2])
+    two = Trait("x", "type", "tensor float32 with 2 dimensions")
+    assert two in options.of(calls[2]) and two not in options.of(calls[1])
+
+
+def test_a_real_option_tells_calls_apart_when_it_is_given_left_out_or_at_its_limit() -> None:
+    """`random_deletion(words, p)`: the one call that deletes a part of the sentence must be a case."""
+    several = [call(n, {0}, p=p) for n, p in enumerate((0.0, 0.1, 0.2, 0.3, 0.4, 1.0), 1)]
+    found = chosen([*several, call(7, {0})], {})
+    assert {1, 6, 7} <= set(found)
+    assert "p: zero" in found[1] and "p: one" in found[6] and "no p" in found[7]
+    assert set(found) & {2, 3, 4, 5}
+
+
+def test_the_order_of_numbers_their_ties_and_their_amount_tell_calls_apart() -> None:
+    given = [[3, 2, 1], [1, 2, 3], [2, 3, 2], [5], [], [1, 3, 2], [1, 4, 2], [1, 5, 2]]
+    calls = [call(n, {0}, scores=scores) for n, scores in enumerate(given, 1)]
+    found = set(chosen(calls, {}))
+    assert {1, 2, 3, 4, 5} <= found and len(found) <= 6
+
+
+def test_a_call_that_raised_and_one_that_drew_random_numbers_are_cases() -> None:
+    calls = [call(n, {0}, size=n, x=n + 10) for n in range(1, 9)]
+    traits = calls[0].traits
+    error = replace(calls[5], outcome="raised", traits=traits | {Trait("", "outcome", "raises ValueError")})
+    drew = replace(calls[7], traits=traits | {Trait("", "random", "torch")})
+    found = chosen([*calls[:5], error, drew], {})
+    assert "an exception" in found[6] and "random numbers of torch" in found[8]
+
+
+def test_items_of_a_dictionary_are_options_only_where_the_function_names_them() -> None:
+    """Counts of visits are data: each call has its own. A learning rate in a group of parameters is an option."""
+    arguments = {"group": {"lr": 0.5, "visits": 7}}
+    paths = {trait.path for trait in describe_call(arguments, {"lr"}, {}).traits}
+    assert paths == {"group", "group['lr']"}
 
 
 def test_three_cases_where_three_catch_all() -> None:
@@ -67,12 +114,19 @@ def test_three_cases_where_three_catch_all() -> None:
     assert set(chosen(calls, killed)) == {1, 2, 3}
 
 
-def test_more_where_each_catches_something_and_twelve_at_most() -> None:
-    calls = [call(n, {0}, x=str(n)) for n in range(1, 31)]
-    found = chosen(calls, {n: {str(n)} for n in range(1, 6)})
-    assert set(found) == {1, 2, 3, 4, 5}
+def test_as_many_as_catch_something() -> None:
+    """The number that is asked for is an aim: a call that alone makes a mutant fail is a case."""
+    calls = [call(n, {0}, x=n) for n in range(2, 32)]
+    found = chosen(calls, {n: {str(n)} for n in range(2, 7)})
+    assert set(found) == {2, 3, 4, 5, 6}
     assert found[4] == "1 mutant fails only here; x=4"
-    assert len(chosen(calls, {n: {str(n)} for n in range(1, 31)})) == 12
+    assert len(chosen(calls, {n: {str(n)} for n in range(2, 32)})) == 30
+
+
+def test_options_alone_do_not_make_a_test_slow() -> None:
+    calls = [replace(call(n, {0}, kind="abcd"[n % 4]), seconds=20.0) for n in range(1, 9)]
+    assert len(chosen(calls, {}, wanted=1)) == 1
+    assert len(chosen([replace(item, seconds=0.1) for item in calls], {}, wanted=1)) == 4
 
 
 def test_a_case_whose_place_others_fill_is_dropped() -> None:

@@ -1,0 +1,192 @@
+"""What a call looks like: a description of its parts for people, and its traits, by which calls are told apart."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+
+from .compare import describe
+from .document import Buffer, by_id, parts, tagged
+
+MOST_DESCRIBED, DEEPEST, LONG_TEXT = 40, 3, 40
+"""Parts of a call that are described, how deep they lie, and the length of a text that is no option."""
+MOST_ORDERED = 1000
+"""Numbers of a list that are looked at for their order, at most."""
+
+
+class Trait(NamedTuple):
+    """A fact about a call. Two calls with different values of one kind at one path are different calls.
+
+    Attributes:
+        path: the part, as in code: ``self.config.beta``; "" for the call as a whole.
+        kind: ``type``, ``value``, ``range``, ``size``, ``order``, ``content``, ``grad``, ``outcome`` or ``random``.
+    """
+
+    path: str
+    kind: str
+    value: str
+
+
+class Description(NamedTuple):
+    """The parts of a call: path → its shape and type, or its value, in words; and their traits."""
+
+    texts: Dict[str, str]
+    traits: List[Trait]
+
+
+def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str, Buffer]) -> Description:
+    """Describe arguments, and the attributes of objects that the target names.
+
+    Two layers are not alike where one is merged. Items of dictionaries have traits only where the target names their
+    keys: others are data, and each call has data of its own.
+
+    Args:
+        names: attributes and texts in the target's code.
+        buffers: numbers of the large arrays.
+    """
+    ids = by_id(arguments)
+    texts: Dict[str, str] = {}
+    traits: List[Trait] = []
+    waiting = [(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
+    while waiting and len(texts) < MOST_DESCRIBED:
+        path, node, depth, option = waiting.pop()
+        if isinstance(node, dict) and node.get("$") == "ref":
+            node = ids[node["id"]]
+        texts[path] = _in_words(node)
+        if option:
+            traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
+        if depth < DEEPEST:
+            below = [
+                (path + step, item, depth + 1, option and own) for step, item, own in _named(node, names)
+            ]
+            waiting.extend(reversed(below))
+    return Description(texts, traits)
+
+
+def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any, bool]]:
+    """Yield the parts of a node by which calls differ: named attributes, items of dictionaries, one of a list.
+
+    The last of each three says whether the target names it.
+    """
+    node = tagged(node)
+    tag = node["$"] if isinstance(node, dict) else ""
+    if tag in ("list", "tuple"):
+        yield from (("[0]", item, True) for item in node["v"][:1] if isinstance(item, (dict, list)))
+    elif tag == "dict":
+        for step, item in parts(node):
+            if step[:1] == "[":
+                yield step, item, step[2:-2] in names
+    elif tag == "object":
+        for name, item in node["state"].items():
+            if name in ("_modules", "_parameters", "_buffers"):
+                inner = ((step[2:-2], part) for step, part in parts(item))
+                yield from (("." + step, part, True) for step, part in inner if step in names)
+            elif name in names or name == "training":
+                yield "." + name, item, True
+
+
+def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
+    """Yield the traits of one part, as (kind, value)."""
+    node = tagged(node)
+    if node is None or isinstance(node, bool):
+        yield "value", repr(node)
+    elif isinstance(node, (int, float)):
+        yield "type", type(node).__name__
+        yield "value", _in_words(node)
+        yield "range", number_range(node)
+    elif isinstance(node, str):
+        yield "type", "text"
+        yield "size", _amount(len(node))
+        if len(node) <= LONG_TEXT and not any(map(str.isspace, node)):
+            yield "value", repr(node)
+    elif node["$"] in ("tensor", "array", "scalar"):
+        yield from _of_numbers(node, buffers)
+    else:
+        yield "type", describe(dict(node, v=[])) if isinstance(node.get("v"), list) else describe(node)
+        if node["$"] in ("list", "tuple", "set", "frozenset", "dict"):
+            yield "size", _amount(len(node["v"]))
+        if node["$"] in ("list", "tuple"):
+            yield from _order(node["v"])
+
+
+def _of_numbers(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
+    shape = node["shape"]
+    yield (
+        "type",
+        "%s %s with %d dimension%s" % (node["$"], node["dtype"], len(shape), "s" * (len(shape) != 1)),
+    )
+    if node.get("requires_grad"):
+        yield "grad", "requires grad"
+    if shape:
+        yield "size", " × ".join(map(_amount, shape))
+    data = node.get("data")
+    if not shape and isinstance(data, (int, float)):
+        yield "range", number_range(data)
+        return
+    if isinstance(data, list):
+        if len(shape) == 1:
+            yield from _order(data)
+        zeros = bool(data) and all(item == 0 for item in _flat(data))
+    else:
+        buffer = buffers.get(str(node.get("file")))
+        zeros = buffer is not None and bool(buffer.data) and buffer.data.count(0) == len(buffer.data)
+    yield "content", "zeros" if zeros else "numbers"
+
+
+def _flat(data: List[Any]) -> Iterator[Any]:
+    for item in data:
+        if isinstance(item, list):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def number_range(value: float) -> str:
+    """Return where a number lies: at a limit that functions treat in a way of its own, or between two."""
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite"
+    if value in (0, 1):
+        return "zero" if value == 0 else "one"
+    if value < 0:
+        return "negative"
+    return "between 0 and 1" if value < 1 else "above 1"
+
+
+def _amount(size: int) -> str:
+    return "none" if size == 0 else "one" if size == 1 else "several"
+
+
+def _order(items: List[Any]) -> Iterator[Tuple[str, str]]:
+    """Yield how numbers are sorted: a loop that runs backwards, or breaks ties otherwise, shows by it."""
+    if not 2 <= len(items) <= MOST_ORDERED or not all(isinstance(item, (int, float)) for item in items):
+        return
+    steps = [(items[place], items[place + 1]) for place in range(len(items) - 1)]
+    if all(a == b for a, b in steps):
+        yield "order", "equal"
+    elif all(a <= b for a, b in steps):
+        yield "order", "ascending"
+    elif all(a >= b for a, b in steps):
+        yield "order", "descending"
+    else:
+        yield "order", "mixed"
+    yield "ties", "with ties" if len(set(items)) < len(items) else "without ties"
+
+
+def outcome_trait(raised: Optional[str]) -> Trait:
+    """Return how a call ended. ``raised``: the exception's class; None where it returned."""
+    return Trait("", "outcome", "returns" if raised is None else "raises %s" % raised.rpartition(".")[2])
+
+
+def _in_words(node: Any) -> str:
+    """Describe a node by its shape and type, or as the value that it is."""
+    if isinstance(node, str) and len(node) > LONG_TEXT:
+        return "text of %d characters" % len(node)
+    if isinstance(node, float):
+        text = "%.6g" % node
+        return text if set(text) & set(".en") else text + ".0"
+    text = describe(node)
+    if isinstance(node, (dict, list)) and text[:2] in ("a ", "an"):
+        text = text[text.index(" ") + 1 :]
+    return text + (", requires grad" if isinstance(node, dict) and node.get("requires_grad") else "")
