@@ -12,7 +12,8 @@ import libcst as cst
 from lmr_author.code import Definition, Module
 from lmr_author.evaluation.mutants.canonical import canonical_form, defaults_of
 from lmr_author.evaluation.mutants.function import Function
-from lmr_author.evaluation.mutants.operators import OPERATORS, WORDS, Edit
+from lmr_author.evaluation.mutants.names import WORDS
+from lmr_author.evaluation.mutants.operators import OPERATORS, Edit
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ here: guards, defaults, what is only logged, and code whose result nobody reads.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from lmr_author.code import parameters, parse
-from lmr_author.evaluation.mutants.operators import DIMENSIONS, OPPOSITES, TABLES, WORDS
+from lmr_author.evaluation.mutants.names import TABLES, WORDS
+from lmr_author.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
 
 EPSILON = 1e-5
 """A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
@@ -61,9 +64,13 @@ class _Canonical(ast.NodeTransformer):
         name = called(node)
         if owner := _moved(node):
             return owner
+        if name in WORDS["no_graph"] and isinstance(node.func, ast.Attribute):
+            node.func.value = _without_detach(node.func.value)
         if name in WORDS["progress"] and node.args:
             return node.args[0]
-        if not node.keywords and len(node.args) == 2 and name in WORDS["commutative"]:
+        if not node.keywords and (
+            name in WORDS["of_any_order"] or (len(node.args) == 2 and name in WORDS["commutative"])
+        ):
             node.args.sort(key=ast.dump)
         own = self._defaults.get(name, {})
         node.keywords = [
@@ -83,6 +90,19 @@ class _Canonical(ast.NodeTransformer):
             node.func = _unsigned_owner(node.func)
         if name in ("pow", "pow_") and len(node.args) == 1 and _is_even(node.args[0]):
             node.func = _unsigned_owner(node.func)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        self.generic_visit(node)
+        if any(called(item.context_expr) in ("no_grad", "inference_mode") for item in node.items):
+            node.body = [_without_detach(statement) for statement in node.body]
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        self.generic_visit(node)
+        first = node.body[0]
+        if isinstance(first, ast.If) and not first.orelse and ast.dump(first.test) == ast.dump(node.test):
+            node.body[:1] = first.body  # it holds already
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -110,6 +130,18 @@ class _Canonical(ast.NodeTransformer):
         return node
 
 
+class _Detached(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        alone = called(node) == "detach" and not node.args and isinstance(node.func, ast.Attribute)
+        return node.func.value if alone and isinstance(node.func, ast.Attribute) else node
+
+
+def _without_detach(node: Any) -> Any:
+    """Return code without ``.detach()``, where what it gives has no graph anyway."""
+    return _Detached().visit(node)
+
+
 def _prune(tree: ast.AST) -> bool:
     """Remove statements that do nothing from every block, once; return whether there were any."""
     unread = _unread(tree)
@@ -129,7 +161,7 @@ def _kept(block: Sequence[ast.stmt], unread: Callable[[str], bool]) -> Iterator[
     for place, item in enumerate(block):
         if isinstance(item, ast.If) and isinstance(item.test, ast.Constant):
             yield from item.body if item.test.value else item.orelse
-        elif not (_is_empty(item) or _is_dead_store(item, block[place + 1 :], unread)):
+        elif not (_is_empty(item) or _is_dead(item, block[place + 1 :], unread)):
             yield item
         if isinstance(item, _ENDS):
             return
@@ -143,8 +175,10 @@ def _is_empty(item: ast.stmt) -> bool:
     return isinstance(item, ast.Pass)
 
 
-def _is_dead_store(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], bool]) -> bool:
-    """Return whether nobody reads what a statement binds, or it is bound anew before."""
+def _is_dead(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], bool]) -> bool:
+    """Return whether nobody reads what a statement binds or appends, or it is bound anew before."""
+    if name := _appended_to(item):
+        return unread(name)
     if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign) or item.value is None:
         return False
     targets = item.targets if isinstance(item, ast.Assign) else [item.target]
@@ -163,6 +197,19 @@ def _is_dead_store(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[s
     )
 
 
+def _appended_to(item: ast.AST) -> str:
+    """Return the name of the list that a statement does nothing but append to; "" for any other statement."""
+    value = item.value if isinstance(item, ast.Expr) else None
+    if (
+        not isinstance(value, ast.Call)
+        or called(value) not in ("append", "extend")
+        or not all(map(is_pure, value.args))
+    ):
+        return ""
+    owner = value.func.value if isinstance(value.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) else ""
+
+
 def _mark_filled(block: Sequence[ast.stmt]) -> None:
     """Give buffers one name whatever they hold at first, where all of it is written before it is read."""
     for place, item in enumerate(block):
@@ -178,6 +225,14 @@ def _fills(statement: ast.stmt, name: str, made: str) -> bool:
     """Return whether a statement writes every element of a buffer, as ``for i in range(n): name[i] = …`` does."""
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0]) in (f"{name}[:]", f"{name}[...]")
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        given = [*statement.value.args, *statement.value.keywords]
+        own = ast.unparse(statement.value.func).rpartition(".")[0] == name
+        return (
+            own
+            and called(statement.value) in WORDS["overwriting"]
+            and not any(_mentions(one, [name]) for one in given)
+        )
     if not (isinstance(statement, ast.For) and called(statement.iter) in ("range", "enumerate")):
         return False
     assert isinstance(statement.iter, ast.Call)
@@ -197,9 +252,11 @@ def _fills(statement: ast.stmt, name: str, made: str) -> bool:
 def _unread(tree: ast.AST) -> Callable[[str], bool]:
     """Return a test for local names that nobody reads; counters that are only counted are not read."""
     read, kept = set[str](), set[str]()
+    lists = _own_lists(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            read.add(node.id)
+            if node.id not in lists:
+                read.add(node.id)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             read.update(node.names)
         elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
@@ -216,6 +273,22 @@ def _unread(tree: ast.AST) -> Callable[[str], bool]:
     if read & {"eval", "exec", "locals", "vars", "dir"}:
         return lambda name: False
     return lambda name: name not in read
+
+
+def _own_lists(tree: ast.AST) -> set[str]:
+    """Return the local names of lists that begin empty, and to which is only ever appended."""
+    uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    known = Counter(
+        name for node in ast.walk(tree) if isinstance(node, ast.stmt) and (name := _appended_to(node))
+    )
+    made = Counter(
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List) and not node.value.elts
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+    return {name for name in made if uses[name] == known[name] + made[name]}
 
 
 def _mentions(node: ast.AST, names: Sequence[str]) -> bool:

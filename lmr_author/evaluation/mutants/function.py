@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import (
+    ExpressionContext,
+    ExpressionContextProvider,
+    MetadataWrapper,
+    PositionProvider,
+)
 
 from lmr_author.code import Definition, Module, bound_by, parameters
+from lmr_author.evaluation.mutants.names import WORDS, changed_name, kinds, last_name
 
 HEADER = "if 1:\n"
 """Stands above an indented function while it is parsed."""
@@ -39,6 +46,7 @@ class Function:
         self.header = "" if text[0] in "da" else HEADER
         wrapper = MetadataWrapper(cst.parse_module(self.header + text), unsafe_skip_copy=True)
         self._positions = wrapper.resolve(PositionProvider)
+        self._contexts = wrapper.resolve(ExpressionContextProvider)
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self._add_children(wrapper.module)
         self.node = next(node for node in self.parents if isinstance(node, cst.FunctionDef))
@@ -128,6 +136,68 @@ class Function:
             for name, text in found.items()
             if text and name in read and name.count(".") == 1 and name.startswith("self.")
         }
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[str, ...], ...]:
+        """The variables, attributes and keys of one kind, each as it is written: who means one may write another."""
+        return kinds(self.ast, self.attributes)
+
+    @cached_property
+    def objects(self) -> frozenset[str]:
+        """The parameters of which attributes or items are taken: tensors, lists, and other things that may change."""
+        owners = {
+            item.value.id
+            for item in ast.walk(self.ast)
+            if isinstance(item, ast.Attribute | ast.Subscript) and isinstance(item.value, ast.Name)
+        }
+        names = {item.arg for item, _ in parameters(self.ast.args)}
+        return frozenset((names & owners) - {"self", "cls"})
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The names of what the function changes in place."""
+        return frozenset(name for item in ast.walk(self.ast) if (name := changed_name(item)))
+
+    def is_read(self, node: cst.CSTNode) -> bool:
+        """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
+        parent = self.parents[node]
+        if isinstance(parent, cst.Call) and parent.func is node:
+            return False
+        return self._contexts.get(node) is ExpressionContext.LOAD and not isinstance(parent, cst.Param)
+
+    @staticmethod
+    def source(node: cst.CSTNode) -> str:
+        """Return a node as Python."""
+        return cst.Module([]).code_for_node(node)
+
+    @staticmethod
+    def depends_on_order(loop: cst.For) -> bool:
+        """Return whether a loop may give something else when it runs backwards, as far as its source tells.
+
+        A sum does not: it differs by rounding only.
+        """
+        try:
+            tree = ast.parse(textwrap.dedent(Function.source(loop))).body[0]
+        except SyntaxError:
+            return False
+        assert isinstance(tree, ast.For)
+        bound = {name.id for name in ast.walk(tree.target) if isinstance(name, ast.Name)}
+        read = {
+            name.id
+            for name in ast.walk(tree)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+        }
+        for item in (inner for statement in tree.body for inner in ast.walk(statement)):
+            if isinstance(item, ast.Return | ast.Break | ast.Yield):
+                return True
+            if isinstance(item, ast.Call) and last_name(item.func) in WORDS["ordered"]:
+                return True
+            if isinstance(item, ast.Assign) and not bound.issuperset(read):
+                names = {target.id for target in item.targets if isinstance(target, ast.Name)}
+                own = {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)}
+                if names & own:  # x = f(x, i): what one step leaves, the next goes on with
+                    return True
+        return False
 
     @cached_property
     def statements(self) -> list[Any]:

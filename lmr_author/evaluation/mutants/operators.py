@@ -8,20 +8,16 @@ one. Titles and examples of all of them are in ``operators.toml``.
 from __future__ import annotations
 
 import ast
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import libcst as cst
 
 from lmr_author.code import parameters
 from lmr_author.evaluation.mutants.function import Function
+from lmr_author.evaluation.mutants.names import TABLES, WORDS
 
-TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
-WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
-"""Names of functions, methods and keywords, by what they have in common."""
 DIMENSIONS: dict[str, frozenset[str]] = {
     name: frozenset(text.split()) for name, text in TABLES["dimensions"].items()
 }
@@ -32,6 +28,7 @@ ATOMS = (
     cst.Name, cst.BaseNumber, cst.BaseString, cst.Call, cst.Attribute, cst.Subscript, cst.List, cst.Dict, cst.Set,
 )  # fmt: skip
 WILD = ("x", "y", "z")
+ENDLESS = ("count", "cycle", "repeat")
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -143,6 +140,25 @@ def _is_literal(node: Any) -> bool:
     return any(isinstance(side, cst.BaseString) for side in sides)
 
 
+def dropped_term(node: Any, code: Function) -> Edits:
+    """Leave one of three operands of a minimum out, or one item of a list that a call is given."""
+    if isinstance(node, cst.Call) and code.called(node) in WORDS["bounds"] and len(node.args) > 2:
+        if not any(item.star or item.keyword for item in node.args):
+            yield from (node.with_changes(args=_without(node.args, place)) for place in range(len(node.args)))
+    elif (
+        isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg) and 1 < len(node.elements) < 5
+    ):
+        for place in range(len(node.elements)):
+            yield node.with_changes(elements=_without(node.elements, place))
+
+
+def _without(items: Sequence[Any], place: int) -> list[Any]:
+    """Return items with commas between them, without one; the last has the comma that the last had."""
+    kept = [item for number, item in enumerate(items) if number != place]
+    kept[-1] = kept[-1].with_changes(comma=items[-1].comma)
+    return kept
+
+
 def condition(node: Any, code: Function) -> Edits:
     """Negate the test of an ``if``; take the condition of a comprehension away."""
     if isinstance(node, cst.If | cst.While) and not isinstance(node.test, cst.Comparison):
@@ -165,6 +181,9 @@ def constant(node: Any, code: Function) -> Edits:
     outer = code.parents[parent] if isinstance(parent, cst.UnaryOperation) else parent
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
         return  # "off by one" has slices and indices
+    call = code.called(code.parents[outer])
+    if call == "flatten" or (outer is not parent and call in WORDS["layouts"]):
+        return  # the same numbers in another shape, or an error: any negative size is the one that is left over
     if isinstance(node, cst.Name):
         if node.value in ("True", "False"):
             yield cst.Name(str(node.value != "True"))
@@ -340,13 +359,68 @@ def off_by_one(node: Any, code: Function) -> Edits:
         yield Edit(node.value, parsed(str(value + 1)))
 
 
+def other_variable(node: Any, code: Function) -> Edits:
+    """Put the next variable of the same kind in the place of one that is read."""
+    if isinstance(node, cst.Name | cst.Attribute | cst.Subscript) and code.is_read(node):
+        name = code.source(node)
+        for group in code.kinds:
+            if name in group:
+                yield operand(parsed(group[(group.index(name) + 1) % len(group)]))  # type: ignore[arg-type]
+                return
+
+
+def changed_argument(node: Any, code: Function) -> Edits:
+    """Change a parameter itself: by an operator, by the method that does so, or by leaving out the copy of it."""
+    if isinstance(node, cst.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0].target, node.value
+        name = target.value if isinstance(target, cst.Name) else ""
+        if name in code.objects and isinstance(value, cst.BinaryOperation) and _is_name(value.left, name):
+            operator = _AUGMENTED.get(type(value.operator))
+            if operator is not None:
+                yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
+        given = code.called(value) in WORDS["copies"] and _copied(value)
+        if given and code.source(given) in code.objects and name in code.changed:
+            yield Edit(value, given)
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        owner, method = node.func.value, node.func.attr
+        if isinstance(owner, cst.Name) and owner.value in code.objects and method.value in WORDS["in_place"]:
+            yield Edit(method, cst.Name(f"{method.value}_"))
+
+
+_AUGMENTED: dict[type[cst.BaseBinaryOp], type[cst.BaseAugOp]] = {
+    cst.Add: cst.AddAssign, cst.Subtract: cst.SubtractAssign, cst.Multiply: cst.MultiplyAssign,
+    cst.Divide: cst.DivideAssign,
+}  # fmt: skip
+
+
+def _is_name(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
+def _copied(call: Any) -> Any:
+    """Return what is copied by ``x.clone()``, ``list(x)`` or ``copy.deepcopy(x)``; None for other calls."""
+    if not call.args:
+        return call.func.value if isinstance(call.func, cst.Attribute) else None
+    return call.args[0].value if len(call.args) == 1 else None
+
+
+def reversed_order(node: Any, code: Function) -> Edits:
+    """Run a loop backwards whose body depends on the order."""
+    if not isinstance(node, cst.For) or node.asynchronous or code.called(node.iter) in ENDLESS:
+        return
+    if code.depends_on_order(node):
+        rewrite = Rewrite(cst.Name("x"), parsed("list(x)[::-1]"))
+        yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
+
+
 def fewer_elements(node: Any, code: Function) -> Edits:
-    """Go through the last element alone; of a comprehension also the first alone. Reduce without the first."""
-    endless = ("count", "cycle", "repeat")
+    """Go through the last element alone, or all but it; of a comprehension the first. Reduce without the first."""
     if isinstance(node, cst.For | cst.CompFor):
-        if node.asynchronous or code.called(node.iter) in endless:
+        if node.asynchronous or code.called(node.iter) in ENDLESS:
             return
-        for bounds in ("-1:", ":1") if isinstance(node, cst.CompFor) else ("-1:",):
+        # A range with one step fewer is "off by one".
+        fewer = (":1",) if isinstance(node, cst.CompFor) else (":-1",) * (code.called(node.iter) != "range")
+        for bounds in ("-1:", *fewer):
             rewrite = Rewrite(cst.Name("x"), parsed(f"list(x)[{bounds}]"))
             yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
     elif code.called(node) in WORDS["over_elements"] and isinstance(node.func, cst.Attribute):
