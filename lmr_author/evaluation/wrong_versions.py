@@ -18,7 +18,9 @@ from lmr_author.texts import counted
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""
-MOST_BY_SCRIPT = 20
+FEWEST = 30
+"""Fewer mutants prove nothing where more can be made: they may die by chance."""
+MOST_BY_SCRIPT = FEWEST
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
 MAX_ARGUMENTS = 4
 """How many different "return this argument" versions are tried."""
@@ -75,14 +77,14 @@ def mutants_die(on: Subject) -> GateResult:
     pair = bench.definitions
     if pair is None or isinstance(pair[0].node, ast.ClassDef):
         return failed(*_UNCLEAR)
-    usual = MOST_BY_SCRIPT if on.handwritten else MUTANTS
     most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
     if not most:
         return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
     accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
     paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
     functions = [function for function, _ in bench.pairs]
-    sample = mutants_to_try(bench.golden_module, functions, paths, most)
+    every = mutants_to_try(bench.golden_module, functions, paths)
+    sample = every if most >= len(every) else mutants_to_try(bench.golden_module, functions, paths, most)
     tried = [item for item in sample if item.id not in accepted]
     if not tried:
         none_left = "every wrong version is accepted"
@@ -102,7 +104,7 @@ def mutants_die(on: Subject) -> GateResult:
         "killed": len(tried) - len(survivors),
         "accepted": len(sample) - len(tried),
         "method": judge.method,
-        "few": len(sample) == most < usual,
+        "made": len(every),
         "survivors": [
             {
                 "id": item.id,
@@ -121,7 +123,7 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
     """Return the result of ``mutants-die`` from its figures.
 
     Args:
-        detail: mutants, killed, accepted, method, few and survivors, as stored.
+        detail: mutants, killed, accepted, method, made and survivors, as stored.
         accepted: survivors that were accepted since.
     """
     left = [item for item in detail["survivors"] if item["id"] not in accepted]
@@ -131,7 +133,9 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
     figures = {"mutants": tried, "accepted": known, "score": round(score, 4), "survivors": left}
     also = f", {known} accepted as equivalent" if known else ""
     method = detail.get("method", RecordingJudge.method)
-    message = f"{detail['killed']} of {tried} mutants fail ({whole_percent(score)}, {method}){also}"
+    left_out = detail.get("made", 0) - tried - known
+    share = f"{left_out} more were not tried" if left_out > 0 else whole_percent(score)
+    message = f"{detail['killed']} of {tried} mutants fail ({share}, {method}){also}"
     status, hint = GateStatus.PASSED, ""
     if score < NEEDED:
         status = GateStatus.FAILED
@@ -142,9 +146,9 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
             f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
             "lmr-author evaluate --accept-mutant ID --accept-mutant 40-52 --reason TEXT"
         )
-    elif detail.get("few"):  # a handful that fails by chance proves nothing
-        status, hint = GateStatus.UNPROVEN, "evaluate without --mutants"
-        message += "; fewer than the number that proves it"
+    elif tried < FEWEST and left_out > 0:
+        status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
+        message += f"; fewer than {FEWEST} prove nothing"
     return GateResult(MUTANTS_DIE, status, message, hint, detail={**detail, **figures})
 
 

@@ -55,6 +55,8 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
         texts[path] = _in_words(node)
         if option:
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
+            if depth == 0:
+                traits.extend(Trait(path, kind, value) for kind, value in _order(node))
         if depth < DEEPEST:
             below = [
                 (path + step, item, depth + 1, option and own) for step, item, own in _named(node, names)
@@ -105,8 +107,6 @@ def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
         yield "type", describe(dict(node, v=[])) if isinstance(node.get("v"), list) else describe(node)
         if node["$"] in ("list", "tuple", "set", "frozenset", "dict"):
             yield "size", _amount(len(node["v"]))
-        if node["$"] in ("list", "tuple"):
-            yield from _order(node["v"])
 
 
 def _of_numbers(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
@@ -124,8 +124,6 @@ def _of_numbers(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> Iterator[Tu
         yield "range", number_range(data)
         return
     if isinstance(data, list):
-        if len(shape) == 1:
-            yield from _order(data)
         zeros = bool(data) and all(item == 0 for item in _flat(data))
     else:
         buffer = buffers.get(str(node.get("file")))
@@ -158,9 +156,14 @@ def _amount(size: int) -> str:
     return "none" if size == 0 else "one" if size == 1 else "several"
 
 
-def _order(items: List[Any]) -> Iterator[Tuple[str, str]]:
-    """Yield how numbers are sorted: a loop that runs backwards, or breaks ties otherwise, shows by it."""
-    if not 2 <= len(items) <= MOST_ORDERED or not all(isinstance(item, (int, float)) for item in items):
+def _order(node: Any) -> Iterator[Tuple[str, str]]:
+    """Yield how an argument's numbers are sorted: a loop that runs backwards, or breaks ties otherwise, shows by it."""
+    node = tagged(node)
+    sequence = isinstance(node, dict) and (node["$"] in ("list", "tuple") or len(node.get("shape", ())) == 1)
+    items = node.get("v", node.get("data")) if sequence else None
+    if not isinstance(items, list) or not 2 <= len(items) <= MOST_ORDERED:
+        return
+    if not all(isinstance(item, (int, float)) for item in items):
         return
     steps = [(items[place], items[place + 1]) for place in range(len(items) - 1)]
     if all(a == b for a, b in steps):

@@ -98,6 +98,7 @@ def changes(body: str) -> list[str]:
         ("torch.cuda.synchronize()\nreturn x * y", "synchronize"),
         ("z = torch.zeros(y)\nz.copy_(x)\nreturn z", "ones"),
         ("for i in x:\n    y += i\nreturn y", "[::-1]"),
+        ("for i in x:\n    z = i * 2\n    z = z + 1\n    y += z\nreturn y", "[::-1]"),
         ("return F.mse_loss(x, y)", "mse_loss(y, x)"),
         ("return (x - y) ** 2", "(y - x) ** 2"),
         ("return (x - y).abs()", "(y - x).abs()"),

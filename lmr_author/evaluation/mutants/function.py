@@ -181,22 +181,18 @@ class Function:
         except SyntaxError:
             return False
         assert isinstance(tree, ast.For)
-        bound = {name.id for name in ast.walk(tree.target) if isinstance(name, ast.Name)}
-        read = {
-            name.id
-            for name in ast.walk(tree)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
-        }
+        fresh = {name.id for name in ast.walk(tree.target) if isinstance(name, ast.Name)}
         for item in (inner for statement in tree.body for inner in ast.walk(statement)):
             if isinstance(item, ast.Return | ast.Break | ast.Yield):
                 return True
             if isinstance(item, ast.Call) and last_name(item.func) in WORDS["ordered"]:
                 return True
-            if isinstance(item, ast.Assign) and not bound.issuperset(read):
+            if isinstance(item, ast.Assign):
                 names = {target.id for target in item.targets if isinstance(target, ast.Name)}
-                own = {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)}
-                if names & own:  # x = f(x, i): what one step leaves, the next goes on with
+                read = {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)}
+                if (names & read) - fresh:  # x = f(x, i): each step goes on with what the one before has left
                     return True
+                fresh |= names
         return False
 
     @cached_property
