@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.masking import leftovers, look_alikes
 from lmr_author.masking.body import mask_source
 from lmr_author.masking.context import Proposal, propose
@@ -74,6 +75,7 @@ class MaskResult:
     also: tuple[AlsoMasked, ...] = ()
 
 
+@changes_task
 def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     """Mask one or more functions of a task's repository, and look-alikes along with them.
 
