@@ -184,8 +184,9 @@ def _start(
         try:
             with HeldInterrupts():
                 process = subprocess.Popen(
-                    [*_dying_with_us(argv[0], env), *argv], cwd=cwd, env=None if env is None else dict(env), pass_fds=pass_fds,
-                    stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                    [*_dying_with_us(argv[0], env), *argv], cwd=cwd, env=None if env is None else dict(env),
+                    pass_fds=pass_fds, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    start_new_session=True,
                 )  # fmt: skip
         except FileNotFoundError as error:
             if error.filename == argv[0]:
