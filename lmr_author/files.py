@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any
 
+from lmr_author import owner
 from lmr_author.errors import LmrError, UnsafePathError, UsageError
 
 CACHE_FOLDERS = frozenset(
@@ -74,7 +75,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write a file atomically: temporary file beside it, fsync, rename. Keeps an existing file's mode."""
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=path.parent)
+    beside = _beside(path)
+    remove_abandoned(path.parent, beside)
+    handle, temporary = tempfile.mkstemp(prefix=beside + _mine(), suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -90,7 +93,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 def require_writable(path: Path) -> None:
     """Raise at once the OSError that writing a file would raise after long work."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
-    with tempfile.NamedTemporaryFile(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=folder):
+    with tempfile.NamedTemporaryFile(prefix=_beside(path) + _mine(), suffix=".tmp", dir=folder):
         pass
 
 
@@ -284,13 +287,66 @@ def is_lfs_pointer(path: Path) -> bool:
         return False
 
 
+# Temporary files and folders carry their owner in their names (:mod:`lmr_author.owner`). What a killed process has
+# left is removed when another one makes the same, or opens the same task for writing.
+
+TEMPORARY = "lmr-author-"
+"""Start of the names of our folders in TMPDIR."""
+
+
+def _beside(final: Path) -> str:
+    """Return the start of temporary names for a file or folder, in its own folder."""
+    return f".{final.name[:60]}."
+
+
+def _mine() -> str:
+    return f"{owner.me()}."
+
+
+def remove_abandoned(folder: Path, start: str, *, below: bool = False) -> None:
+    """Remove temporary files and folders in a folder whose owner was killed.
+
+    Args:
+        start: of their names.
+        below: also in all folders below.
+    """
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            whose = owner.of_name(entry.name) if entry.name.startswith(start) else ""
+            if whose and owner.is_gone(whose):
+                with suppress(FileNotFoundError):  # another process of ours was faster
+                    if entry.stat(follow_symlinks=False).st_uid == os.geteuid():  # else it cannot be removed
+                        remove(Path(entry.path))
+            elif below and entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+
+
+def remove_abandoned_temporaries() -> None:
+    """Remove what killed processes of ours left in TMPDIR."""
+    remove_abandoned(Path(tempfile.gettempdir()), TEMPORARY)
+
+
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """Yield a folder for the time of the block, which only this user may read; an interrupt leaves nothing of it."""
+    """Yield a folder for the time of the block, which only this user may read; an interrupt leaves nothing of it.
+
+    Args:
+        prefix: start of its name; in TMPDIR, one that begins with :data:`TEMPORARY`.
+        parent: None for TMPDIR.
+    """
+    if parent is None:
+        remove_abandoned_temporaries()
+    else:
+        remove_abandoned(parent, prefix)
     folder: Path | None = None
     try:
         with HeldInterrupts():
-            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            folder = Path(tempfile.mkdtemp(prefix=prefix + _mine(), dir=parent))
         yield folder
     finally:
         if folder is not None:
@@ -310,7 +366,10 @@ def staged_folder(final: Path) -> Iterator[Path]:
     try:
         with HeldInterrupts():
             final.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
+            remove_abandoned(final.parent, _beside(final))
+            staging = Path(
+                tempfile.mkdtemp(prefix=_beside(final) + _mine(), suffix=".partial", dir=final.parent)
+            )
         staging.chmod(0o777 & ~_umask())
         yield staging
         os.rename(staging, final)

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -183,8 +184,9 @@ def _start(
         try:
             with HeldInterrupts():
                 process = subprocess.Popen(
-                    list(argv), cwd=cwd, env=None if env is None else dict(env), pass_fds=pass_fds,
-                    stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                    [*_dying_with_us(argv[0], env), *argv], cwd=cwd, env=None if env is None else dict(env),
+                    pass_fds=pass_fds, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    start_new_session=True,
                 )  # fmt: skip
         except FileNotFoundError as error:
             if error.filename == argv[0]:
@@ -196,6 +198,30 @@ def _start(
                 process.__exit__(None, None, None)
             raise
     return process
+
+
+def _dying_with_us(program: str, env: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Return the words before a command that make the kernel kill it when we are killed; () where nothing can.
+
+    The kernel's own way is PR_SET_PDEATHSIG, set in the child. Python sets it only in a ``preexec_fn``, which can
+    deadlock where there are threads; setpriv sets it and becomes the program. It acts when the thread that started the
+    program ends: :func:`run` stays in that thread to the program's end. Between fork and setpriv, about a millisecond,
+    a kill leaves the program, which then runs to its own end. macOS and busybox have no such setpriv.
+    """
+    # A program that cannot be found is left to Popen, whose error says so.
+    known = shutil.which(program, path=(os.environ if env is None else env).get("PATH", os.defpath))
+    setpriv = _setpriv()
+    return (setpriv, "--pdeathsig", "KILL", "--") if known and setpriv else ()
+
+
+@cache
+def _setpriv() -> str:
+    """Return the path of a setpriv that knows --pdeathsig (util-linux 2.33 and newer); "" for none."""
+    path = shutil.which("setpriv")
+    if path is None:
+        return ""
+    done = subprocess.run([path, "--help"], check=False, capture_output=True, stdin=subprocess.DEVNULL)
+    return path if b"--pdeathsig" in done.stdout else ""
 
 
 def _await_exit(process: subprocess.Popen[bytes], exited: threading.Event) -> None:

@@ -10,7 +10,8 @@ import typer
 from typer import Option
 from typer.main import get_command
 
-from lmr_author import __version__
+from lmr_author import __version__, locks
+from lmr_author.cli import ui
 from lmr_author.cli.boundary import guarded
 from lmr_author.cli.commands import group, load
 from lmr_author.errors import EXIT_INTERRUPTED, UsageError
@@ -102,6 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the program and return its exit code. A user's mistake never shows a traceback."""
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
+    locks.on_wait = ui.show_wait
     return guarded(lambda: run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 from collections.abc import Callable
 
+from lmr_author import owner
 from lmr_author.cli import ui
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
@@ -20,7 +20,7 @@ def guarded(run: Callable[[], int]) -> int:
         _say(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        print("\ninterrupted: nothing was left half-written", file=sys.stderr)
+        print("\ninterrupted: no file was left half-written, and what was complete is kept", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`lmr-author validate | head`): not an error of ours, and not worth a word.
@@ -36,12 +36,8 @@ def guarded(run: Callable[[], int]) -> int:
         return _bug()
 
 
-_OURS = re.compile(r"(^|/)\.([^/]+)\.[a-z0-9_]{8}\.(?:tmp|partial)$")
-"""A name that we write a file under before it gets its own (:mod:`lmr_author.files`)."""
-
-
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
-    path = _OURS.sub(r"\1\2", str(error.filename)) if error.filename else "this file system"
+    path = owner.final_path(str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",
         errno.EDQUOT: "free some of your quota and run the command again",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from lmr_author import locks
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOption, current_task
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
@@ -46,18 +48,20 @@ def vet(
     vetting_room.require_local(paper, repo)
     options, place, of_task = _options(paper, repo, repo_url, task, asking=asking)
     options, place = replace(options, offline=offline), out or place
-    known, override = vetting_room.stored_answers(place)
-    with ui.progress("gathering evidence") as progress:
-        vetting = vetting_room.gather(options, progress)
-    if (paper is not None or not of_task) and (known or override):
-        vetting_room.require_same_paper(place, vetting)
-    vetting = vetting_room.with_answers(vetting, {**known, **given}, override_licence or override)
-    if output is Format.text:
-        _show_sources(vetting)
-    vetting.to_record().write(place)
-    if asking:
-        vetting = ask_questions(vetting, lambda now: now.to_record().write(place))
-    elif output is Format.text:
+    # From reading the answers to writing them: two at once would lose those of the first.
+    with locks.held(place.parent.parent) if of_task and out is None else nullcontext():
+        known, override = vetting_room.stored_answers(place)
+        with ui.progress("gathering evidence") as progress:
+            vetting = vetting_room.gather(options, progress)
+        if (paper is not None or not of_task) and (known or override):
+            vetting_room.require_same_paper(place, vetting)
+        vetting = vetting_room.with_answers(vetting, {**known, **given}, override_licence or override)
+        if output is Format.text:
+            _show_sources(vetting)
+        vetting.to_record().write(place)
+        if asking:
+            vetting = ask_questions(vetting, lambda now: now.to_record().write(place))
+    if not asking and output is Format.text:
         _show_questions(vetting)
     if output is Format.json:
         ui.print_json(vetting.to_record().to_json())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import masking, processes, resources
+from lmr_author import files, masking, owner, processes, resources
 from lmr_author.errors import LmrError
 from lmr_author.evaluation import evaluate
 from lmr_author.new_task import new_task
@@ -19,6 +19,9 @@ from lmr_author.recording import record
 from lmr_author.reporting import status
 from lmr_author.task import Finding, GateResult, Progress, Task
 from lmr_author.validation.run import validate
+
+UNFINISHED = ".unfinished-demo"
+"""File in a demo's folder until it is complete: the process that makes it."""
 
 OnCommand = Callable[[str], None]
 """Receives each command, as an annotator would type it, before it runs."""
@@ -47,8 +50,8 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
     """Author a complete task from ``templates/demo``.
 
     Args:
-        folder: where to work; a folder that does not exist yet. None: ``lmr-author-demo`` here, or the
-            next free ``lmr-author-demo-N``.
+        folder: where to work; a folder that does not exist yet, is empty, or holds a demo that was stopped, which
+            is completed. None: ``lmr-author-demo`` here, or the next such ``lmr-author-demo-N``.
         sandbox: ``"local"`` or ``"docker"``.
         base_image: base of the task's image (docker).
         hooks: what is told on the way.
@@ -57,14 +60,19 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
         LmrError: the folder exists, git or the sandbox is missing.
     """
     work = folder or _free_folder()
-    if work.exists():
+    if not _is_usable(work):
         raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
-    work.mkdir(parents=True)
+    files.write_text(work / UNFINISHED, owner.me())
     recipe = json.loads(resources.template("demo/demo.json"))
+    # Each step is there as a whole or not at all, and nothing in the folder is ever removed: it may be in use.
     paper, repository = _lay_out(work, recipe)
-    task = _new_task(work, paper, repository, recipe, hooks)
-    _mask(task, recipe, hooks)
-    _record(task, recipe, sandbox, base_image, hooks)
+    task = Task(work / "tasks" / f"{recipe['instance_id']}-{recipe['name']}")
+    if not task.info_path.is_file():
+        _new_task(work, paper, repository, recipe, hooks)
+    if not task.load().implementations:
+        _mask(task, recipe, hooks)
+    if not any(task.unit_test(info, one).is_file() for info in [task.load()] for one in info.implementations):
+        _record(task, recipe, sandbox, base_image, hooks)
     hooks.command("lmr-author validate")
     report = validate([task])
     hooks.result(report)
@@ -74,6 +82,7 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
     hooks.result(result)
     hooks.command("lmr-author status")
     hooks.result(status.status(task))
+    (work / UNFINISHED).unlink()
     return DemoResult(task, tuple(report.findings), result)
 
 
@@ -84,27 +93,35 @@ def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
 
     bundled = resources.folder("templates") / "demo"
     paper = work / "paper.pdf"
-    shutil.copyfile(bundled / "paper.pdf", paper)
-    repository = work / str(recipe["repo_folder_name"])
-    shutil.copytree(bundled / "repository", repository, ignore=shutil.ignore_patterns("__pycache__"))
+    files.write_bytes(paper, (bundled / "paper.pdf").read_bytes())
+    final = work / str(recipe["repo_folder_name"])
+    if final.exists():
+        return paper, final
     commit = recipe["commit"]
-    try:
-        made = git.Repo.init(repository, initial_branch="main")
-        made.git.add("--all", "--force")
-        person = {"NAME": commit["author"], "EMAIL": commit["email"], "DATE": commit["date"]}
-        variables = {
-            f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in person.items()
-        }
-        made.git.commit(
-            "--no-gpg-sign", "--no-verify", "-m", commit["message"], env={**os.environ, **variables}
+    with files.staged_folder(final) as repository:
+        shutil.copytree(
+            bundled / "repository",
+            repository,
+            ignore=shutil.ignore_patterns("__pycache__"),
+            dirs_exist_ok=True,
         )
-        made.close()
-    except git.exc.GitCommandNotFound as error:
-        raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
-    return paper, repository
+        try:
+            made = git.Repo.init(repository, initial_branch="main")
+            made.git.add("--all", "--force")
+            person = {"NAME": commit["author"], "EMAIL": commit["email"], "DATE": commit["date"]}
+            variables = {
+                f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in person.items()
+            }
+            made.git.commit(
+                "--no-gpg-sign", "--no-verify", "-m", commit["message"], env={**os.environ, **variables}
+            )
+            made.close()
+        except git.exc.GitCommandNotFound as error:
+            raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
+    return paper, final
 
 
-def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any], hooks: DemoHooks) -> Task:
+def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any], hooks: DemoHooks) -> None:
     tasks = work / "tasks"
     hooks.command(
         f"lmr-author new-task {paper.name} --repo ./{repository.name} --id {recipe['instance_id']} "
@@ -125,7 +142,6 @@ def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any],
     made = new_task.new_task(options, hooks.progress)
     hooks.result(made)
     hooks.command(f"cd tasks/{made.task.name}")
-    return made.task
 
 
 def _mask(task: Task, recipe: dict[str, Any], hooks: DemoHooks) -> None:
@@ -165,4 +181,13 @@ def _flags(sandbox: str, base_image: str | None) -> str:
 
 def _free_folder() -> Path:
     names = ("lmr-author-demo", *(f"lmr-author-demo-{number}" for number in range(2, 1000)))
-    return next(Path.cwd() / name for name in names if not (Path.cwd() / name).exists())
+    return next(Path.cwd() / name for name in names if _is_usable(Path.cwd() / name))
+
+
+def _is_usable(work: Path) -> bool:
+    """Return whether a demo may work in a folder: none is there, an empty one, or that of a demo that was stopped."""
+    if not work.is_dir():
+        return not work.exists()
+    files.remove_abandoned(work, f".{UNFINISHED}")
+    maker = files.read_regular(str(work / UNFINISHED), 200)
+    return not any(work.iterdir()) if maker is None else owner.is_gone(maker.decode("ascii", "replace"))

@@ -15,6 +15,7 @@ from lmr_author import __version__, files, resources
 from lmr_author.environment import place
 from lmr_author.environment.failures import Explanation, Failure, explain
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.sandbox import image_tag
 from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
@@ -59,6 +60,7 @@ class BuildResult:
         return self.failure is None and bool(self.imported) and all(item.result.ok for item in self.imported)
 
 
+@changes_task
 def build(
     task: Task,
     say: Progress,

@@ -13,7 +13,7 @@ from lmr_author.environment import lock_file
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.detect import detect
 from lmr_author.environment.packages import known_debian
-from lmr_author.environment.place import RepositoryPlace, Written, require_untouched, text_of, write
+from lmr_author.environment.place import RepositoryPlace, Written, changing, require_untouched, text_of, write
 from lmr_author.environment.recipe import Recipe, SystemPackage
 from lmr_author.errors import LmrError
 from lmr_author.task import TORCH_FAMILY, provenance
@@ -40,18 +40,19 @@ def write_dockerfile(
     dry_run: bool = False,
 ) -> Written:
     """Write the Dockerfile and ``.dockerignore`` of a task; a dry run and a repository alone only give the text."""
-    if not (force or dry_run):
-        require_untouched(place, "Dockerfile")
-    found = detect(place, base_image=base_image, python=python)
-    lock = text_of(place.task.lock) if place.task is not None else ""
-    pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-    made = render(found.recipe, found.base, place.name, pinned=pinned, compiled=compiled)
-    before = provenance.load(place.task).environment if place.task is not None else EnvironmentOrigin()
-    origin = replace(before, base_image=found.base.to_record())
-    written = write(found, "Dockerfile", made, dry_run=dry_run, origin=origin)
-    if place.task is not None and written.path is not None and not place.task.dockerignore.is_file():
-        files.write_text(place.task.dockerignore, render_dockerignore(place.name))
-    return written
+    with changing(place, dry_run=dry_run):
+        if not (force or dry_run):
+            require_untouched(place, "Dockerfile")
+        found = detect(place, base_image=base_image, python=python)
+        lock = text_of(place.task.lock) if place.task is not None else ""
+        pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
+        made = render(found.recipe, found.base, place.name, pinned=pinned, compiled=compiled)
+        before = provenance.load(place.task).environment if place.task is not None else EnvironmentOrigin()
+        origin = replace(before, base_image=found.base.to_record())
+        written = write(found, "Dockerfile", made, dry_run=dry_run, origin=origin)
+        if place.task is not None and written.path is not None and not place.task.dockerignore.is_file():
+            files.write_text(place.task.dockerignore, render_dockerignore(place.name))
+        return written
 
 
 def render(

@@ -48,35 +48,36 @@ def lock(
     Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
     and nobody agreed to a change.
     """
-    say = progress or (lambda _: None)
-    if not (options.force or options.dry_run):
-        place.require_untouched(where, "requirements.lock")
-    date = place.parse_date(options.date) if options.date is not None else where.date
-    found = detect(
-        replace(where, date=date),
-        base_image=options.base_image,
-        python=options.python,
-        goals=_goals(where, options),
-    )
-    base = found.base
-    # Of several for one package the last counts: advice repeats the options of the lock before.
-    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
-    options = replace(options, extra=tuple(extra.values()))
-    recipe, changes = _with_extra(found.recipe, options.extra)
-    options = replace(options, without=_without(recipe, options.without))
-    if options.only_goal:
-        changes = ("only what the goal files import is installed (--only-goal)", *changes)
-    if options.from_python is not None:
-        made = _from_python(recipe, base, options.from_python, options, say, changes)
-    else:
-        made = pin(recipe, base, options, say, changes=changes)
-    if not made.pinned:
-        recipe, made = _relaxed(recipe, base, made, options, changes, say, agree)
-    origin = environment_record(recipe, base, made)
-    found = replace(found, recipe=recipe)
-    return place.write(
-        found, "requirements.lock", made.text, dry_run=options.dry_run, origin=origin, lock=made
-    )
+    with place.changing(where, dry_run=options.dry_run):
+        say = progress or (lambda _: None)
+        if not (options.force or options.dry_run):
+            place.require_untouched(where, "requirements.lock")
+        date = place.parse_date(options.date) if options.date is not None else where.date
+        found = detect(
+            replace(where, date=date),
+            base_image=options.base_image,
+            python=options.python,
+            goals=_goals(where, options),
+        )
+        base = found.base
+        # Of several for one package the last counts: advice repeats the options of the lock before.
+        extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+        options = replace(options, extra=tuple(extra.values()))
+        recipe, changes = _with_extra(found.recipe, options.extra)
+        options = replace(options, without=_without(recipe, options.without))
+        if options.only_goal:
+            changes = ("only what the goal files import is installed (--only-goal)", *changes)
+        if options.from_python is not None:
+            made = _from_python(recipe, base, options.from_python, options, say, changes)
+        else:
+            made = pin(recipe, base, options, say, changes=changes)
+        if not made.pinned:
+            recipe, made = _relaxed(recipe, base, made, options, changes, say, agree)
+        origin = environment_record(recipe, base, made)
+        found = replace(found, recipe=recipe)
+        return place.write(
+            found, "requirements.lock", made.text, dry_run=options.dry_run, origin=origin, lock=made
+        )
 
 
 def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:

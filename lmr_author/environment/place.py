@@ -6,12 +6,13 @@ Records are read leniently: they may be older, or made by hand.
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import files, processes
+from lmr_author import files, locks, processes
 from lmr_author.environment.lock_file import Lock, is_untouched
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.task import Task, TaskInfo, provenance
@@ -80,6 +81,11 @@ def place_alone(folder: Path) -> RepositoryPlace:
     except (git.exc.GitError, ValueError, OSError):
         date = None
     return RepositoryPlace(resolved, None, name, date)
+
+
+def changing(place: RepositoryPlace, *, dry_run: bool) -> AbstractContextManager[None]:
+    """Hold the lock of the task while its files are made; a dry run and a repository alone change nothing."""
+    return nullcontext() if place.task is None or dry_run else locks.held(place.task.root)
 
 
 def require_untouched(place: RepositoryPlace, name: str) -> None:

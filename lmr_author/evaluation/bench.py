@@ -10,7 +10,6 @@ from pathlib import Path
 
 from lmr_author import code, files, processes
 from lmr_author.replay import staging
-from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.task import recording as recorded
@@ -18,14 +17,6 @@ from lmr_author.task.recording import Recording
 
 MUTANTS = 100
 """The most mutants tried of each implementation."""
-
-
-_PREFIX = "lmr-author-bench-"
-
-
-def remove_stale() -> None:
-    """Remove the trees of evaluations that were killed."""
-    owner.remove_folders_of_the_gone(_PREFIX)
 
 
 class Bench:
@@ -63,7 +54,7 @@ class Bench:
         self._ending = ExitStack()
 
     def __enter__(self) -> Bench:
-        self._folder = self._ending.enter_context(files.temporary_folder(owner.folder_prefix(_PREFIX)))
+        self._folder = self._ending.enter_context(files.temporary_folder("lmr-author-bench-"))
         self._folder.chmod(0o755)
         return self
 

@@ -28,6 +28,7 @@ from lmr_author.evaluation.gates import (
 from lmr_author.evaluation.mutants import Mutant, mutants
 from lmr_author.evaluation.resolve import Resolved, resolve
 from lmr_author.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
+from lmr_author.locks import changes_task
 from lmr_author.replay.staging import golden_overlay
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import (
@@ -112,6 +113,7 @@ class EvaluationRun:
         return self.record.passed
 
 
+@changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
     """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
 
@@ -204,6 +206,7 @@ def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 
+@changes_task
 def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[str, str], Evaluation | None]:
     """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
 

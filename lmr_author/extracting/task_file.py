@@ -14,6 +14,7 @@ from typing import Any
 from lmr_author import code, files
 from lmr_author.errors import LmrError, TargetError, UsageError
 from lmr_author.extracting.extract import As, Extraction, extract
+from lmr_author.locks import changes_task
 from lmr_author.masking import locate
 from lmr_author.task import Target, Task, also_masked
 from lmr_author.task.provenance import ExtractedBlock, Provenance
@@ -107,6 +108,7 @@ def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
     return Planned(path, module.data, done)
 
 
+@changes_task
 def write(task: Task, planned: Planned) -> tuple[str, ...]:
     """Keep the original in ``authoring/removed/``, record the extraction, write the file: in this order.
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from lmr_author import code, files
 from lmr_author.checks.instruction import GAP, quotations
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.masking.body import notes_in
 from lmr_author.masking.draft import Documented, DocumentedParameter, documented, sentences
 from lmr_author.masking.notes import MaskNotes, one_line
@@ -178,7 +179,8 @@ def require_category(name: str) -> None:
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
 
 
-def _change(task: Task, one: Implementation, **parts: str) -> None:
+@changes_task
+def _change(task: Task, one: Implementation, /, **parts: str) -> None:
     info = task.load()
     now = next(item for item in info.implementations if item.index == one.index)
     task.save(info.with_implementation(replace(now, **parts)))  # type: ignore[arg-type]

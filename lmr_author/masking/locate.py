@@ -147,12 +147,19 @@ class Chosen:
         path: its file, relative to the repository.
         module: that file as it is now.
         begun: it is masked already, by a command that was killed before ``info.json`` was written.
+        golden: then its file and itself as they were before, so that the same is drafted for it.
     """
 
     path: str
     module: code.Module
     definition: code.Definition
     begun: bool = False
+    golden: tuple[code.Module, code.Definition] | None = None
+
+    @property
+    def unmasked(self) -> tuple[code.Module, code.Definition]:
+        """Its file and itself with a body."""
+        return self.golden or (self.module, self.definition)
 
     @property
     def target(self) -> Target:
@@ -201,9 +208,11 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
         module, definition = find(repository, target)
         module = modules.setdefault(target.path, module)
         golden = _golden(task, info, target.path)
-        begun = {item for item in module.definitions if _is_begun(module, item, golden)}
-        function = function_of(module, definition, begun)
-        chosen.append(Chosen(target.path, module, function, begun=function in begun))
+        originals = {item: _original(module, item, golden) for item in module.definitions}
+        function = function_of(module, definition, {item for item in originals if originals[item]})
+        original = originals[function]
+        pair = (golden, original) if golden and original else None
+        chosen.append(Chosen(target.path, module, function, begun=pair is not None, golden=pair))
     selection = Selection(info, repository, tuple(chosen))
     masked = {one.target: one.index for one in info.implementations}
     for item in chosen:
@@ -224,17 +233,19 @@ def _golden(task: Task, info: TaskInfo, path: str) -> code.Module | None:
     taken = {item.golden_file: item.goal_file for item in info.implementations}
     golden = files.inside(task.root, golden_name(path, taken))
     try:
-        return code.Module.parse(golden.read_bytes(), golden.name) if golden.is_file() else None
+        return code.Module.parse(golden.read_bytes(), path) if golden.is_file() else None
     except SourceError:
         return None
 
 
-def _is_begun(module: code.Module, definition: code.Definition, golden: code.Module | None) -> bool:
-    """Return True for a function that is masked, and not by its author: its golden has another body."""
+def _original(
+    module: code.Module, definition: code.Definition, golden: code.Module | None
+) -> code.Definition | None:
+    """Return a masked function in its golden; None for one that is not masked, or by its author."""
     if golden is None or definition.kind == "class" or not is_masked(definition):
-        return False
+        return None
     pair = code.matching(golden, module, definition.qualname, definition.nth)
-    return pair is not None and not is_masked(pair[0])
+    return pair[0] if pair is not None and not is_masked(pair[0]) else None
 
 
 def function_of(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.masking import leftovers, look_alikes
 from lmr_author.masking.body import mask_source
 from lmr_author.masking.context import Proposal, propose
@@ -74,6 +75,7 @@ class MaskResult:
     also: tuple[AlsoMasked, ...] = ()
 
 
+@changes_task
 def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     """Mask one or more functions of a task's repository, and look-alikes along with them.
 
@@ -210,8 +212,8 @@ def likely_category(item: Chosen) -> str:
 
 
 def _proposals(selection: Selection, item: Chosen) -> tuple[Proposal, ...]:
-    """Return the files proposed as context of a function; none when its body is gone from the file."""
-    return () if item.begun else propose(selection.repository, item.module, item.definition)
+    """Return the files proposed as context of a function."""
+    return propose(selection.repository, *item.unmasked)
 
 
 def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list[str]:
@@ -227,8 +229,8 @@ def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list
 
 def _gpu_hints(selection: Selection) -> list[str]:
     """Name the lines of functions that insist on a GPU."""
-    pending = [item for item in selection.chosen if not item.begun]
-    lines = {item.target: code.gpu_lines(item.definition.node, item.module.tree) for item in pending}
+    functions = ((item.target, *item.unmasked) for item in selection.chosen)
+    lines = {target: code.gpu_lines(definition.node, module.tree) for target, module, definition in functions}
     return [
         f"{target} insists on a GPU (line {listed([str(line) for line in found], 3)} of the original): "
         "`record --cuda-as-cpu` runs it on the CPU"
@@ -244,7 +246,7 @@ def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Describe
     index = indices.get(item.target, free)
     return Implementation(
         index=index,
-        instruction=said.instruction or drafted(task, info, item.path, item.definition, said.notes),
+        instruction=said.instruction or drafted(task, info, item.path, item.unmasked[1], said.notes),
         category=said.category,
         goal_file=item.path,
         goal_function=item.definition.function_name,

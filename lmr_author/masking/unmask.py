@@ -17,6 +17,7 @@ import msgspec
 from lmr_author import code, files
 from lmr_author.checks.instruction import GAP
 from lmr_author.errors import LmrError, TargetError
+from lmr_author.locks import changes_task
 from lmr_author.masking import leftovers, locate, look_alikes
 from lmr_author.masking.body import notes_in, unmask_source
 from lmr_author.masking.instruction import is_drafted
@@ -46,6 +47,7 @@ class UnmaskResult:
     left_out: tuple[str, ...] = ()
 
 
+@changes_task
 def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
     """Restore one masked function, or all of them, byte for byte; a look-alike by its own name.
 

@@ -21,7 +21,6 @@ from inspect_ai.util import concurrency
 from lmr_author.analysis.tables import CC, LC, LI
 from lmr_author.code import FunctionNode, parse
 from lmr_author.errors import LmrError
-from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import logs
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult
@@ -147,8 +146,6 @@ def _judge(
     task: Task, options: CandidateOptions, prediction: Prediction, stop: threading.Event
 ) -> CandidateResult:
     key = task.root, options
-    if not _ready:
-        remove_stale()
     if key not in _ready:
         _ready[key] = TaskScorer(task, options, lambda _: None)
         atexit.register(_ready[key].close)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import atexit
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import wraps
 from logging import getLogger
 from pathlib import Path
@@ -24,6 +23,7 @@ from inspect_ai.tool import bash, text_editor
 from inspect_ai.util import sandbox as sandbox_of
 from inspect_ai.util import store
 
+from lmr_author import files
 from lmr_author.analysis.observations import INPUTS
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import logs
@@ -114,8 +114,9 @@ def agent(
         base_image: base image of the agent's container and of the unit test, in place of the Dockerfile's.
     """
     _check_input(input, INPUTS[1:])
-    folder = Path(tempfile.mkdtemp(prefix="lmr-author-agents-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    ending = ExitStack()
+    atexit.register(ending.close)
+    folder = ending.enter_context(files.temporary_folder("lmr-author-agents-"))
     samples = []
     for one, info, item in _problems(tasks):
         about = {**_about(one, item, "agent", input), "answer_file": f"{tree_path(info)}/{item.goal_file}"}

@@ -15,6 +15,7 @@ from lmr_author.environment.build import prepare, sandbox_of
 from lmr_author.environment.failures import explain_command
 from lmr_author.environment.local import interpreter_for, where_it_runs
 from lmr_author.errors import LmrError, TargetError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.masking import locate
 from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.probe.document import walk
@@ -126,6 +127,7 @@ class _Job:
     work: Path
 
 
+@changes_task
 def record(
     task: Task,
     options: RecordOptions,

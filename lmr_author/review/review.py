@@ -13,6 +13,7 @@ from typing import Any
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.review import checklist
 from lmr_author.review.agreement import Agreement, agreement
 from lmr_author.review.checklist import Checklist
@@ -93,6 +94,7 @@ def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, list[str]]
     return found
 
 
+@changes_task
 def save_review(
     task: Task, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
 ) -> Review:
@@ -162,6 +164,7 @@ def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
     return agreement(merged)
 
 
+@changes_task
 def adjudicate(
     task: Task, item: str, answer: str, reason: str, by: str, path: Path | None = None
 ) -> Standing:

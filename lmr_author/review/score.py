@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import files
+from lmr_author import files, locks
 from lmr_author.code import Definition, Module, find
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import predictions
@@ -114,10 +114,11 @@ def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
     """Store a grade. Raises UsageError for an unknown grade or a missing justification."""
     new = _grade(given, grade, why)
     path = path_of_reviewer(given.task.scores_folder, reviewer)
-    stored = Grades.read(path) if path.exists() else Grades(reviewer=reviewer)
-    same = (new.sha256, new.implementation)
-    kept = [one for one in stored.scores if (one.sha256, one.implementation) != same]
-    replace(stored, scores=(*kept, new)).write(path)
+    with locks.held(given.task.root):
+        stored = Grades.read(path) if path.exists() else Grades(reviewer=reviewer)
+        same = (new.sha256, new.implementation)
+        kept = [one for one in stored.scores if (one.sha256, one.implementation) != same]
+        replace(stored, scores=(*kept, new)).write(path)
     return path
 
 

@@ -14,10 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import processes
+from lmr_author import owner, processes
 from lmr_author.errors import SandboxError
 from lmr_author.files import HeldInterrupts
-from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import (
     DEFAULT_ENV,
     NOBODY,

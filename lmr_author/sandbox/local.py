@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from lmr_author import files, processes
+from lmr_author import files, owner, processes
 from lmr_author.errors import LmrError, SandboxError
-from lmr_author.sandbox import bubblewrap, owner
+from lmr_author.sandbox import bubblewrap
 from lmr_author.sandbox.base import (
     DEFAULT_ENV,
     Command,
@@ -27,9 +27,6 @@ from lmr_author.sandbox.base import (
     signal_code,
 )
 from lmr_author.sandbox.bubblewrap import MountedInterpreter
-
-FOLDER_PREFIX = "lmr-author-run."
-"""Start of the names of folders that stand for mounts where there is no bubblewrap."""
 
 _QUERY = (
     "import json, platform, sys; "
@@ -118,7 +115,7 @@ class LocalSandbox(Sandbox):
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
         """Find the interpreter and check that it runs inside. Kills what killed owners left running."""
         owner.kill(owner.orphans())
-        owner.remove_folders_of_the_gone(FOLDER_PREFIX)
+        files.remove_abandoned_temporaries()
         result = self.run(Command(("python", "-c", "print('ok')")))
         found = self._found()
         if result.stdout.strip() != b"ok":
@@ -251,7 +248,7 @@ def laid_out(command: Command) -> Iterator[Command]:
     with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
     /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
     """
-    with files.temporary_folder(owner.folder_prefix(FOLDER_PREFIX)) as folder:
+    with files.temporary_folder("lmr-author-run-") as folder:
         real = {"/tmp": folder / "tmp"}
         try:
             real["/tmp"].mkdir()

@@ -17,6 +17,7 @@ import msgspec
 
 from lmr_author import files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.locks import changes_task
 from lmr_author.task.findings import Finding
 from lmr_author.task.folder import Task
 from lmr_author.task.record import Code, Record, Text, Time
@@ -102,6 +103,7 @@ def load(task: Task) -> tuple[Accepted, ...]:
     return stored.accepted if stored else ()
 
 
+@changes_task
 def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
     """Store that a finding is accepted, in place of an earlier acceptance of it.
 

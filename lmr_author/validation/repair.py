@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
+from lmr_author import files, locks
 from lmr_author.checks import hygiene
 from lmr_author.checks.leaks import histories, scan
 from lmr_author.checks.lookup import (
@@ -28,6 +28,7 @@ from lmr_author.checks.lookup import (
 )
 from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView, readable
+from lmr_author.errors import LmrError
 from lmr_author.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.validation.report import Report
 
@@ -275,7 +276,19 @@ class RepairPlan:
             yield from difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm="")
 
     def apply(self) -> None:
-        """Make the changes. Raises UnsafePathError when ``authoring/removed/`` leads out of the task."""
+        """Make the changes.
+
+        Raises UnsafePathError when ``authoring/removed/`` leads out of the task; LmrError when another command has
+        changed a file since it was validated.
+        """
+        with locks.held(self.task.root):
+            self._apply()
+
+    def _apply(self) -> None:
+        for change in self.changes:
+            path = self.task.root / change.relative
+            if change.before is not None and path.read_bytes() != change.before:
+                raise LmrError(f"{self.name}/{change.shown} has changed meanwhile", "run the command again")
         for change in self.changes:
             path = self.task.root / change.relative
             files.inside(self.task.root, f"{AUTHORING}/removed/{change.relative}")

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from types import FrameType
 
@@ -142,7 +142,7 @@ def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple
     before = os.environ.get("PYTHONSAFEPATH", "")
     os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may be a foreign repository: import nothing of it
     # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         numbers = {pool.submit(_examine_by_codes, request): number for number, request in requests.items()}
         for future in as_completed(numbers):
@@ -151,6 +151,19 @@ def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple
     finally:
         os.environ["PYTHONSAFEPATH"] = before  # "" is off
         pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent, and end with it: the pool's own pipe stays open in its other workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _examine_by_codes(request: _Request) -> _Result:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from lmr_author import owner
 from lmr_author.errors import SandboxBuildError, SandboxError
-from lmr_author.sandbox import owner
 from lmr_author.sandbox.base import Command
 from lmr_author.sandbox.docker import DockerSandbox
 from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author import files, owner
 from lmr_author.errors import SandboxError
-from lmr_author.sandbox import bubblewrap, local, owner
+from lmr_author.sandbox import bubblewrap
 from lmr_author.sandbox.base import Command, Limits, Mount
 from lmr_author.sandbox.local import LocalSandbox
 
@@ -121,9 +122,9 @@ def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pyte
     gone = subprocess.Popen(["true"])
     gone.wait()
     mine = owner.me()
-    stale = tmp_path / f"lmr-author-run.{gone.pid}.{'.'.join(mine.split('.')[1:])}.abc"
-    kept = tmp_path / f"lmr-author-run.{mine}.abc"
-    foreign = tmp_path / "lmr-author-run.nonsense"
+    stale = tmp_path / f"lmr-author-run-{gone.pid}.{'.'.join(mine.split('.')[1:])}.abcdefgh"
+    kept = tmp_path / f"lmr-author-run-{mine}.abcdefgh"
+    foreign = tmp_path / "lmr-author-run-nonsense"
     for folder in (stale, kept, foreign):
         folder.mkdir()
     inner = os.open(stale, os.O_RDONLY)
@@ -132,7 +133,7 @@ def test_folders_of_a_killed_owner_are_removed(tmp_path: Path, monkeypatch: pyte
         outer, inner = inner, os.open("d", os.O_RDONLY, dir_fd=inner)
         os.close(outer)
     os.close(inner)
-    owner.remove_folders_of_the_gone(local.FOLDER_PREFIX)
+    files.remove_abandoned_temporaries()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept.name, foreign.name])
 
 

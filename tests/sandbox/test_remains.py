@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.sandbox import owner
+from lmr_author import owner
 from lmr_author.sandbox.base import Sandbox
 from tests.sandbox.beats import GRANDCHILD, stopped
 
@@ -37,7 +37,7 @@ def left_by(pid: int) -> list[str]:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     containers = [line for line in listed.stdout.splitlines() if f"owner={pid}." in line]
-    folders = [str(path) for path in Path(tempfile.gettempdir()).glob(f"lmr-author-run.{pid}.*")]
+    folders = [str(path) for path in Path(tempfile.gettempdir()).glob(f"lmr-author-run-{pid}.*")]
     return [*containers, *folders, *map(str, owner.marked(f"{pid}."))]
 
 

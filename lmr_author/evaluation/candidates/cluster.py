@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import atexit
 import io
-import shutil
 import tarfile
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,8 @@ _SECONDS = 10.0
 _LOCK = threading.Lock()
 _READY: dict[str, TaskScorer] = {}
 """On a worker: digest of the archive and options → the task, ready."""
+_ENDING = ExitStack()
+atexit.register(_ENDING.close)
 
 
 def connect(address: str, seconds: float = _SECONDS) -> Client:
@@ -104,10 +105,9 @@ def judge(
     key = f"{files.sha256_bytes(archive)} {options}"
     with _LOCK:
         if key not in _READY:
-            root = Path(tempfile.mkdtemp(prefix="lmr-author-shipped-"))
-            atexit.register(shutil.rmtree, root, ignore_errors=True)
+            root = _ENDING.enter_context(files.temporary_folder("lmr-author-shipped-"))
             _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
-            atexit.register(_READY[key].close)
+            _ENDING.callback(_READY[key].close)
         scorer = _READY[key]
     return judged(scorer, item, digest, threading.Event())
 

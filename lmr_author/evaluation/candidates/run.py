@@ -12,7 +12,6 @@ from threading import Event
 from typing import TypeVar
 
 from lmr_author.errors import LmrError, SandboxError
-from lmr_author.evaluation.bench import remove_stale
 from lmr_author.evaluation.candidates import predictions, results
 from lmr_author.evaluation.candidates.predictions import Prediction
 from lmr_author.evaluation.candidates.results import CandidateResult, Row, summary
@@ -92,7 +91,6 @@ def score(
         raise next(iter(broken.values()))
     given = predictions.read(source, {name: scorer.info for name, scorer in known.items()})
     items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
-    remove_stale()
     interruption = Event()
     left = Counter(item.task for item in items)
 

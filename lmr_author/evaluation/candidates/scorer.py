@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, code, files, resources
+from lmr_author import __version__, code, files, locks, resources
 from lmr_author.environment.build import ask_inventory, prepare, sandbox_of
 from lmr_author.environment.local import interpreter_for
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
@@ -311,7 +311,8 @@ class TaskScorer:
                 )
             )
             try:
-                facts = dict(prepare(sandbox, self._say))
+                with locks.held(self.task.root):  # a build writes its log there; judging writes nothing
+                    facts = dict(prepare(sandbox, self._say))
                 asked = ask_inventory(sandbox)
                 if options.sandbox == "docker":
                     sandbox = self._stack.enter_context(Hiding(sandbox))

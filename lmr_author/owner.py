@@ -1,4 +1,4 @@
-"""Owners of containers, processes and temporary folders, so that the remains of a killed owner can be removed.
+"""Owners of containers, processes and temporary files, so that the remains of a killed owner can be removed.
 
 An owner is written as ``<pid>.<start time>.<pid namespace>.<boot>``. A process id alone would be wrong after
 it is used again, after a reboot, or seen from inside another container.
@@ -7,21 +7,33 @@ it is used again, after a reboot, or seen from inside another container.
 from __future__ import annotations
 
 import os
+import re
 import signal
-import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
+from functools import cache
 from pathlib import Path
-
-from lmr_author import files
 
 MARKER = "LMR_AUTHOR_RUN"
 """Environment variable that every process of a local run inherits: the owner, a dot, and the run's id."""
+_BOOT_DIGITS = 8
+"""Enough to tell boots apart; an owner is a part of file names, whose length is limited."""
+_OWNER = r"\d+\.\d*\.\d+\.[0-9a-f]+"
+_IN_NAME = re.compile(rf"[.-]({_OWNER})\.[a-z0-9_]{{8}}(?:\.tmp|\.partial)?$")
+_TEMPORARY = re.compile(rf"(^|/)\.([^/]+)\.{_OWNER}\.[a-z0-9_]{{8}}\.(?:tmp|partial)(?=/|$)")
+"""The names that :mod:`lmr_author.files` gives: a prefix, the owner, and what :mod:`tempfile` adds."""
 
 
 def me() -> str:
     """Return this process as an owner."""
-    return ".".join((str(os.getpid()), _start_time(os.getpid()), *_place()))
+    return _owner(os.getpid())
+
+
+@cache
+def _owner(pid: int) -> str:
+    return ".".join((str(pid), _start_time(pid), *_place()))
 
 
 def is_gone(owner: str) -> bool:
@@ -72,16 +84,15 @@ def kill(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def folder_prefix(prefix: str) -> str:
-    """Return the start of the name of this process's temporary folders; :mod:`tempfile` makes it unique."""
-    return f"{prefix}{me()}."
+def of_name(name: str) -> str:
+    """Return the owner in the name of a temporary file or folder of ours; "" for any other name."""
+    match = _IN_NAME.search(name)
+    return match[1] if match else ""
 
 
-def remove_folders_of_the_gone(prefix: str) -> None:
-    """Remove the temporary folders, named by :func:`folder_prefix`, whose owner was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        if is_gone(folder.name.removeprefix(prefix).rpartition(".")[0]):
-            files.remove(folder)
+def final_path(path: str) -> str:
+    """Return a path with the temporary names in it replaced by those that the files get in the end."""
+    return _TEMPORARY.sub(r"\1\2", path)
 
 
 def _marks() -> Iterator[tuple[int, str]]:
@@ -95,6 +106,16 @@ def _marks() -> Iterator[tuple[int, str]]:
         mark = next((item for item in variables if item.startswith(start)), None)
         if mark is not None and int(folder.name) != os.getpid():
             yield int(folder.name), mark.removeprefix(start).decode("ascii", "replace")
+
+
+def started(pid: int) -> datetime | None:
+    """Return when a process was started; None when that is unknown."""
+    try:
+        boot = re.search(r"^btime (\d+)", Path("/proc/stat").read_text("ascii"), re.MULTILINE)
+        seconds = int(_start_time(pid)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return None
+    return datetime.fromtimestamp(int(boot[1]) + seconds).astimezone() if boot else None
 
 
 def _start_time(pid: int) -> str:
@@ -113,5 +134,6 @@ def _place() -> tuple[str, str]:
         namespace = "".join(filter(str.isdigit, str(Path("/proc/self/ns/pid").readlink())))
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
     except OSError:
-        return ("0", "0")
-    return namespace, boot
+        # No /proc (macOS): another machine that shares the folder must differ at least.
+        return "0", f"{zlib.crc32(os.uname().nodename.encode()):08x}"
+    return namespace, boot[:_BOOT_DIGITS]

@@ -1,0 +1,111 @@
+"""kill -9 of a few commands: the same command completes them, and nothing is left. The rest: benchmarks/kills.py."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lmr_author import owner
+from lmr_author.files import write_text
+from lmr_author.locks import held
+from tests.cli.program import finish, lmr, snapshot, start, wait_for
+from tests.killing import VERBS, Range, _processes
+from tests.support import make_task
+
+FEW = ("mask", "env local", "validate --fix")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Range]:
+    yield Range(tmp_path_factory.mktemp("kills"))
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize("name", FEW)
+def test_a_killed_command_is_completed_by_the_same_and_leaves_nothing(name: str, place: Range) -> None:
+    verb = next(verb for verb in VERBS if verb.name == name)
+    kill = place.kill(verb, random.Random(name))
+    assert kill.completed, kill.detail
+    assert kill.left == {}
+
+
+def test_names_of_a_killed_process_are_removed_where_somebody_writes(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    gone, mine = _gone(), owner.me()
+    package = task.root / "small-repo" / "pkg"
+    for whose in (gone, mine, gone.replace(".", ".1", 1), f"{gone}1"):
+        (package / f".losses.py.{whose}.abcdefgh.tmp").write_text("half")
+    (task.root / f".golden_files.{gone}.abcdefgh.partial" / "deep").mkdir(parents=True)
+    (tmp_path / f".page.html.{gone}.abcdefgh.tmp").touch()
+    with held(task.root):
+        pass
+    # Gone: one that is dead, and one whose number another process has now. Not: ours, and another machine's.
+    assert sorted(path.name for path in package.iterdir() if path.name.startswith(".")) == sorted(
+        [f".losses.py.{mine}.abcdefgh.tmp", f".losses.py.{gone}1.abcdefgh.tmp"]
+    )
+    assert not [path for path in task.root.iterdir() if path.name.endswith(".partial")]
+    write_text(tmp_path / "page.html", "whole")
+    assert [path.name for path in tmp_path.iterdir() if "page.html" in path.name] == ["page.html"]
+
+
+def test_programs_and_what_they_started_end_with_a_killed_command(tmp_path: Path) -> None:
+    script = (
+        "from pathlib import Path; from lmr_author.processes import run\n"
+        f"run(['sleep', '{os.getpid()}.25'], cwd=Path({str(tmp_path)!r}), seconds=999)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    wait_for(lambda: list(_processes(f"sleep\0{os.getpid()}.25")))
+    process.kill()
+    process.wait()
+    wait_for(lambda: not list(_processes(f"sleep\0{os.getpid()}.25")), 20)
+
+
+def test_workers_of_a_killed_validate_end(tmp_path: Path) -> None:
+    for number in range(1, 13):
+        make_task(tmp_path, f"{number}-Small")
+    process = start("validate", "--jobs", "2", str(tmp_path), cwd=tmp_path)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers: list[int] = []
+    # Two workers and multiprocessing's own tracker.
+    wait_for(lambda: workers.extend(map(int, children.read_text().split())) or len(set(workers)) == 3)  # type: ignore[func-returns-value]
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 20)
+
+
+def test_a_demo_that_was_killed_is_completed_and_anything_else_refused(tmp_path: Path) -> None:
+    gone = _gone()
+    for name, maker in (("killed", gone), ("running", owner.me()), ("work", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text("mine")
+        if maker:
+            (tmp_path / name / ".unfinished-demo").write_text(maker)
+    for name in ("running", "work"):
+        done = lmr("demo", "--dir", name, cwd=tmp_path)
+        assert done.code == 3 and f"{name} exists already" in done.err
+    process = start("demo", "--dir", "killed", cwd=tmp_path)
+    task = tmp_path / "killed" / "tasks" / "1-margin-focal-contrast"
+    wait_for(lambda: (task / "info.json").is_file() or process.poll() is not None)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    made = snapshot(task)
+    process = start("demo", "--dir", "killed", cwd=tmp_path)
+    wait_for(lambda: (task / "golden_files" / "losses_golden.py").is_file() or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    assert "interrupted: no file was left half-written, and what was complete is kept" in finish(process).err
+    assert (tmp_path / "killed" / "notes.txt").read_text() == "mine"
+    assert {name for name in made if name not in snapshot(task)} == set()
+
+
+def _gone() -> str:
+    """The owner that a process was which has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return f"{process.pid}.{owner.me().partition('.')[2]}"
