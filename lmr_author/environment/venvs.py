@@ -27,6 +27,7 @@ from lmr_author.environment.failures import Failure, explain
 from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
 from lmr_author.task import Progress
+from lmr_author.texts import counted
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0
@@ -189,7 +190,8 @@ class _Making:
         if not uv_command.why_only_wheels(uv_command.settings_with_pip()):
             # A sandbox cannot write what Python compiles, and each run would compile all that it imports anew.
             options.append("--compile-bytecode")
-        self.say(f"installing {len(wanted)} packages, as requirements.lock has them")
+        named = f" with {', '.join(self.extra)}" if self.extra else ""
+        self.say(f"installing requirements.lock{named} ({counted(len(wanted), 'package')})")
         install = ["pip", "install", "--python", self._python(), *options, "-r", "requirements.in"]
         self._uv(install, "uv pip install -r requirements.lock", wanted, show=True)
 
