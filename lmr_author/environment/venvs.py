@@ -236,10 +236,13 @@ def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
         return LmrError(
             f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
         )
-    found = explain(Failure("install", shown, done.stderr))
     other = "another Python with --python, or the image (`lmr-author env build`)"
+    said = resolver.cause(done.stderr) or "it says nothing"
+    if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
+        return LmrError(f"{shown} failed: {said}", f"only wheels are installed: {why}; or try {other}")
+    found = explain(Failure("install", shown, done.stderr))
     if found is None:
-        return LmrError(f"{shown} failed: {resolver.cause(done.stderr) or 'it says nothing'}", f"try {other}")
+        return LmrError(f"{shown} failed: {said}", f"try {other}")
     return LmrError(f"{shown} failed: {found.cause}", f"{found.advice}; or {other}")
 
 
