@@ -47,7 +47,7 @@ def interpreters() -> list[Interpreter]:
     best: dict[str, Interpreter] = {}
     seen = set()
     for program in _programs():
-        real = program.resolve()
+        real = os.path.realpath(program)
         if real not in seen and (answer := _ask(program)) is not None:
             best.setdefault(answer.version, answer)
         seen.add(real)
@@ -62,10 +62,10 @@ def _programs() -> Iterator[Path]:
     pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv")
     folders = [*_listed(managed, "bin"), *map(Path, os.get_exec_path()), *_listed(pyenv / "versions", "bin")]
     for folder in folders:
+        names = [path for path in _listed(folder) if re.fullmatch(r"python3(\.\d+)?", path.name)]
         # A shim works only where pyenv has a version selected; the versions themselves are listed after it.
-        own = folder.is_absolute() and folder != pyenv / "shims"
-        if own and not (folder.parent / "pyvenv.cfg").is_file():
-            yield from (path for path in _listed(folder) if re.fullmatch(r"python3(\.\d+)?", path.name))
+        if names and folder.is_absolute() and folder != pyenv / "shims":
+            yield from names if not (folder.parent / "pyvenv.cfg").is_file() else ()
     yield Path(getattr(sys, "_base_executable", sys.executable))
 
 

@@ -77,7 +77,9 @@ def test_this_python_is_found() -> None:
 
 def test_a_folder_of_versions_that_cannot_be_read_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     interpreters.cache_clear()
-    monkeypatch.setenv("PYENV_ROOT", f"/{'n' * 300}")  # root may read everything but this
+    unreadable = f"/{'n' * 300}"  # root may read everything but this
+    monkeypatch.setenv("PYENV_ROOT", unreadable)
+    monkeypatch.setenv("PATH", f"{unreadable}/bin:{os.environ['PATH']}")
     try:
         assert OWN.minor in {item.minor for item in interpreters()}
     finally:
