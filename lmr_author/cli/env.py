@@ -275,7 +275,8 @@ def _show_build(found: BuildResult, task: Path | None) -> None:
         ui.hint(text, stderr=False)
         ui.then("env", "dockerfile", "--base-image", found.instead, *task_words(task), stderr=False)
     elif not found.passed:
-        ui.hint("make the change, then run `lmr-author env build` again", stderr=False)
+        image = f" --base-image {found.instead}" if found.instead else ""
+        ui.hint(f"make the change, then run `lmr-author env build{image}` again", stderr=False)
 
 
 def _show_failure(said: Sequence[str], found: Explanation | None) -> None:

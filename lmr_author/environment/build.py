@@ -6,14 +6,16 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__, files, resources
-from lmr_author.environment import place
-from lmr_author.environment.failures import Explanation, Failure, explain
+from lmr_author.environment import lock_file, place
+from lmr_author.environment.base_images import choose_base
+from lmr_author.environment.failures import LOCK_FIXES, Explanation, Failure, explain
+from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.locks import changes_task
 from lmr_author.replay.staging import PROBE_ROOT, probe_mount, tree_path
@@ -45,7 +47,7 @@ class BuildResult:
         built: the contents of the image; None when it was not built.
         failure: why it was not, with the failing instruction; ``explanation`` of it, None when nobody knows.
         imported: the smoke test.
-        instead: the base image that was given in place of the Dockerfile's; "" for none.
+        instead: the base image that was given in place of the Dockerfile's; "" for none. No other command knows of it.
     """
 
     built: BuiltEnvironment | None = None
@@ -92,6 +94,7 @@ def build(
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
     wanted = _files(task, info, wanted)
     own, lock = place.base_of(place.text_of(task.dockerfile)), place.text_of(task.lock)
+    instead = "" if base_image == own else base_image or ""
     began = time.monotonic()
     with sandbox_of(task, info, "docker", base_image=base_image, no_cache=no_cache) as sandbox:
         say("building the image")
@@ -107,9 +110,12 @@ def build(
                     f"the image could not be built: {found.cause}",
                     f"{found.advice} (log: {task.logs_folder / 'build.log'})",
                 ) from error
-            return BuildResult(failure=error, explanation=found)
+            found = _for_image(found, instead, _known_python(instead), lock)
+            return BuildResult(failure=error, explanation=found, instead=instead)
         say(f"importing {', '.join(wanted)}")
         imported = import_files(sandbox, tree_path(info), wanted, seconds=seconds, lock=lock)
+    python = str(held.get("python", facts["python"]))
+    imported = [_in_image(item, instead, ".".join(python.split(".")[:2]), lock) for item in imported]
     versions = {key: str(held.get(key, "")) for key in ("platform", "torch", "cuda", "numpy")}
     built = BuiltEnvironment(
         tool=__version__,
@@ -121,13 +127,53 @@ def build(
         engine=facts["engine"],
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
-        python=str(held.get("python", facts["python"])),
+        python=python,
         packages=held.get("packages", {}),
         imports=tuple(item.result for item in imported),
         **versions,
     )
     built.write(task.environment_path)
-    return BuildResult(built, imported=tuple(imported), instead="" if base_image == own else base_image or "")
+    return BuildResult(built, imported=tuple(imported), instead=instead)
+
+
+def _in_image(item: Imported, image: str, python: str, lock: str) -> Imported:
+    """What was imported, with the advice for an image that was given."""
+    found = item.explanation and _for_image(item.explanation, image, python, lock)
+    if found is None:
+        return item
+    return Imported(replace(item.result, cause=found.cause, advice=found.advice), found)
+
+
+def _known_python(image: str) -> str:
+    """The Python of an image as the table of base images has it; "" where it is not in there."""
+    try:
+        base = choose_base(Recipe(), image)
+    except LmrError:
+        return ""
+    return base.python if base.python_certain else ""
+
+
+def _for_image(found: Explanation | None, image: str, python: str, lock: str) -> Explanation | None:
+    """An explanation where an image was given in place of the Dockerfile's, for which the lock may not be.
+
+    `env lock` makes one for the Dockerfile's image: as long as that has not changed, it makes the same again.
+
+    Args:
+        image: the given one; "" for none.
+        python: its Python; "" when it is not known.
+    """
+    before = lock_file.python(lock)
+    in_lock = found is None or (found.fix is not None and found.fix.kind in LOCK_FIXES)
+    if not image or not before or before == python or not in_lock:
+        return found
+    again = f"`lmr-author env dockerfile --base-image {image}`, then `lmr-author env lock"
+    if python:
+        cause = f"requirements.lock is for Python {before}, and this image has {python}"
+        return Explanation("other-python", cause, f"make it for this image: {again}`")
+    if found is None:
+        return None
+    ask = f"`docker run --rm {image} python --version` tells this image's Python; where that is not {before}"
+    return replace(found, advice=f"{ask}, lock for it: {again} --python-version X.Y`; else {found.advice}")
 
 
 def _files(task: Task, info: TaskInfo, given: Sequence[str]) -> Sequence[str]:

@@ -93,7 +93,7 @@ def tell_own_version(packages: Path, recipe: Recipe) -> None:
     Its published form is never installed, as that holds the solution.
     """
     if recipe.own_version:
-        path = packages / _own_folder(recipe) / "METADATA"
+        path = files.inside(packages, f"{_own_folder(recipe)}/METADATA")
         path.parent.mkdir(exist_ok=True)
         files.write_text(path, "".join(f"{line}\n" for line in _own_metadata(recipe)))
 

@@ -100,6 +100,10 @@ class Explanation:
     about: str = ""
 
 
+LOCK_FIXES = frozenset({"requirements", "newer", "older", "without", "relax"})
+"""Kinds of fixes that make the lock again."""
+
+
 @cache
 def _data() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))

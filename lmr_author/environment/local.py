@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from lmr_author import files
-from lmr_author.environment import interpreters, lock_file, place, venvs
+from lmr_author.environment import interpreters, lock_file, place, uv_command, venvs
 from lmr_author.environment.base_images import asking, unmet
 from lmr_author.environment.build import Imported, import_files, sandbox_of
 from lmr_author.environment.detect import base_in_use, read_recipe
@@ -21,6 +21,7 @@ from lmr_author.environment.recipe import Recipe
 from lmr_author.errors import LmrError
 from lmr_author.replay import staging
 from lmr_author.sandbox.base import Mount
+from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import Progress, Task, TaskInfo
 from lmr_author.task.environment import BuiltEnvironment
 
@@ -74,7 +75,9 @@ def make_local(
             else "which the repository does not use"
         )
         remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
-    for item in _import_goals(task, info, made.interpreter, lock, say):
+    if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
+        remarks.append(f"only wheels are installed, and nothing was compiled or started: {why}")
+    for item in _import_goals(task, info, made.interpreter, lock, say) if LocalSandbox().isolating else ():
         if not item.result.ok:
             last = item.result.said[-1] if item.result.said else "it says nothing"
             found = item.explanation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import time
 from collections.abc import Callable
@@ -15,11 +14,10 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from lmr_author import processes
 from lmr_author.environment import lock_file, place, resolver
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.detect import detect
-from lmr_author.environment.interpreters import at
+from lmr_author.environment.interpreters import at, packages
 from lmr_author.environment.lock_file import Lock, LockOptions
 from lmr_author.environment.pinning import commented, pin
 from lmr_author.environment.place import RepositoryPlace, Written
@@ -204,17 +202,11 @@ def _from_python(
 
     PyTorch and CUDA stay the base image's. Raises LmrError for what is no Python, or a lock that cannot be made.
     """
-    import uv
-
     interpreter = at(python)
-    listing = [uv.find_uv_bin(), "pip", "list", "--format", "json", "--quiet", "--python"]
-    done = processes.run([*listing, str(interpreter.path)], cwd=Path("/"), seconds=60)
-    try:
-        packages = [(canonicalize_name(item["name"]), item["version"]) for item in json.loads(done.stdout)]
-    except ValueError as error:
+    installed = {name: version.partition("+")[0] for name, version in packages(interpreter).items()}
+    if not installed:
         hint = "give an environment's interpreter, such as venv/bin/python"
-        raise LmrError(f"--from-python {python}: no Python that lists its packages", hint) from error
-    installed: dict[str, str] = {name: version.partition("+")[0] for name, version in packages}
+        raise LmrError(f"--from-python {python}: no packages are installed for it", hint)
     pinned = []
     for item in recipe.requirements:
         if item.name in installed:

@@ -1,17 +1,9 @@
-"""Run ``uv pip compile`` in the sandbox, and read its messages.
-
-To learn what a package without a wheel needs, uv runs the package's own build: foreign code. So it runs in bubblewrap
-with the network, without the user's home, settings that hold secrets, or the user's cache, which an installation could
-trust later. Without bubblewrap nothing is built: uv runs here, and takes wheels alone.
-"""
+"""Run ``uv pip compile``, and read its messages."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import sys
-import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,14 +14,13 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author import files, processes
-from lmr_author.environment import interpreters
+from lmr_author import files
+from lmr_author.environment import interpreters, uv_command
 from lmr_author.environment.base_images import BaseImage
 from lmr_author.environment.packages import names, newest_patch
 from lmr_author.environment.recipe import Declared
+from lmr_author.environment.uv_command import UvRun
 from lmr_author.errors import LmrError
-from lmr_author.sandbox.base import Command, Limits, Mount
-from lmr_author.sandbox.local import LocalSandbox
 from lmr_author.task import TORCH_FAMILY
 from lmr_author.texts import printable
 
@@ -87,47 +78,30 @@ class Answer:
     timed_out: bool
 
 
-def can_build() -> bool:
-    """Return whether uv may run the builds of foreign packages: in bubblewrap, with no secret among its settings."""
-    return LocalSandbox().isolating and not any(
-        re.search(r"PASSWORD|TOKEN|USERNAME", key) or re.search(r"://[^/@\s]+@", value)
-        for key, value in _settings().items()
-    )
-
-
 def ask(question: Question, seconds: float) -> Answer:
     """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
-    try:
-        import uv
-
-        program = Path(uv.find_uv_bin())
-    except (ImportError, FileNotFoundError) as error:
-        raise LmrError("the program uv is missing", "install lmr-author again") from error
     constraints = [item.text for item in question.constraints]
     constraints += [f"{name}>=0.dev0" for name in question.prereleases]
+    # Builds use the image's Python, where this machine has it.
+    same = (item.path for item in interpreters.interpreters() if item.minor == question.base.python)
+    python = next(same, Path(sys.executable))
     with files.temporary_folder("lmr-author-lock-") as folder:
         folder.chmod(0o755)
         _write(folder / "requirements.in", [item.text for item in question.requirements])
         _write(folder / "constraints.txt", constraints)
         _write(folder / "excludes.txt", question.excluded)
-        arguments = _arguments(question)
-        if can_build():
-            return _in_sandbox(program, arguments, folder, question.base.python, seconds)
-        env = {
-            key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"
-        } | interpreters.UV_SETTINGS
-        own = ["--python", sys.executable, "--only-binary", ":all:"]
-        done = processes.run([str(program), *arguments, *own], cwd=folder, env=env, seconds=seconds)
-        return _answer(done.exit_code, done.stdout, done.stderr, done.timed_out)
+        arguments = [*_arguments(question), "--python", str(python)]
+        done = uv_command.run(arguments, uv_command.settings(), folder=folder, python=python, seconds=seconds)
+    return _answer(done)
 
 
-def _answer(exit_code: int, output: bytes, stderr: str, timed_out: bool) -> Answer:
+def _answer(done: UvRun) -> Answer:
     """Read a ``pylock.toml`` (PEP 751)."""
-    if exit_code != 0:
-        return Answer(None, stderr, timed_out)
+    if done.exit_code != 0:
+        return Answer(None, done.stderr, done.timed_out)
     found: dict[str, Package] = {}
     try:
-        for package in tomllib.loads(output.decode("utf-8", "replace")).get("packages", []):
+        for package in tomllib.loads(done.stdout.decode("utf-8", "replace")).get("packages", []):
             wheels = package.get("wheels", [])
             listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
             times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
@@ -137,56 +111,7 @@ def _answer(exit_code: int, output: bytes, stderr: str, timed_out: bool) -> Answ
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
         raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
-    return Answer(found, stderr, timed_out)
-
-
-def _in_sandbox(program: Path, arguments: list[str], folder: Path, python: str, seconds: float) -> Answer:
-    """Run uv in bubblewrap with the network; builds use the image's Python, where this machine has it."""
-    began = time.monotonic()
-    same = (item.path for item in interpreters.interpreters() if item.minor == python)
-    interpreter = next(same, Path(sys.executable))
-    settings = _settings()
-    mounts = [Mount(folder, "/uv/work"), Mount(program, "/uv/uv"), *_local_indexes(settings)]
-    certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
-    if certificates.is_file():
-        # As a copy: in the sandbox /etc has a user of its own, and the file may be anywhere.
-        files.write_bytes(folder / "certificates.pem", certificates.read_bytes())
-        (folder / "certificates.pem").chmod(0o644)
-        settings["SSL_CERT_FILE"] = "/uv/work/certificates.pem"
-    configured = Path.home() / ".config" / "uv" / "uv.toml"
-    if configured.is_file() and "UV_NO_CONFIG" not in settings and "@" not in configured.read_text("utf-8"):
-        mounts.append(Mount(configured, "/uv/uv.toml"))
-        settings["UV_CONFIG_FILE"] = "/uv/uv.toml"
-    cache = files.user_cache() / "resolver"
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache.parent / ".resolver.lock").open("w") as alone:
-        # For a run as root the cache belongs to the sandbox's user meanwhile: one at a time.
-        fcntl.flock(alone, fcntl.LOCK_EX)
-        done = LocalSandbox(interpreter).run(
-            Command(
-                ("/uv/uv", *arguments, "--python", str(interpreter)),
-                mounts=(*mounts, Mount(cache, "/uv/cache", writable=True)),
-                cwd="/uv/work",
-                env={**settings, "UV_CACHE_DIR": "/uv/cache", **interpreters.UV_SETTINGS},
-                limits=Limits(seconds=max(1.0, seconds - (time.monotonic() - began))),
-                network=True,
-            )
-        )
-    return _answer(done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out)
-
-
-def _settings() -> dict[str, str]:
-    """The variables that say where packages are."""
-    ours = re.compile(r"UV_(?!CACHE_DIR|PYTHON|PROJECT|TOOL|WORKING)\w+|(?i:https?_proxy|no_proxy|all_proxy)")
-    return {key: value for key, value in os.environ.items() if ours.fullmatch(key)}
-
-
-def _local_indexes(settings: dict[str, str]) -> list[Mount]:
-    """Folders of this machine that the settings name as indexes."""
-    words = {
-        word.removeprefix("file://") for value in settings.values() for word in re.split(r"[,\s]+", value)
-    }
-    return [Mount(Path(word), word) for word in sorted(words) if word.startswith("/") and Path(word).exists()]
+    return Answer(found, done.stderr, done.timed_out)
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:

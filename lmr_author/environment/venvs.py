@@ -2,6 +2,8 @@
 
 They lie in the user's cache folder, one for each lock, Python and set of extra packages, so that the next task with
 the same lock finds it made. One is built beside its place and renamed: a folder with its name is complete.
+
+What is in one is foreign, also its files: a build may have written any of them.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from lmr_author import files, processes
-from lmr_author.environment import lock_file, resolver
+from lmr_author import files
+from lmr_author.environment import lock_file, resolver, uv_command
 from lmr_author.environment.failures import Failure, explain
-from lmr_author.environment.interpreters import UV_SETTINGS, Interpreter
+from lmr_author.environment.interpreters import Interpreter
 from lmr_author.errors import LmrError
 from lmr_author.task import Progress
+from lmr_author.texts import counted
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0
@@ -111,7 +114,7 @@ def make(
     extra = tuple(sorted(extra))
     rest = hashlib.sha256("\n".join(extra).encode()).hexdigest()[:8]
     path = folder() / f"{lock_digest(lock)}-{python.version}-{rest}"
-    with _alone(path, say):
+    with uv_command.alone(_lock_of(path), say):
         found = load(path)
         if found is not None and found.interpreter.exists():
             touch(found)
@@ -121,31 +124,18 @@ def make(
             shutil.rmtree(stale, ignore_errors=True)  # nobody else is making it: we hold its lock
         with files.staged_folder(path) as staging:
             say(f"making a virtual environment with Python {python.version}")
-            # It is moved when it is complete: nothing in it may name the folder in which it is made.
-            new = ["venv", "--relocatable", "--allow-existing", "--python", str(python.path), str(staging)]
-            _uv(new, "uv venv")
-            if extra and not cuda:
-                _refuse_cuda(staging, extra)
-            _fill(staging, lock, python, extra, say)
+            _Making(staging, python, extra, say).run(lock, cuda)
+            files.write_json(staging / MANIFEST, {"python": python.version, "extra": list(extra)})
     return LocalEnvironment(path, python.version, extra, made=True)
 
 
-@contextlib.contextmanager
-def _alone(path: Path, say: Progress) -> Iterator[None]:
-    """Hold off other processes that would make, or remove, the same environment, until it ends or is killed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / f".{path.name}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another process that makes the same environment")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _lock_of(path: Path) -> Path:
+    return path.parent / f".{path.name}.lock"
 
 
 def is_free(path: Path) -> bool:
     """Return whether no process is making this environment now."""
-    with (path.parent / f".{path.name}.lock").open("w") as file:
+    with _lock_of(path).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -153,77 +143,121 @@ def is_free(path: Path) -> bool:
     return True
 
 
-def _refuse_cuda(staging: Path, extra: tuple[str, ...]) -> None:
-    """Raise LmrError when the extra packages bring CUDA libraries, before anything is fetched."""
-    dry_run = ["pip", "install", "--dry-run", "--python", str(staging / "bin" / "python")]
-    planned = _uv([*dry_run, *extra], f"uv pip install {' '.join(extra)}")
-    if re.search(r"^\s*\+\s+nvidia-", planned, re.M):
-        torch = next((text for text in extra if text.startswith("torch")), " ".join(extra))
-        raise LmrError(
-            f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
-            "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
-            " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
-        )
-
-
 def has_gpu() -> bool:
     """Return whether this machine has an NVIDIA driver."""
     return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
 
 
-def _fill(staging: Path, lock: str, python: Interpreter, extra: tuple[str, ...], say: Progress) -> None:
-    pinned = lock_file.is_pinned(lock)  # then nothing has to be resolved
-    # Compiled here: a sandbox cannot write what Python compiles, and each run would compile all that it imports anew.
-    install = ["pip", "install", "--compile-bytecode", "--python", str(staging / "bin" / "python")]
-    named = {canonicalize_name(re.split(r"[\s\[<>=!~;@]", text)[0]) for text in extra}
-    pins = sorted(line for name, line in lock_file.held(lock).items() if name not in named)
-    wanted = staging / "requirements.txt"
-    wanted.write_text("".join(f"{line}\n" for line in pins), "utf-8")
-    if extra:
-        say(f"installing {', '.join(extra)}")
-        _uv([*install, *extra], f"uv pip install {' '.join(extra)}", say)
-    if pins:
-        say(f"installing {len(pins)} packages of requirements.lock")
-        # Without --no-deps what the lock does not pin is resolved, together with the extra packages.
-        rest = ("--no-deps",) if pinned else extra
-        _uv([*install, *rest, "-r", str(wanted)], "uv pip install -r requirements.lock", say)
-    files.write_json(staging / MANIFEST, {"python": python.version, "extra": list(extra)})
+@dataclass(frozen=True)
+class _Making:
+    """An environment that is being made, in a folder beside its place."""
+
+    staging: Path
+    base: Interpreter
+    extra: tuple[str, ...]
+    say: Progress
+
+    def run(self, lock: str, cuda: bool) -> None:
+        """Fill it. uv starts its Python before anything is in it, and later only in the sandbox."""
+        # It is moved when it is complete: nothing in it may name the folder in which it is made.
+        new = [
+            "venv",
+            "--relocatable",
+            "--allow-existing",
+            "--python",
+            str(self.base.path),
+            str(self.staging),
+        ]
+        self._uv(new, "uv venv")
+        before = _way_to_python(self.staging, self.base)
+        self._install(lock, cuda)
+        if _way_to_python(self.staging, self.base) != before:
+            raise LmrError(
+                "a package replaced the Python of the environment, which is then not safe to start",
+                "use the image, which keeps it apart from this machine: `lmr-author env build`",
+            )
+
+    def _install(self, lock: str, cuda: bool) -> None:
+        names = {canonicalize_name(re.split(r"[\s\[<>=!~;@]", text)[0]) for text in self.extra}
+        pins = {name: line for name, line in lock_file.held(lock).items() if name not in names}
+        needed = self._needed_by_extra(cuda) if self.extra else {}
+        if not pins and not needed:
+            return
+        if lock_file.is_pinned(lock):  # then nothing has to be resolved
+            options, wanted = ["--no-deps"], sorted({**needed, **pins}.values())
+        else:
+            options, wanted = [], sorted([*pins.values(), *self.extra])
+        if not uv_command.why_only_wheels(uv_command.settings_with_pip()):
+            # A sandbox cannot write what Python compiles, and each run would compile all that it imports anew.
+            options.append("--compile-bytecode")
+        named = f" with {', '.join(self.extra)}" if self.extra else ""
+        self.say(f"installing requirements.lock{named} ({counted(len(wanted), 'package')})")
+        install = ["pip", "install", "--python", self._python(), *options, "-r", "requirements.in"]
+        self._uv(install, "uv pip install -r requirements.lock", wanted, show=True)
+
+    def _needed_by_extra(self, cuda: bool) -> dict[str, str]:
+        """The extra packages with all that they need, by name. Raises LmrError for CUDA libraries, before they come."""
+        shown = f"uv pip install {' '.join(self.extra)}"
+        resolve = ["pip", "compile", "--no-header", "--no-annotate", "--python", self._python()]
+        needed = lock_file.held(self._uv([*resolve, "requirements.in"], shown, self.extra))
+        if not cuda and any(name.startswith("nvidia-") for name in needed):
+            torch = next((text for text in self.extra if text.startswith("torch")), " ".join(self.extra))
+            raise LmrError(
+                f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
+                "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
+                " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
+            )
+        return needed
+
+    def _python(self) -> str:
+        return str(self.staging / "bin" / "python")
+
+    def _uv(self, arguments: list[str], shown: str, wanted: Sequence[str] = (), *, show: bool = False) -> str:
+        """Run uv, which must succeed, with a file of requirements; returns what it wrote to stdout."""
+
+        def on_line(line: str) -> None:
+            if show and PARTIAL not in line:  # a folder that nobody will find under this name
+                self.say(line)
+
+        with files.temporary_folder("lmr-author-env-") as folder:
+            folder.chmod(0o755)
+            (folder / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
+            done = uv_command.run(
+                arguments, uv_command.settings_with_pip(), folder=folder, python=self.base.path,
+                seconds=_SECONDS, writable=[self.staging], say=on_line,
+            )  # fmt: skip
+        if done.exit_code == 0:
+            return done.stdout.decode("utf-8", "replace")
+        raise _explained(done, shown)
 
 
-def _uv(arguments: list[str], shown: str, say: Progress | None = None) -> str:
-    """Run uv, which must succeed; returns what it wrote to stderr. It never fetches a Python."""
-    import uv
-
-    def show(line: str) -> None:
-        if say is not None and PARTIAL not in line:  # a folder that nobody will find under this name
-            say(line)
-
-    done = processes.run(
-        [uv.find_uv_bin(), *arguments], cwd=folder(), env=_environment(), seconds=_SECONDS, on_line=show
-    )
-    if done.exit_code == 0:
-        return done.stderr
-    found = explain(Failure("install", shown, done.stderr))
+def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
     if done.timed_out:
-        raise LmrError(
+        return LmrError(
             f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
         )
     other = "another Python with --python, or the image (`lmr-author env build`)"
+    said = resolver.cause(done.stderr) or "it says nothing"
+    if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
+        return LmrError(f"{shown} failed: {said}", f"only wheels are installed: {why}; or try {other}")
+    found = explain(Failure("install", shown, done.stderr))
     if found is None:
-        raise LmrError(f"{shown} failed: {resolver.cause(done.stderr) or 'it says nothing'}", f"try {other}")
-    raise LmrError(f"{shown} failed: {found.cause}", f"{found.advice}; or {other}")
+        return LmrError(f"{shown} failed: {said}", f"try {other}")
+    return LmrError(f"{shown} failed: {found.cause}", f"{found.advice}; or {other}")
 
 
-def _environment() -> dict[str, str]:
-    ignored = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
-    env = {key: value for key, value in os.environ.items() if key not in ignored}
-    env |= UV_SETTINGS
-    # uv does not read pip's settings, which say where wheels lie on this machine, PyTorch's among them.
-    if links := os.environ.get("PIP_FIND_LINKS"):
-        env.setdefault("UV_FIND_LINKS", ",".join(links.split()))
-    if (index := os.environ.get("PIP_INDEX_URL")) and "UV_INDEX_URL" not in env:
-        env.setdefault("UV_DEFAULT_INDEX", index)
-    return env
+def _way_to_python(environment: Path, python: Interpreter) -> dict[str, str]:
+    """What decides which program an environment's Python is, and where its packages lie."""
+    lib = f"lib/python{python.minor}"
+    programs = [f"bin/{name}" for name in ("python", "python3", f"python{python.minor}")]
+    found = {}
+    for name in ("pyvenv.cfg", "bin", "bin/pyvenv.cfg", "lib", lib, f"{lib}/site-packages", *programs):
+        path = environment / name
+        if path.is_symlink():
+            found[name] = f"-> {path.readlink()}"
+        else:
+            found[name] = files.sha256_file(path) if path.is_file() else f"folder: {path.is_dir()}"
+    return found
 
 
 def all_of_them() -> list[Path]:

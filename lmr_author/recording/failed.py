@@ -69,8 +69,8 @@ def advice(
     if data := _NLTK.search(output.replace("\n", " ")):
         return (
             "NLTK's data is no package, and there is no network here: fetch it into the environment "
-            f"(PYTHON -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}), and in the Dockerfile into "
-            f"the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
+            f"(`uv run --no-project --with nltk python -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}`), "
+            f"and in the Dockerfile into the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
         )
     if unseen:
         return (

@@ -77,6 +77,7 @@ class Command:
         network: whether the network is reachable (never for candidates).
         stop: asked twice a second while it runs, from the waiting thread; True ends the run (the disk fills
             up, the user pressed Ctrl-C elsewhere).
+        on_line: called with each line of its stderr, from another thread (local only).
     """
 
     argv: tuple[str, ...]
@@ -86,6 +87,7 @@ class Command:
     limits: Limits = Limits()
     network: bool = False
     stop: Callable[[], bool] | None = field(default=None, compare=False)
+    on_line: OnLine | None = field(default=None, compare=False)
 
     def check(self) -> None:
         """Raise SandboxError for a command that no sandbox can run."""

@@ -54,7 +54,7 @@ except OSError as error:
 
 
 def find_interpreter(python: Path | None) -> MountedInterpreter:
-    """Find an interpreter's version and folders by running it. None means the one that runs this.
+    """Find an interpreter's version and folders by running it without its packages. None means the one that runs this.
 
     Raises SandboxError when it does not exist or is not Python.
     """
@@ -67,8 +67,9 @@ def find_interpreter(python: Path | None) -> MountedInterpreter:
         )
     hint = "check that it starts by hand, or give another with --python"
     try:
-        # -I: no variable and no folder of the caller's changes the answer.
-        done = processes.run([str(Path(program).absolute()), "-I", "-c", _QUERY], cwd=None, seconds=60)
+        # -I: no variable and no folder of the caller's changes the answer. -S: no package is imported, which the
+        # .pth files of an environment do.
+        done = processes.run([str(Path(program).absolute()), "-I", "-S", "-c", _QUERY], cwd=None, seconds=60)
     except (OSError, LmrError) as error:
         raise SandboxError(f"{program} does not run: {error}", hint) from error
     try:
@@ -188,7 +189,8 @@ def _run(
     try:
         done = processes.run(
             argv, env={**(env or {}), owner.MARKER: mark}, cwd=cwd, seconds=limits.seconds, stop=command.stop,
-            output_bytes=limits.output_bytes, pass_fds=pass_fds, sweep=lambda: owner.kill_marked(mark),
+            on_line=command.on_line, output_bytes=limits.output_bytes, pass_fds=pass_fds,
+            sweep=lambda: owner.kill_marked(mark),
         )  # fmt: skip
     except OSError as error:
         message = f"{command.argv[0]} could not be started: {error}"

@@ -11,6 +11,7 @@ import pytest
 from lmr_author.environment.local import make_local, with_torch
 from lmr_author.environment.recipe import Declared, Recipe
 from lmr_author.errors import LmrError
+from lmr_author.sandbox import bubblewrap
 from lmr_author.task import Task
 from lmr_author.task.environment import BuiltEnvironment
 from tests.support import make_task
@@ -105,6 +106,20 @@ def test_the_goal_file_is_imported_and_what_it_lacks_is_named(tmp_path: Path) ->
     assert "pkg/losses.py cannot be imported here: yaml is not installed" in remarks
     assert "`lmr-author env local --with=PyYAML`" in remarks
     assert "cannot be imported" not in local(made, "pyyaml")[1]
+
+
+def test_without_bubblewrap_the_goal_file_is_not_imported_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "tools", lambda: None)
+    mark = tmp_path / "mark"
+    made = task(tmp_path, OFFICIAL, f"open({str(mark)!r}, 'w')\n")
+    remarks = local(made)[1]
+    assert "nothing was compiled or started" in remarks and "apt install bubblewrap" in remarks
+    assert not mark.exists()
+    with pytest.raises(LmrError) as caught:
+        local(made, "plain==9")
+    assert "apt install bubblewrap" in caught.value.hint
 
 
 def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> None:

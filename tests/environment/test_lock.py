@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from lmr_author.environment import resolver
+from lmr_author.environment import resolver, uv_command
 from lmr_author.environment.base_images import choose_base
 from lmr_author.environment.lock_file import Lock, LockOptions
 from lmr_author.environment.pinning import pin
@@ -201,7 +201,7 @@ def test_a_foreign_build_runs_in_the_sandbox_and_sees_nothing_of_this_machine(
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
     monkeypatch.setenv("UV_NO_INDEX", "1")
     if not sandboxed:
-        monkeypatch.setattr(resolver, "can_build", lambda: False)
+        monkeypatch.setattr(uv_command, "why_only_wheels", lambda _: "for a test")
     made = pin(Recipe((Declared("odd", "odd==1.0", "r.txt:1"),)), choose_base(Recipe(), "me/base:1", "3.11"))
     assert lines(made) == (["odd==1.0", "tiny-lmr==1.0"] if sandboxed else ["odd==1.0"])
     assert made.compiled == ("odd",)
@@ -215,7 +215,7 @@ def test_a_foreign_build_runs_in_the_sandbox_and_sees_nothing_of_this_machine(
 )
 def test_a_build_never_gets_a_password(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
-    assert not resolver.can_build()
+    assert uv_command.why_only_wheels(uv_command.settings())
 
 
 @pytest.mark.parametrize(("python", "full"), [("3.7", "3.7.17"), ("3.8", "3.8.20"), ("3.99", "3.99")])

@@ -14,6 +14,7 @@ import pytest
 from lmr_author.environment import venvs
 from lmr_author.environment.interpreters import Interpreter, at, choose, interpreters
 from lmr_author.errors import LmrError
+from lmr_author.sandbox import bubblewrap
 from tests.wheels import wheel
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
@@ -72,6 +73,59 @@ def test_a_python_that_was_asked_for_must_be_there() -> None:
 
 def test_this_python_is_found() -> None:
     assert OWN.minor in {item.minor for item in interpreters()}
+
+
+def test_a_folder_of_versions_that_cannot_be_read_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    interpreters.cache_clear()
+    unreadable = f"/{'n' * 300}"  # root may read everything but this
+    monkeypatch.setenv("PYENV_ROOT", unreadable)
+    monkeypatch.setenv("PATH", f"{unreadable}/bin:{os.environ['PATH']}")
+    try:
+        assert OWN.minor in {item.minor for item in interpreters()}
+    finally:
+        interpreters.cache_clear()
+
+
+@pytest.mark.bwrap
+def test_folders_of_wheels_are_seen_whichever_setting_names_them(
+    wheels: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("UV_FIND_LINKS")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels.parent} {wheels}")
+    assert made("tiny-lmr==1.0\n").made
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.delenv("UV_NO_INDEX")
+    index = tmp_path / "index" / "tiny-lmr"
+    index.mkdir(parents=True)
+    [built] = wheels.iterdir()
+    (index / built.name).write_bytes(built.read_bytes())
+    (index / "index.html").write_text(f'<a href="{built.name}">{built.name}</a>')
+    monkeypatch.setenv("UV_INDEX", f"own=file://{index.parent}")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    assert made("tiny-lmr==1.0\n", "tiny-lmr").made
+
+
+def test_without_bubblewrap_wheels_alone_are_installed_and_nothing_is_started(
+    wheels: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(bubblewrap, "tools", lambda: None)
+    mark = tmp_path / "mark"
+    wheel(wheels, "planted", code=f"open({str(mark)!r}, 'w')\n", others={"planted.pth": "import planted\n"})
+    first = made("planted==1.0\n", "tiny-lmr")
+    assert not list(first.packages.glob("__pycache__/*"))
+    made("planted==1.0\n", "tiny-lmr<2")
+    assert at(first.interpreter).version == OWN.version
+    assert not mark.exists()
+    subprocess.run([first.interpreter, "-c", ""], check=True)
+    assert mark.exists(), "the test shows nothing unless a start runs it"
+
+
+@pytest.mark.parametrize("path", ["pyvenv.cfg", "bin/pyvenv.cfg"])
+def test_a_package_that_changes_what_python_is_started_is_refused(wheels: Path, path: str) -> None:
+    wheel(wheels, "planted", others={f"planted-1.0.data/data/{path}": "home = /elsewhere/bin\n"})
+    with pytest.raises(LmrError, match="replaced the Python of the environment"):
+        made("planted==1.0\n")
+    assert venvs.all_of_them() == []
 
 
 def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: Path) -> None:
@@ -137,8 +191,9 @@ def test_two_at_once_make_one(wheels: Path) -> None:
 
 def test_a_python_can_be_named_by_its_path(tmp_path: Path) -> None:
     found, said = choose("3.7", sys.executable, [])
-    assert (found, said) == (at(Path(sys.executable)), "")
-    assert found.version == platform.python_version()
+    assert at(Path(sys.executable)) == Interpreter(Path(sys.executable), platform.python_version())
+    assert (found.version, said) == (platform.python_version(), "")
+    assert found.path.samefile(sys.executable) and not (found.path.parent.parent / "pyvenv.cfg").exists()
     other = tmp_path / "other"
     other.write_text("#!/bin/sh\necho 2.7.18\n")
     for path in (other, tmp_path, tmp_path / "nothing"):
