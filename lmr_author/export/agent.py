@@ -38,8 +38,9 @@ def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
 def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
     """Copy the files that the image is built from."""
     for name in SHIPPED_FILES:
-        if (task.root / name).is_file():
-            shutil.copyfile(task.root / name, folder / name)
+        path = files.inside(task.root, name)
+        if path.is_file():
+            shutil.copyfile(path, folder / name)
     if base_image:
         if not task.dockerfile.is_file():
             raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
