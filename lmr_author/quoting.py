@@ -59,7 +59,7 @@ def _csv_cell(cell: Cell) -> Cell:
 
 
 def markdown(value: object) -> str:
-    """Return a text or number as Markdown that shows it, on one line: nothing in it is a link, a tag, a mark or a cell's end."""
+    """Return a text or number as a line of Markdown that shows it: nothing in it is a link, a tag or a cell's end."""
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(_whole(str(value)).split()))
     return _LINE_MARK.sub(r"\1\\\2", escaped)
 

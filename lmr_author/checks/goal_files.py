@@ -151,8 +151,8 @@ class _GoalFile:
 def _files(task: TaskView) -> list[_GoalFile]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
     found: dict[tuple[Path, Path | None], _GoalFile] = {}
-    path = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
-    listed = AlsoMaskedList.read_if_valid(path) if path else None
+    record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
+    listed = AlsoMaskedList.read_if_valid(record) if record else None
     records = listed.also if listed else ()
     for one in pairs(task):
         sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]

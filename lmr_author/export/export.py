@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,6 +103,9 @@ def _require_free(place: Path, tasks: Sequence[Task]) -> None:
     for task in tasks:
         if place.resolve().is_relative_to(task.root.resolve()):
             raise UsageError(f"{place} lies inside the task {task.name}", "choose a folder outside of it")
+        if place.resolve().is_relative_to(folder := task.root.resolve().parent):
+            other = os.path.relpath(folder.parent / place.name)
+            raise UsageError(f"{place} lies in the folder of the tasks, {folder}", f"choose another: {other}")
 
 
 def _overlap(one: Path, other: Path) -> bool:
