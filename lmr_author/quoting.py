@@ -44,11 +44,14 @@ def toml(value: str | int | float | bool | Sequence[str]) -> str:
 
 def csv_rows(rows: Iterable[Sequence[Cell]]) -> str:
     """Return rows as CSV. A text that a spreadsheet would run gets an apostrophe in front; numbers stay numbers."""
+    return "".join(map(_csv_line, rows))
+
+
+def _csv_line(row: Sequence[Cell]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        writer.writerow([_csv_cell(cell) for cell in row])
-    return text.getvalue()
+    # Until Python 3.13 a carriage return in a cell is quoted only where it is part of the line's end.
+    csv.writer(text, lineterminator="\r\n").writerow([_csv_cell(cell) for cell in row])
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _csv_cell(cell: Cell) -> Cell:
