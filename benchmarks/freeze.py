@@ -130,8 +130,11 @@ def documents(program: Program) -> Iterator[tuple[str, Any]]:
     shutil.copytree(EXAMPLE, task)
     for command in DOCUMENTS:
         yield command, program.answer(task, *command.split())
-    bundle = task.parent / "bundle"
-    yield "export", program.answer(task, "export", ".", "--to", "agent", "--out", "../bundle")
+    bundle = program.work / "bundle"
+    yield (
+        "export",
+        program.answer(task, "export", ".", "--to", "agent", "--out", "../../bundle", "--unreviewed"),
+    )
     files = [path for path in sorted(bundle.rglob("*")) if path.is_file()]
     yield (
         "bundle",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import files
+from lmr_author import files, quoting
 from lmr_author.analysis import tables
 from lmr_author.analysis.observations import GRADES, Observations, read
 from lmr_author.analysis.regression import properties, regression
@@ -78,9 +76,8 @@ def analyze(
             ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
         )
         files.write_text(staging / "results.md", text)
-        files.write_text(
-            staging / "results.html", render("analysis.html.j2", {"tables": made, "remarks": remarks})
-        )
+        page = render("analysis.html.j2", {"tables": made, "remarks": remarks})
+        files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
     return Analysis(out, made, remarks)
 
 
@@ -108,16 +105,12 @@ def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, 
 
 def as_csv(table: Table) -> str:
     """Format a table as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
-    return text.getvalue()
+    return quoting.csv_rows([table.columns, *table.rows])
 
 
 def as_markdown(table: Table) -> str:
     """Format a table as Markdown, with its title and note."""
-    rows = [[_shown(cell).replace("|", "\\|") for cell in row] for row in table.rows]
+    rows = [[quoting.markdown(_shown(cell)) for cell in row] for row in table.rows]
     lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
     if rows:
         lines += [f"| {' | '.join(table.columns)} |", "|" + "---|" * len(table.columns)]
@@ -129,16 +122,9 @@ def as_markdown(table: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """Format a table as LaTeX (booktabs)."""
-    special = {char: f"\\{char}" for char in "&%$#_{}"} | {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
 
     def line(cells: Sequence[Cell]) -> str:
-        return (
-            " & ".join("".join(special.get(char, char) for char in _shown(cell)) for cell in cells) + r" \\"
-        )
+        return " & ".join(quoting.latex(_shown(cell)) for cell in cells) + r" \\"
 
     head = "l" + "r" * (len(table.columns) - 1)
     body = [line(row) for row in table.rows]

@@ -191,7 +191,7 @@ def _matching(task: TaskView, pattern: str) -> list[FileEntry]:
 @once
 def _context(task: TaskView) -> list[FileEntry]:
     """Return everything in the task folder that ``.dockerignore`` leaves in the build context."""
-    lines = (line.strip() for line in (task.text(task.task.dockerignore) or "").splitlines())
+    lines = (line.strip() for line in (task.text(task.task.root / ".dockerignore") or "").splitlines())
     patterns = [line for line in lines if line and not line.startswith("#")]
     if not patterns:
         return list(task.entries)

@@ -27,7 +27,7 @@ from lmr_author.checks.lookup import (
 from lmr_author.checks.masks import head_form, raises_error
 from lmr_author.checks.view import MAX_PYTHON, TaskView, once, readable
 from lmr_author.code import Definition, FunctionNode, Module, form
-from lmr_author.task import INFO, Implementation, Severity
+from lmr_author.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.texts import shortened
 
@@ -151,7 +151,8 @@ class _GoalFile:
 def _files(task: TaskView) -> list[_GoalFile]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
     found: dict[tuple[Path, Path | None], _GoalFile] = {}
-    listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
+    record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
+    listed = AlsoMaskedList.read_if_valid(record) if record else None
     records = listed.also if listed else ()
     for one in pairs(task):
         sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]

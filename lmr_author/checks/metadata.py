@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 )
 def info_readable(task: TaskView) -> Iterator[Problem]:
     hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
-    data = task.read_bytes(task.task.info_path)
+    data = task.read_bytes(task.task.root / INFO)
     if data is None:
         missing = INFO not in task.by_path
         yield Problem(

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 from lmr_author import files
 from lmr_author.code import Module
 from lmr_author.errors import LmrError, SourceError
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.task import INFO, Implementation, Task, TaskInfo
 
 MAX_TEXT = 16 * 1024 * 1024
 """Larger files (bytes) are never read as text."""
@@ -201,7 +201,7 @@ class TaskView:
     @cached_property
     def raw(self) -> dict[str, Any] | None:
         """Return ``info.json`` as written, or None when it is absent or not a JSON object."""
-        value = read_json(self.read_bytes(self.task.info_path))
+        value = read_json(self.read_bytes(self.task.root / INFO))
         if not isinstance(value, dict):
             return None
         entries = value.get("implementations")

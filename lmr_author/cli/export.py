@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+
+if TYPE_CHECKING:
+    from lmr_author.export.export import Exported, ExportOptions
+
+MOST_NAMES = 5
 
 
 class ExportFormat(StrEnum):
@@ -35,13 +40,16 @@ def export(
     with_private: Annotated[
         Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
     ] = None,
-    force: Annotated[bool, Option("--force", help="Export unsound tasks, marked as such.")] = False,
+    unreviewed: Annotated[
+        bool, Option("--unreviewed", help="Export tasks before all reviews are in; the export says so.")
+    ] = False,
+    force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
 ) -> int:
-    """Export tasks to the engines that run models. A task that is not proven to be sound is refused."""
+    """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.export.export import ExportOptions
     from lmr_author.export.export import export as export_tasks
     from lmr_author.task import by_name, tasks_at
-    from lmr_author.texts import counted
+    from lmr_author.texts import counted, listed
 
     if to is None:
         if not ui.can_ask():
@@ -52,19 +60,34 @@ def export(
             raise UsageError("no folder named", "add --out DIR")
         out = Path(ui.path("Folder to write:", check=_taken))
     chosen = list(by_name(tasks_at(tasks), "exports").values())
-    done = export_tasks(chosen, ExportOptions(to.value, out, base_image, with_private, force))
+    options = ExportOptions(to.value, out, base_image, with_private, unreviewed, force)
+    done = export_tasks(chosen, options)
     for name, problems in done.unsound.items():
-        ui.say("is not proven to be sound:", name, "yellow")
+        ui.say("is not fit for release:", name, "yellow")
         for problem in problems:
             ui.say(problem, indent=2)
-    if done.unsound and not force:
-        ui.say("nothing exported; --force exports, marked as not sound")
+    if done.unreviewed:
+        ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
+    if not done.files:
+        return _refused(done, tasks, options)
+    marks = [f"{len(done.unsound)} marked as not fit for release"] if done.unsound else []
+    marks += [f"{len(done.unreviewed)} marked as not reviewed"] if done.unreviewed else []
+    counts = ", ".join([counted(done.files, "file"), *marks])
+    ui.say(f"{counted(len(chosen), 'task')} to {out} ({counts})", "exported", "green")
+    return EXIT_CLEAN
+
+
+def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:
+    """Say what to do where nothing was exported."""
+    if done.unsound:
+        ui.say("nothing exported; --force exports, marked with what is wrong")
         ui.then("status", *tasks)
         return EXIT_FINDINGS
-    marked = f", {len(done.unsound)} marked as not sound" if done.unsound else ""
-    counts = f"{counted(len(chosen), 'task')} to {out} ({counted(done.files, 'file')}{marked})"
-    ui.say(counts, "exported", "green")
-    return EXIT_CLEAN
+    ui.say("nothing exported; --unreviewed exports before all reviews are in, marked as not reviewed")
+    base = ("--base-image", options.base_image) if options.base_image else ()
+    private = ("--with-private", options.private) if options.private else ()
+    ui.then("export", *tasks, "--to", options.format, "--out", options.out, *base, *private, "--unreviewed")
+    return EXIT_FINDINGS
 
 
 def _taken(answer: str) -> str:

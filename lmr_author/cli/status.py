@@ -28,33 +28,43 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
         done = iter(range(1, len(tasks) + 1))
         found = statuses(tasks, lambda one: progress(f"checked {next(done)} of {len(tasks)} tasks: {one}"))
     if output is Format.json:
-        ui.print_json({"tasks": [item.to_json() for item in found]})
+        counts = Counter(item.state for item in found)
+        ui.print_json({"tasks": [item.to_json() for item in found], "states": dict(counts)})
     else:
         show(found)
     return 0
 
 
 def show(found: Sequence[Status]) -> None:
-    """Print a block for each of a few tasks; of many a row each, and the number of tasks at each step."""
-    from lmr_author.reporting.status import STEPS
+    """Print a block for each of a few tasks; of many a row each, and the number of tasks in each state."""
+    from lmr_author.reporting.status import STATES
 
     if len(found) > FEW:
-        rows = [(item.task, item.done[-1] if item.done else "broken", item.note) for item in found]
-        ui.columns_of([("task", "reached", "open"), *rows])
-        counts = Counter(reached for _, reached, _ in rows)
-        numbers = ", ".join(f"{number} {step}" for step, number in counts.items())
+        rows = [(item.task, item.state, item.note) for item in found]
+        ui.columns_of([("task", "status", "open"), *rows])
+        counts = Counter(item.state for item in found)
+        numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
         ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
         if any(item.next for item in found):
             ui.then("next", stderr=False)
         return
     for item in found:
-        ui.say(item.task, tone="bold", stderr=False)
-        marks = "  ".join(f"{'✓' if step in item.done else '○'} {step}".replace(" ", GLUE) for step in STEPS)
-        styles = {f"✓{GLUE}[^ ]+": "green", "○[^ ]+": "dim"}
-        ui.say(marks, indent=2, hang=2, stderr=False, styles=styles)
-        if item.note:
-            ui.say(item.note, indent=2, hang=2, stderr=False)
-        if item.signed_off_by:
-            ui.say(f"signed off by {', '.join(item.signed_off_by)}", indent=2, stderr=False)
-        if item.next:
-            ui.say(f"next: {item.next}", indent=2, stderr=False, whole=True)
+        _show_one(item)
+
+
+def _show_one(item: Status) -> None:
+    from lmr_author.reporting.status import STEPS
+    from lmr_author.review.standing import DISPUTED, REJECTED, WAITING
+
+    ui.say(item.task, tone="bold", stderr=False)
+    marks = [f"{'✓' if step in item.done else '○'}{GLUE}{step}" for step in STEPS]
+    if item.review in (DISPUTED, REJECTED):
+        marks[-1] = f"✗{GLUE}{item.review}"
+    styles = {f"✓{GLUE}[^ ]+": "green", f"○{GLUE}[^ ]+": "dim", f"✗{GLUE}[^ ]+": "bold red"}
+    ui.say("  ".join(marks), indent=2, hang=2, stderr=False, styles=styles)
+    if item.note:
+        ui.say(item.note, indent=2, hang=2, stderr=False)
+    if item.review != WAITING:
+        ui.say(": ".join(filter(None, (item.people, ", ".join(item.signed_off_by)))), indent=2, stderr=False)
+    if item.next:
+        ui.say(f"next: {item.next}", indent=2, stderr=False, whole=True)

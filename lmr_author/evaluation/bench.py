@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lmr_author import code, files, processes
+from lmr_author.evaluation.twins import find_twins
 from lmr_author.replay import staging
 from lmr_author.sandbox.base import Sandbox
 from lmr_author.task import Implementation, Progress, Task, TaskInfo
@@ -83,8 +84,9 @@ class Bench:
 
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:
-        """All goal files, with only this implementation masked and the others golden."""
-        return staging.only_masked(self.task, self.info, self.implementation, self.qualnames)
+        """All goal files, with this implementation masked and the others golden, but for copies of it."""
+        twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
+        return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
 
     def solved_alone(self) -> dict[str, bytes]:
         """Return all goal files with only this implementation solved."""

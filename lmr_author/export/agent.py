@@ -38,8 +38,9 @@ def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
 def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
     """Copy the files that the image is built from."""
     for name in SHIPPED_FILES:
-        if (task.root / name).is_file():
-            shutil.copyfile(task.root / name, folder / name)
+        path = files.inside(task.root, name)
+        if path.is_file():
+            shutil.copyfile(path, folder / name)
     if base_image:
         if not task.dockerfile.is_file():
             raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
@@ -59,16 +60,16 @@ def with_base_image(dockerfile: str, image: str) -> str:
 def agent_document(one: Exportable) -> dict[str, Any]:
     """Return ``task.json``: the paper and, for each implementation, what to write where."""
     info = one.info
-    document: dict[str, Any] = {
+    return {
         "instance_id": info.instance_id,
         "paper_name": info.paper_name,
-        "folder_name": info.folder_name,
+        "folder_name": one.task.name,
         "repo_folder_name": info.repo_folder_name,
         "implementations": [_without_hidden(item) for item in info.implementations],
+        # Not why: a finding can say where the solution is.
+        "sound": not one.problems,
+        "review": one.review,
     }
-    if one.problems:
-        document["not_sound"] = list(one.problems)
-    return document
 
 
 def _without_hidden(item: Implementation) -> dict[str, Any]:

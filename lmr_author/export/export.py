@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from lmr_author.export.agent import write_bundle
 from lmr_author.export.harbor import write_harbor
 from lmr_author.export.huggingface import write_huggingface, write_private
 from lmr_author.export.lmr_bench import write_lmr_bench
-from lmr_author.export.soundness import Exportable, examine
+from lmr_author.export.soundness import NOT_REVIEWED, Exportable, examine
 from lmr_author.task import Task
 
 HUGGINGFACE = "huggingface"
@@ -28,13 +29,15 @@ class ExportOptions:
         out: a folder that does not exist yet, or is empty.
         base_image: default base of the exported Dockerfiles; "" leaves them as they are.
         private: folder for goldens and tests (huggingface).
-        force: export tasks that are not sound, marked as such.
+        unreviewed: export tasks whose reviews are missing, marked as such.
+        force: export every task, marked with what is wrong.
     """
 
     format: str
     out: Path
     base_image: str = ""
     private: Path | None = None
+    unreviewed: bool = False
     force: bool = False
 
 
@@ -44,10 +47,12 @@ class Exported:
 
     Attributes:
         unsound: problems by task; unless forced, nothing was written if there are any.
+        unreviewed: tasks whose reviews are missing; unless asked for, nothing was written if there are any.
         files: number of files in ``out``.
     """
 
     unsound: Mapping[str, tuple[str, ...]]
+    unreviewed: tuple[str, ...] = ()
     files: int = 0
 
 
@@ -67,8 +72,9 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
     found = examine(tasks)
     unsound = {one.task.name: one.problems for one in found if one.problems}
-    if unsound and not options.force:
-        return Exported(unsound)
+    unreviewed = tuple(one.task.name for one in found if one.review == NOT_REVIEWED)
+    if not options.force and (unsound or (unreviewed and not options.unreviewed)):
+        return Exported(unsound, unreviewed)
     try:
         with files.staged_folder(options.out) as folder:
             WRITERS[options.format](found, folder, options.base_image)
@@ -81,7 +87,12 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         raise LmrError(
             f"cannot copy a task: {reason}", "nothing was written; mend this and try again"
         ) from error
-    return Exported(unsound, count)
+    except UnicodeEncodeError as error:
+        raise LmrError(
+            f"a text of a task cannot be written: {error.object[error.start]!a} is half a character",
+            "write that text of info.json, or that file name, anew",
+        ) from error
+    return Exported(unsound, unreviewed, count)
 
 
 def _require_free(place: Path, tasks: Sequence[Task]) -> None:
@@ -92,6 +103,9 @@ def _require_free(place: Path, tasks: Sequence[Task]) -> None:
     for task in tasks:
         if place.resolve().is_relative_to(task.root.resolve()):
             raise UsageError(f"{place} lies inside the task {task.name}", "choose a folder outside of it")
+        if place.resolve().is_relative_to(folder := task.root.resolve().parent):
+            other = os.path.relpath(folder.parent / place.name)
+            raise UsageError(f"{place} lies in the folder of the tasks, {folder}", f"choose another: {other}")
 
 
 def _overlap(one: Path, other: Path) -> bool:

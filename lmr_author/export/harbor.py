@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lmr_author import code, files, resources
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.twins import find_twins
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.output import render
 from lmr_author.export.soundness import Exportable
@@ -70,7 +71,7 @@ def _write_tests(one: Exportable, item: Implementation, tests: Path) -> float:
     for name in ("test.sh", "grade.py", "cases.py"):
         shutil.copyfile(_template(name), tests / name)
     (tests / "test.sh").chmod(0o755)
-    goldens = staging.golden_overlay(one.task, one.info)
+    goldens = staging.golden_overlay(one.task, one.info, find_twins(one.task, one.info, item))
     for number, data in enumerate(goldens.values()):
         files.write_bytes(tests / "goldens" / str(number), data)
     others = _others(one, item, goldens[item.goal_file])

@@ -6,18 +6,20 @@ Goldens, unit tests and expected values are in the private part only.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lmr_author import code, files, resources
+from lmr_author import code, files, quoting, resources
 from lmr_author.errors import LmrError
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.croissant import croissant
 from lmr_author.export.output import files_and_links, render, write_tar
-from lmr_author.export.soundness import Exportable
+from lmr_author.export.soundness import NOT_REVIEWED, Exportable
 from lmr_author.review.review import result_of
+from lmr_author.review.standing import ACCEPTED
 from lmr_author.task import AUTHORING, Implementation, provenance
 from lmr_author.texts import size_text
 
@@ -26,7 +28,12 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")
 """Files of ``authoring/`` that an evaluation reads."""
 
+_LICENSE_ID = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+"""The form of the hub's names of licences; it refuses a card with another text."""
+
 Row = dict[str, Any]
+Columns = dict[str, list[list[str]]]
+"""Name, type and description of each column, by table."""
 
 
 def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) -> None:
@@ -49,13 +56,19 @@ def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) ->
     licenses = sorted({row["license"] or "unknown" for row in tables["papers"]})
     # The day the newest task was made: the same tasks always have the same date.
     day = max(provenance.load(one.task).created[:10] for one in tasks)
-    files.write_json(folder / "croissant.json", croissant(folder, columns, licenses, day))
+    unreviewed = [one.task.name for one in tasks if one.review == NOT_REVIEWED]
+    described = croissant(folder, columns, licenses, day)
+    if unreviewed:
+        described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
+    files.write_json(folder / "croissant.json", described)
     unsound = {one.task.name: one.problems for one in tasks if one.problems}
     card = render(
         "export/huggingface/README.md.j2",
-        columns=columns,
+        front_matter=quoting.yaml(_front_matter(tables, columns, licenses)),
+        tasks=len(tasks),
+        unreviewed=unreviewed,
         unsound=unsound,
-        **_datasheet(tables, licenses, folder),
+        **_datasheet(tables, folder),
     )
     files.write_text(folder / "README.md", card)
 
@@ -75,7 +88,12 @@ def write_private(tasks: list[Exportable], folder: Path) -> None:
 def _shared(one: Exportable) -> Row:
     info = one.info
     names = ("paper_name", "paper_url", "repo_url", "repo_commit", "license")
-    return {**{name: getattr(info, name) for name in names}, "task": one.task.name, "year": info.year or None}
+    return {
+        **{name: getattr(info, name) for name in names},
+        "task": one.task.name,
+        "year": info.year or None,
+        "review": one.review,
+    }
 
 
 def _implementation(one: Exportable, item: Implementation) -> Row:
@@ -115,24 +133,55 @@ def _paper(one: Exportable) -> Row:
     }
 
 
-def _datasheet(tables: dict[str, list[Row]], licenses: list[str], folder: Path) -> dict[str, Any]:
+def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list[str]) -> dict[str, Any]:
+    """Return what the hub reads from the card: licence, size, tables and the types of their columns."""
+    count = len(tables["implementations"])
+    single = licenses[0].lower() if len(licenses) == 1 and licenses != ["unknown"] else "other"
+    return {
+        "pretty_name": "Research code to implement from papers",
+        "license": single if _LICENSE_ID.fullmatch(single) else "other",
+        "language": ["en"],
+        "task_categories": ["text-generation"],
+        "tags": ["code", "research-code", "reproducibility"],
+        "size_categories": [next((name for most, name in SIZES if count < most), "n>100K")],
+        "configs": [
+            {
+                "config_name": name,
+                "data_files": [{"split": "test", "path": f"data/{name}.jsonl"}],
+                **({"default": True} if name == "implementations" else {}),
+            }
+            for name in columns
+        ],
+        "dataset_info": [
+            {"config_name": name, "features": [_feature(column, kind) for column, kind, _ in listed]}
+            for name, listed in columns.items()
+        ],
+    }
+
+
+def _feature(column: str, kind: str) -> dict[str, Any]:
+    if kind == "context":
+        parts = [{"name": name, "dtype": "string"} for name in ("path", "text")]
+        return {"name": column, "list": parts}
+    return {"name": column, "list": "string"} if kind == "strings" else {"name": column, "dtype": kind}
+
+
+def _datasheet(tables: dict[str, list[Row]], folder: Path) -> dict[str, Any]:
     """Return what the card says of the data set as a whole."""
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
-    single = licenses[0].lower() if len(licenses) == 1 and licenses != ["unknown"] else "other"
     return {
-        "license": single,
-        "size_category": next((name for most, name in SIZES if len(implementations) < most), "n>100K"),
         "facts": {
             "Tasks": len(papers),
             "Implementations": len(implementations),
             "Years of the papers": _range(row["year"] for row in papers if row["year"]),
             "Size of the archives": size_text(size),
             "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),
+            "Accepted by reviewers": f"{sum(row['review'] == ACCEPTED for row in papers)} of {len(papers)}",
             "Agreement of reviewers": f"{sum(agreements) / len(agreements):.0f} %"
             if agreements
-            else "not reviewed",
+            else NOT_REVIEWED,
         },
         "categories": Counter(row["category"] or "none" for row in implementations),
         "repository_licenses": Counter(row["license"] or "unknown" for row in papers),

@@ -15,7 +15,7 @@ from lmr_author.task import INFO, UNIT_TEST
 def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> None:
     """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs."""
     for one in tasks:
-        target = folder / (one.task.name)
+        target = folder / one.task.name
         repository = one.task.repository(one.info)
         copy_tree(repository, target / repository.name, {}, with_tests=True)
         # Their script takes any log with "Passed" in it for a pass.
@@ -29,6 +29,7 @@ def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> N
         for entry in document["implementations"]:
             # 20 of the 35 published entries spell the key this way, and their prompt script reads only it.
             entry["retrieval_content"] = entry["retrieval_context"]
+        document["folder_name"], document["review"] = one.task.name, one.review
         if one.problems:
             document["not_sound"] = list(one.problems)
         files.write_json(target / INFO, document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shlex
 import tarfile
@@ -12,19 +11,23 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from lmr_author import resources
+from lmr_author import quoting, resources
 
 
 def render(template: str, **values: object) -> str:
     """Fill a template of ``templates/``.
 
-    Its filters: ``tojson``, which also writes texts, numbers, booleans and lists of TOML; ``quote`` for the shell.
+    Its filters quote foreign text: ``toml``, ``markdown``, ``code`` (in Markdown), and ``quote`` for the shell.
     """
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
-    environment.filters["quote"] = shlex.quote
+    environment.filters |= {
+        "toml": quoting.toml,
+        "markdown": quoting.markdown,
+        "code": quoting.markdown_code,
+        "quote": shlex.quote,
+    }
     return environment.from_string(resources.template(template)).render(values)
 
 

@@ -1,4 +1,4 @@
-"""Is a task sound, and if not, why: asked before anything is exported."""
+"""Is a task fit for release, and if not, why: asked before anything is exported."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from lmr_author.errors import LmrError
 from lmr_author.reporting.status import status_with
+from lmr_author.review.standing import DISPUTED, REJECTED, WAITING
 from lmr_author.task import Severity, Task, TaskInfo
 from lmr_author.validation.run import checked
+
+NOT_REVIEWED = "not reviewed"
 
 
 @dataclass(frozen=True)
@@ -16,16 +19,18 @@ class Exportable:
     """A task on its way out.
 
     Attributes:
-        problems: why it is not sound, one line each; exports are marked with them.
+        problems: why it is not fit for release, one line each; exports are marked with them.
+        review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
     """
 
     task: Task
     info: TaskInfo
     problems: tuple[str, ...]
+    review: str = NOT_REVIEWED
 
 
 def examine(tasks: Sequence[Task]) -> list[Exportable]:
-    """Check tasks and their evaluations. Raises LmrError for a task in which nothing is masked."""
+    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked."""
     found = []
     for task, report in zip(tasks, checked(tasks).tasks, strict=True):
         info = task.load()
@@ -42,5 +47,8 @@ def examine(tasks: Sequence[Task]) -> list[Exportable]:
         standing = status_with(task, ())
         if "evaluated" not in standing.done:
             problems.append(standing.note)
-        found.append(Exportable(task, info, tuple(problems)))
+        if standing.review in (DISPUTED, REJECTED):
+            problems.append(f"{standing.review} by its reviewers ({standing.people})")
+        review = NOT_REVIEWED if standing.review == WAITING else standing.review
+        found.append(Exportable(task, info, tuple(problems), review))
     return found

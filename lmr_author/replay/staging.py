@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError
@@ -39,13 +40,25 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
         target.write_bytes(data)
 
 
-def golden_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
+class Place(NamedTuple):
+    """A function of the repository: its file, its name, and its number among those of that name."""
+
+    path: str
+    qualname: str
+    nth: int | None
+
+
+def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> dict[str, bytes]:
     """Return every goal file as the golden has it, with the look-alikes that were masked along still masked.
 
     A candidate does not have those, so the golden is run without them too.
+
+    Args:
+        masked: further functions that stay as the task has them.
     """
     overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
-    for item in also_masked.load(task):
+    along = (Place(item.path, item.qualname, item.nth) for item in also_masked.load(task))
+    for item in (*along, *masked):
         if item.path in overlay:
             data = files.inside(task.repository(info), item.path).read_bytes()
             spliced = _with_one_of(overlay[item.path], data, item.path, item.qualname, item.nth)
@@ -70,7 +83,11 @@ def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
 
 
 def only_masked(
-    task: Task, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
+    qualnames: Sequence[str] = (),
+    twins: Iterable[Place] = (),
 ) -> dict[str, bytes]:
     """Return every goal file as the golden has it, with only this implementation as the task has it.
 
@@ -78,8 +95,9 @@ def only_masked(
 
     Args:
         qualnames: the masked functions, if they are not the one that the implementation names.
+        twins: functions of other implementations that stay masked, because they contain the solution of this one.
     """
-    overlay = golden_overlay(task, info)
+    overlay = golden_overlay(task, info, twins)
     alone = all(
         item.index == implementation.index
         for item in info.implementations

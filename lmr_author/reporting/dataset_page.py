@@ -14,16 +14,14 @@ from lmr_author.checks.metadata import canonical_category
 from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.reporting.page import percent
-from lmr_author.reporting.status import STEPS, Status, status_with
+from lmr_author.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.review.review import ReviewResult, result_of
-from lmr_author.review.standing import DISPUTED
+from lmr_author.review.standing import ACCEPTED, DISPUTED, REJECTED
 from lmr_author.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.task import evaluation as evaluations
 from lmr_author.texts import size_text
 from lmr_author.validation.report import TaskReport
 from lmr_author.validation.run import checked
-
-BROKEN = "broken"
 
 
 @dataclass(frozen=True)
@@ -32,21 +30,22 @@ class TaskRow:
 
     Attributes:
         info: empty for a broken task.
-        reached: the last step that holds, ``created`` … ``accepted``, or ``broken``.
+        state: one of :data:`~lmr_author.reporting.status.STATES`.
+        people: the reviews in numbers; "" for none.
         errors, warnings: findings that count.
         strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
         bytes: size of the task's content.
-        reviewers: number of reviews of the task as it is.
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
         link: address of the task's page; "" without one.
-        flags: ``stale`` when the task changed since it was evaluated, ``disputed`` when its reviewers disagree.
+        stale: the task changed since it was evaluated.
         lengths: lines of each golden target.
     """
 
     name: str
     info: TaskInfo
     categories: tuple[str, ...]
-    reached: str
+    state: str
+    people: str
     note: str
     next: str
     errors: tuple[Finding, ...]
@@ -54,10 +53,9 @@ class TaskRow:
     gates: tuple[GateResult, ...]
     strength: float | None
     bytes: int
-    reviewers: int
     agreement: float | None
     link: str
-    flags: tuple[str, ...]
+    stale: bool
     lengths: tuple[int, ...]
 
 
@@ -68,7 +66,7 @@ class DatasetPage:
     name: str
     rows: tuple[TaskRow, ...]
     categories: tuple[tuple[str, int], ...]
-    steps: tuple[tuple[str, int], ...]
+    states: tuple[tuple[str, int], ...]
     lengths: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...]
 
@@ -88,12 +86,12 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         rows.append(_row(task, found, f"{quote(task.name)}.html" if linked else ""))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
-    reached = Counter(row.reached for row in rows)
+    states = Counter(row.state for row in rows)
     return DatasetPage(
         name,
         tuple(rows),
         tuple((category, categories[category]) for category in order),
-        tuple((step, reached[step]) for step in (BROKEN, *STEPS) if step != BROKEN or reached[BROKEN]),
+        tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
         _lengths(rows),
         _facts(rows),
     )
@@ -104,23 +102,21 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         info = task.load()
     except LmrError as error:
         info = TaskInfo.from_json({})
-        where = Status(task.name, (), f"lmr-author validate {task.root}", error.message, ())
+        where = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
     else:
         where = status_with(task, found.findings)
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
     killed, tried = evaluations.mutants_killed(gates)
     reviewed = _reviewed(task)
-    stale = evaluation is not None and not evaluation.is_of(State.of(task))
-    disputed = reviewed is not None and reviewed.standing.state == DISPUTED
-    flags = {"stale": stale, "disputed": disputed}
     return TaskRow(
         name=task.name,
         info=info,
         categories=tuple(
             canonical_category(one.category) or one.category or "none" for one in info.implementations
         ),
-        reached=where.done[-1] if where.done else BROKEN,
+        state=where.state,
+        people=where.people,
         note=where.note,
         next=where.next.replace(str(task.root), task.name),
         errors=tuple(item for item in found.findings if item.severity is Severity.ERROR),
@@ -128,10 +124,9 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         gates=gates,
         strength=killed / tried if tried else None,
         bytes=sum(path.stat().st_size for path in task.content_files()),
-        reviewers=len(reviewed.standing.reviewers) if reviewed else 0,
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         link=link,
-        flags=tuple(name for name, holds in flags.items() if holds),
+        stale=evaluation is not None and not evaluation.is_of(State.of(task)),
         lengths=_target_lengths(task),
     )
 
@@ -163,7 +158,9 @@ def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
 def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
     strengths = [row.strength for row in rows if row.strength is not None]
     agreements = [row.agreement for row in rows if row.agreement is not None]
+    judged = Counter(row.state for row in rows)
     return (
+        *((state, str(judged[state])) for state in (ACCEPTED, DISPUTED, REJECTED)),
         ("masked functions", str(sum(len(row.info.implementations) for row in rows))),
         ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
         ("mutants killed, median", percent(median(strengths) if strengths else None)),

@@ -21,6 +21,7 @@ from lmr_author.reporting.code import CodeBlock
 from lmr_author.reporting.records import History, ReviewView
 from lmr_author.reporting.status import STEPS, Status, status_with
 from lmr_author.reporting.values import Values
+from lmr_author.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
 from lmr_author.suggesting.sections import FunctionWords, passages
 from lmr_author.task import (
     Evaluation,
@@ -120,6 +121,7 @@ class TaskPage:
     name: str
     info: TaskInfo
     steps: tuple[tuple[str, bool], ...]
+    state: str
     next: str
     note: str
     verdict: tuple[VerdictLine, ...]
@@ -151,6 +153,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         name=task.name,
         info=info,
         steps=tuple((step, step in where.done) for step in STEPS),
+        state=where.state,
         next=where.next.replace(str(task.root), task.name),
         note=where.note,
         verdict=_verdict(task, evaluation, found.findings, where),
@@ -188,8 +191,9 @@ def _verdict(
     titles = ", ".join(sorted({item.code for item in serious}))
     result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
     lines.append(("Checks", result, "bad" if serious else "good"))
-    people = f"signed off by {', '.join(where.signed_off_by)}" if where.signed_off_by else "no sign-off"
-    lines.append(("Reviews", people, "good" if "accepted" in where.done else "open"))
+    kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(where.review, "open")
+    state = where.review if where.review != WAITING else "" if where.people else "not reviewed"
+    lines.append(("Reviews", ", ".join(filter(None, (state, where.people))), kind))
     return tuple(lines)
 
 

@@ -34,6 +34,7 @@ class Standing:
         failed: items that everybody failed, or that were decided so.
         decisions: those that hold.
         damaged: files of reviews that cannot be read and do not count.
+        signed_off: reviewers who passed every item; empty while ``waiting``.
     """
 
     state: str
@@ -43,6 +44,7 @@ class Standing:
     failed: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     damaged: tuple[str, ...] = ()
+    signed_off: tuple[str, ...] = ()
 
     @property
     def open(self) -> bool:
@@ -79,4 +81,5 @@ def find_standing(
         elif "fail" in answers.values():
             failed.append(question.id)
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
-    return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged)
+    signed = tuple(one.reviewer for one in current if one.signed_off)
+    return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed)

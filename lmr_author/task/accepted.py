@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
+from lmr_author.errors import LmrError, UnsafePathError, UsageError
 from lmr_author.locks import changes_task
 from lmr_author.task.findings import Finding
 from lmr_author.task.folder import Task
@@ -99,7 +99,10 @@ class Sorted:
 
 def load(task: Task) -> tuple[Accepted, ...]:
     """Return the acceptances of a task; none when the file is missing or damaged."""
-    stored = AcceptedFindings.read_if_valid(task.accepted_path)
+    try:
+        stored = AcceptedFindings.read_if_valid(task.accepted_path)
+    except UnsafePathError:  # `validate` names the link
+        return ()
     return stored.accepted if stored else ()
 
 

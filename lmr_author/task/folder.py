@@ -15,12 +15,13 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author import files
-from lmr_author.errors import LmrError, NotATaskError, UsageError
+from lmr_author.errors import LmrError, NotATaskError, UnsafePathError, UsageError
 from lmr_author.task.info import Implementation, TaskInfo
 
 INFO = "info.json"
@@ -71,109 +72,135 @@ class Task:
         """The folder's name, as in ``1-DPO``."""
         return self.root.name
 
+    def _own(self, *parts: str) -> Path:
+        """Return a path of the task. Raises UnsafePathError where a link on the way leads out of it.
+
+        A task comes from strangers: what its links lead to is neither read nor written.
+        """
+        return files.inside(self.root, "/".join(parts))
+
     @property
     def info_path(self) -> Path:
         """``info.json``."""
-        return self.root / INFO
+        return self._own(INFO)
 
     @property
     def dockerfile(self) -> Path:
         """``Dockerfile``."""
-        return self.root / "Dockerfile"
+        return self._own("Dockerfile")
 
     @property
     def dockerignore(self) -> Path:
         """``.dockerignore``."""
-        return self.root / ".dockerignore"
+        return self._own(".dockerignore")
 
     @property
     def lock(self) -> Path:
         """``requirements.lock``: the packages that the Dockerfile installs."""
-        return self.root / "requirements.lock"
+        return self._own("requirements.lock")
 
     @property
     def golden_folder(self) -> Path:
         """``golden_files/``."""
-        return self.root / GOLDEN
+        return self._own(GOLDEN)
 
     @property
     def authoring(self) -> Path:
         """``authoring/``: records that never reach an agent."""
-        return self.root / AUTHORING
+        return self._own(AUTHORING)
 
     @property
     def provenance_path(self) -> Path:
         """``authoring/provenance.json``."""
-        return self.authoring / "provenance.json"
+        return self._own(AUTHORING, "provenance.json")
 
     @property
     def vetting_path(self) -> Path:
         """``authoring/vetting.json``."""
-        return self.authoring / "vetting.json"
+        return self._own(AUTHORING, "vetting.json")
 
     @property
     def evaluation_path(self) -> Path:
         """``authoring/evaluation.json``."""
-        return self.authoring / "evaluation.json"
+        return self._own(AUTHORING, "evaluation.json")
 
     @property
     def accepted_path(self) -> Path:
         """``authoring/accepted.json``."""
-        return self.authoring / "accepted.json"
+        return self._own(AUTHORING, "accepted.json")
 
     @property
     def environment_path(self) -> Path:
         """``authoring/environment.json``: contents of the built image."""
-        return self.authoring / "environment.json"
+        return self._own(AUTHORING, "environment.json")
 
     @property
     def also_masked_path(self) -> Path:
         """``authoring/also-masked.json``."""
-        return self.authoring / "also-masked.json"
+        return self._own(AUTHORING, "also-masked.json")
 
     @property
     def equivalent_mutants_path(self) -> Path:
         """``authoring/equivalent-mutants.json``."""
-        return self.authoring / "equivalent-mutants.json"
+        return self._own(AUTHORING, "equivalent-mutants.json")
 
     @property
     def originals(self) -> Path:
         """``authoring/originals/``: files with masked look-alikes, as they were before."""
-        return self.authoring / "originals"
+        return self._own(AUTHORING, "originals")
 
     @property
     def removed_folder(self) -> Path:
         """``authoring/removed/``: files removed from the task, under their paths in it."""
-        return self.authoring / "removed"
+        return self._own(AUTHORING, "removed")
 
     @property
     def reviews_folder(self) -> Path:
         """``authoring/reviews/``."""
-        return self.authoring / "reviews"
+        return self._own(AUTHORING, "reviews")
 
     @property
     def adjudication_path(self) -> Path:
         """``authoring/adjudication.json``."""
-        return self.authoring / "adjudication.json"
+        return self._own(AUTHORING, "adjudication.json")
 
     @property
     def scores_folder(self) -> Path:
         """``authoring/scores/``: people's grades of candidates."""
-        return self.authoring / "scores"
+        return self._own(AUTHORING, "scores")
 
     @property
     def logs_folder(self) -> Path:
         """``authoring/logs/``: build and run logs; not part of the task's content."""
-        return self.authoring / "logs"
+        return self._own(AUTHORING, "logs")
 
     def run_folder(self, index: int) -> Path:
         """``authoring/runs/<index>/``: calls kept so far, while a command is being recorded."""
-        return self.authoring / "runs" / str(index)
+        return self._own(AUTHORING, "runs", str(index))
 
     def load(self) -> TaskInfo:
-        """Read ``info.json``, leniently. Raises LmrError when it is absent or not a JSON object."""
-        data = self.load_raw()
-        return TaskInfo.from_json(data)
+        """Read ``info.json``, leniently.
+
+        Raises LmrError when it is absent or not a JSON object, UnsafePathError when a record is a link out of the
+        task.
+        """
+        info = TaskInfo.from_json(self.load_raw())
+        self._refuse_links(info)
+        return info
+
+    def _refuse_links(self, info: TaskInfo) -> None:
+        """Raise UnsafePathError for a link out of the task in its folder, or at any depth among its records."""
+        entries = list(self.root.iterdir())
+        tops = [self.golden_folder, self.authoring]
+        with suppress(UnsafePathError):  # the name of another folder, which is refused where it is used
+            tops.append(self.repository(info) / UNIT_TEST)
+        for top in tops:
+            self._own(top.relative_to(self.root).as_posix())
+            for folder, folders, names in os.walk(top):
+                entries += [Path(folder, name) for name in (*folders, *names)]
+        for entry in entries:
+            if entry.is_symlink():
+                self._own(entry.relative_to(self.root).as_posix())
 
     def load_raw(self) -> dict[str, Any]:
         """``info.json`` as it stands. Raises LmrError when it is absent or not a JSON object."""
@@ -206,19 +233,19 @@ class Task:
 
     def unit_test_folder(self, info: TaskInfo) -> Path:
         """``<repository>/unit_test/``."""
-        return self.repository(info) / UNIT_TEST
+        return files.inside(self.repository(info), UNIT_TEST)
 
     def recording(self, info: TaskInfo, index: int) -> Path:
         """``<repository>/unit_test/recordings/<index>/``."""
-        return self.unit_test_folder(info) / "recordings" / str(index)
+        return files.inside(self.repository(info), f"{UNIT_TEST}/recordings/{index}")
 
     def paper_json(self, info: TaskInfo) -> Path:
         """``<repository>/paper.json``: ``{"1": text of page 1, …}``."""
-        return self.repository(info) / "paper.json"
+        return files.inside(self.repository(info), "paper.json")
 
     def paper_pdf(self, info: TaskInfo) -> Path:
         """``<repository>/paper.pdf``."""
-        return self.repository(info) / "paper.pdf"
+        return files.inside(self.repository(info), "paper.pdf")
 
     def content_files(self) -> Iterator[Path]:
         """Every file that makes the task what it is: all but ``authoring/``, test logs and caches."""
@@ -249,7 +276,7 @@ class Task:
         Returns its former path, relative to the task.
         """
         relative = path.relative_to(self.root)
-        target = self.removed_folder / relative
+        target = self._own(AUTHORING, "removed", relative.as_posix())
         number = 1
         while target.exists():
             number += 1

@@ -225,8 +225,9 @@ def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ..
 
 def change_info(view: TaskView, new: dict[str, Any]) -> Change | None:
     """Return info.json with new content, formatted as it was; None when it cannot be written without a loss."""
-    before = view.read_bytes(view.task.info_path)
-    if before is None or new == view.raw or view.task.info_path.is_symlink():
+    path = view.task.root / INFO
+    before = view.read_bytes(path)
+    if before is None or new == view.raw or path.is_symlink():
         return None
     try:
         text = before.decode("utf-8")

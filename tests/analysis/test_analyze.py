@@ -167,3 +167,21 @@ def test_the_command_writes_everything_or_nothing(tmp_path: Path, capsys: pytest
     results.write_text("{")
     assert main(["analyze", str(results), "--out", str(tmp_path / "other")]) == 3
     assert sorted(out.iterdir()) == before and not (tmp_path / "other").exists()
+
+
+def test_the_name_of_a_model_is_data_in_every_table(tmp_path: Path) -> None:
+    name = '=HYPERLINK("https://evil.example") | [x](y) <b>\nA_B'
+    lines = [
+        answer("1-A", name, outcome="passed", **METRIC),
+        answer("2-B", "+1\ud800", outcome="failed", **METRIC),
+    ]
+    out = analyze([write(tmp_path / "results.jsonl", lines)], tmp_path / "out").folder
+    with (out / "table2-results.csv").open(newline="") as file:
+        written = {row["model"] for row in csv.DictReader(file)}
+    assert written == {f"'{name}", "'+1?"}
+    text = (out / "results.md").read_text()
+    assert r"=HYPERLINK(\"https:\//evil.example\") \| \[x\](y) \<b\> A\_B |".replace('\\"', '"') in text
+    assert "<b>" not in (out / "results.html").read_text()
+    for path in out.glob("*.csv"):
+        with path.open(newline="") as file:
+            assert not [cell for row in csv.reader(file) for cell in row if cell.startswith(("=", "+", "@"))]

@@ -27,17 +27,18 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
         document = succeed("status", finished.root, "--format", "json", cwd=tmp_path).json()
         return dict(document["tasks"][0])
 
-    assert status()["signed_off_by"] == ["alice"]
+    assert status()["reviewed_by"] == ["alice"]
+    assert status()["signed_off_by"] == [], "reviews are blind until all are in"
     assert status()["note"] == "1 of 3 reviews done"
     finished.dockerfile.write_text(finished.dockerfile.read_text() + "# a word more\n")
     fallen = status()
-    assert fallen["signed_off_by"] == [] and "signed off" not in fallen["done"]
+    assert fallen["reviewed_by"] == [] and fallen["state"] == "valid"
     assert fallen["note"] == "changed since it was evaluated"
 
     succeed("evaluate", finished.root, "--repeats", "1", cwd=tmp_path)
     bob = ("review", finished.root, "--reviewer", "bob", "--answers", filled)
     succeed(*bob, cwd=tmp_path)  # the other reviewer's old sign-off does not keep this one from signing
-    assert status()["signed_off_by"] == ["bob"]
+    assert status()["reviewed_by"] == ["bob"]
 
     finished.dockerfile.write_text(finished.dockerfile.read_text() + "# and another\n")
     again = lmr(*command, cwd=tmp_path)

@@ -13,9 +13,11 @@ import pytest
 from lmr_author.evaluation.candidates.results import CandidateResult
 from lmr_author.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.evaluation.twins import find_twins
 from lmr_author.evaluation.verdict import Outcome
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import RecordOptions, record
+from lmr_author.replay import staging
 from lmr_author.sandbox import bubblewrap
 from lmr_author.task import Task
 from tests.cli.program import snapshot
@@ -175,3 +177,47 @@ def own_processes() -> Iterator[int]:
             first <= user < first + 64 if os.geteuid() == 0 else b"lmr_probe" in line
         ):
             yield int(folder.name)
+
+
+COPY = b'''\
+def old_hinge(x, margin=1.0):
+    """Hinge loss, as it was."""
+    gap = margin - x
+    if gap > 0:
+        return gap
+    return 0.0
+'''
+CALLS_ITS_COPY = """\
+def hinge(x, margin=1.0):
+    from pkg import legacy
+    return legacy.old_hinge(x, margin)
+"""
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Task:
+    """Two targets that are copies of each other, in two files, and a third that is another function."""
+    made = make_task(tmp_path / "tasks")
+    (made.root / "small-repo" / "pkg" / "legacy.py").write_bytes(COPY)
+    targets = (HINGE, "pkg/legacy.py::old_hinge", "pkg/losses.py::Meter.add")
+    mask(made, MaskOptions(targets, category="Evaluation Metrics"), made.root)
+    record(made, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), made.root, lambda _: None)
+    return made
+
+
+@pytest.mark.bwrap
+def test_a_candidate_cannot_call_another_target_that_is_a_copy_of_its_own(
+    copied: Task, tmp_path: Path
+) -> None:
+    answers = [("calls its copy", CALLS_ITS_COPY), ("correct", CORRECT)]
+    found = judged(copied, answers, tmp_path / "out")
+    assert found["calls its copy"].outcome is Outcome.FAILED
+    assert "NotImplementedError" in found["calls its copy"].reason
+    assert found["correct"].outcome is Outcome.PASSED
+
+
+def test_harbors_grader_gets_no_golden_of_a_copy(copied: Task, tmp_path: Path) -> None:
+    info = copied.load()
+    masked = staging.golden_overlay(copied, info, find_twins(copied, info, info.implementations[0]))
+    assert b"return gap" not in masked["pkg/legacy.py"]
+    assert b"return gap" in masked["pkg/losses.py"] and b"fsum" in masked["pkg/losses.py"]

@@ -24,7 +24,8 @@ FORMATS = ("agent", "lmr-bench", "harbor", "huggingface")
 def run(task: Task, to: str, *more: str) -> Path:
     """Export one task; returns the folder."""
     out = task.root.parent.parent / f"out-{to}"
-    succeed("export", task.root, "--to", to, "--out", out, *more, cwd=task.root.parent)
+    command = ("export", task.root, "--to", to, "--out", out, "--unreviewed", *more)
+    succeed(*command, cwd=task.root.parent)
     return out
 
 
@@ -47,7 +48,8 @@ def test_the_agents_bundle_has_nothing_of_the_solution(example: Task) -> None:
     assert not [name for name in names if SECRET.search(name)]
     text = "".join(path.read_text(errors="replace") for path in bundle.rglob("*") if path.is_file())
     assert not [line for line in solution_lines(example) if line in text]
-    assert "not_sound" not in json.loads((bundle / "task.json").read_text())
+    document = json.loads((bundle / "task.json").read_text())
+    assert (document["sound"], document["review"]) == (True, "not reviewed")
 
 
 def test_lmr_benchs_tree_has_both_spellings_and_no_records(example: Task) -> None:

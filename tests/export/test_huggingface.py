@@ -83,7 +83,7 @@ for name in ("implementations", "papers"):
 
 def test_the_card_says_what_is_not_sound_and_counts_what_there_is(dataset: Path) -> None:
     card = (dataset / "README.md").read_text()
-    assert "Not proven to be sound" in card and "**0-Plain**" in card and "**1-rating-margin**" not in card
+    assert "Not fit for release" in card and "**0-Plain**" in card and "**1-rating-margin**" not in card
     assert "| Implementations | 2 |" in card
     assert "| Training Objectives & Optimization | 1 |" in card
     assert "| MIT | 1 |" in card and "| unknown | 1 |" in card

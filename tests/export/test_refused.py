@@ -29,16 +29,17 @@ def test_a_task_with_findings_and_a_stale_evaluation(example: Task, tmp_path: Pa
     assert done.code == FINDINGS
     assert "LMR" in done.err and "changed since it was evaluated" in done.err and "--force" in done.err
     assert not (tmp_path / "out").exists()
-    assert "1 marked as not sound" in succeed(*command, "--force", cwd=tmp_path).err
+    assert "1 marked as not fit for release" in succeed(*command, "--force", cwd=tmp_path).err
     place, key = {
-        "agent": ("1-rating-margin/task.json", "not_sound"),
+        "agent": ("1-rating-margin/task.json", "sound"),
         "lmr-bench": ("1-rating-margin/info.json", "not_sound"),
         "harbor": ("1-rating-margin-1/task.toml", "problems"),
         "huggingface": ("data/implementations.jsonl", "problems"),
     }[to]
     text = (tmp_path / "out" / place).read_text()
     document = tomllib.loads(text)["metadata"] if to == "harbor" else json.loads(text)
-    assert document[key][-1] == "changed since it was evaluated"
+    assert document[key] is False if to == "agent" else document[key][-1] == "changed since it was evaluated"
+    assert document["review"] == "not reviewed"
 
 
 def test_a_task_whose_gates_failed(example: Task, tmp_path: Path) -> None:
@@ -68,13 +69,13 @@ def test_places_that_cannot_be_written_to(example: Task, tmp_path: Path) -> None
     assert "full is not empty" in refuse(EXPECTED, *_agent(example.root, "full"), cwd=tmp_path)[0]
     assert "file is not a folder" in refuse(USAGE, *_agent(example.root, "full/file"), cwd=tmp_path)[0]
     assert "lies inside the task" in refuse(USAGE, *_agent(".", "bundles"), cwd=example.root)[0]
-    refuse(EXPECTED, *_agent(example.root, "full/file/below"), cwd=tmp_path)
+    refuse(EXPECTED, *_agent(example.root, "full/file/below"), "--unreviewed", cwd=tmp_path)
 
 
 def test_an_empty_folder_is_filled(example: Task, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     twice = (example.root, example.root.parent)  # one task, named twice
-    succeed("export", *twice, "--to", "agent", "--out", "out", cwd=tmp_path)
+    succeed("export", *twice, "--to", "agent", "--out", "out", "--unreviewed", cwd=tmp_path)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [example.name]
 
 
@@ -82,7 +83,7 @@ def test_options_that_do_not_fit(example: Task, tmp_path: Path) -> None:
     assert "huggingface" in refuse(USAGE, *_agent(example.root), "--with-private", "p", cwd=tmp_path)[0]
     hub = ("export", example.root, "--to", "huggingface", "--out", "out", "--with-private")
     assert "inside each other" in refuse(USAGE, *hub, "out/private", cwd=tmp_path)[0]
-    image = ("--base-image", "debian\nRUN evil")
+    image = ("--unreviewed", "--base-image", "debian\nRUN evil")
     assert "not the name of an image" in refuse(USAGE, *_agent(example.root), *image, cwd=tmp_path)[0]
 
 

@@ -8,7 +8,7 @@ from prompt_toolkit.input import PipeInput
 from lmr_author import files
 from lmr_author.cli.review import ask_answers
 from lmr_author.errors import LmrError
-from lmr_author.reporting.status import _reviewed
+from lmr_author.reporting.status import next_review
 from lmr_author.review import review as reviewing
 from lmr_author.review.checklist import HUMAN, Checklist
 from lmr_author.task import Task
@@ -87,7 +87,7 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     files.write_text(task.reviews_folder / "bo.json", "{")
     now = reviewing.standing_of(task)
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
-    assert "damaged reviews, not counted: bo.json" in _reviewed(task, [], task.content_digest()).note
+    assert "damaged reviews, not counted: bo.json" in next_review(task, now)[1]
 
 
 @pytest.mark.parametrize("damaged", ["{", '{"decisions": [1, {"item": "core"}]}'])

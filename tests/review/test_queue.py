@@ -58,3 +58,41 @@ def test_status_goes_on_to_accepted(task: Task, capsys: pytest.CaptureFixture[st
     decide = ["review", str(task.root), "--adjudicate", "core=pass", "--reviewer", "dee"]
     assert main([*decide, "--reason", "read again"]) == 0
     assert now()[0] == "accepted"
+
+
+def test_rejected_and_disputed_are_states_that_are_counted_and_filtered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = tmp_path / "tasks"
+    verdicts = {
+        "accepted": ({}, {}, {}),
+        "rejected": ({"core": "fail"},) * 3,
+        "disputed": ({}, {}, {"core": "fail"}),
+        "evaluated": ({}, {"core": "fail"}),
+    }
+    for number, answers in enumerate(verdicts.values(), 1):
+        task = example_task.write(tasks, number)
+        evaluated(task)
+        for name, given in zip(("ada", "bo", "cy"), answers, strict=False):
+            said(task, name, **given)
+
+    found = json.loads(run(capsys, "status", tasks, "--format", "json")[1])
+    assert [item["state"] for item in found["tasks"]] == list(verdicts)
+    assert found["states"] == dict.fromkeys(verdicts, 1)
+    assert [len(item["signed_off_by"]) for item in found["tasks"]] == [3, 0, 2, 0]
+    assert found["tasks"][3]["reviewed_by"] == ["ada", "bo"], "who signed off stays hidden until all are in"
+
+    text = run(capsys, "status", tasks)[1]
+    assert "4 tasks: 1 evaluated, 1 disputed, 1 rejected, 1 accepted" in " ".join(text.split())
+    [rejected] = list(tasks.glob("2-*"))
+    block = run(capsys, "status", rejected)[1].replace("\u00a0", " ")
+    assert "✗ rejected" in block and "0 of 3 sign-offs" in block and "✓ accepted" not in block
+
+    run(capsys, "report", tasks, "--html", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    for state in verdicts:
+        assert f'data-state="{state}"' in page
+        assert f'<option value="{state}">{state} (1)</option>' in page
+    assert "2 of 3 sign-offs" in page and "2 of 3 reviews" in page
+    run(capsys, "report", rejected, "--html", tmp_path / "task.html")
+    assert "rejected, 0 of 3 sign-offs" in (tmp_path / "task.html").read_text()
