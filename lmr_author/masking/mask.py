@@ -244,7 +244,8 @@ def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Describe
     index = indices.get(item.target, free)
     return Implementation(
         index=index,
-        instruction=said.instruction or drafted(task, info, item.path, item.definition, said.notes),
+        instruction=said.instruction
+        or drafted(task, info, item.path, _original(task, item, golden), said.notes),
         category=said.category,
         goal_file=item.path,
         goal_function=item.definition.function_name,
@@ -254,6 +255,15 @@ def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Describe
         unit_test_file=unit_test_name(index),
         nth=item.target.nth,
     )
+
+
+def _original(task: Task, item: Chosen, golden: str) -> code.Definition:
+    """Return a function as it was before a command that was killed masked it."""
+    if not item.begun:
+        return item.definition
+    original = code.Module.parse(files.inside(task.root, golden).read_bytes(), golden)
+    pair = code.matching(original, item.module, item.definition.qualname, item.definition.nth)
+    return pair[0] if pair else item.definition
 
 
 # the plan: everything is masked in memory first
