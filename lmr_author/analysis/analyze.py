@@ -97,6 +97,9 @@ def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, 
     remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
     if found.repeated:
         remarks.append(f"{counted(found.repeated, 'repeated line')} ignored")
+    for where in found.cut:
+        again = "`lmr-author evaluate --predictions` with the same --out judges its answer again"
+        remarks.append(f"{where} was cut off and is left out: {again}")
     for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
         if count := sum(one.outcome == outcome for one in found.items):
             remarks.append(f"{counted(count, 'answer')} {text}")

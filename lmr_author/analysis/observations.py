@@ -7,7 +7,6 @@ outputs of a judge and people's grades may come in separate files. Logs of Inspe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from lmr_author.errors import LmrError, UsageError
 from lmr_author.evaluation.candidates import logs
+from lmr_author.evaluation.candidates.jsonl import JsonLines
 from lmr_author.evaluation.candidates.predictions import Key
 
 GRADES = {
@@ -83,10 +83,16 @@ class Observation:
 
 @dataclass(frozen=True)
 class Observations:
-    """All observations, and the number of lines that only repeated another one."""
+    """All observations.
+
+    Attributes:
+        repeated: number of lines that only repeated another one.
+        cut: places of last lines that were cut off, and are left out.
+    """
 
     items: tuple[Observation, ...]
     repeated: int
+    cut: tuple[str, ...] = ()
 
 
 def read(paths: Iterable[Path]) -> Observations:
@@ -96,9 +102,9 @@ def read(paths: Iterable[Path]) -> Observations:
     values for one field of the same answer.
     """
     merged: dict[Key, Observation] = {}
-    repeated = 0
+    repeated, cut = 0, list[str]()
     for path in _files(paths):
-        for where, data in _lines(path):
+        for where, data in _lines(path, cut):
             new = _observation(data, where)
             old = merged.get(new.key)
             try:
@@ -106,7 +112,7 @@ def read(paths: Iterable[Path]) -> Observations:
             except ValueError as error:
                 raise LmrError(f"{where}: {error}", "keep one of the two") from error
             repeated += old is not None and merged[new.key] == old
-    return Observations(tuple(merged.values()), repeated)
+    return Observations(tuple(merged.values()), repeated, tuple(cut))
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
@@ -119,24 +125,19 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
         yield from found
 
 
-def _lines(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+def _lines(path: Path, cut: list[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Yield the lines of a file or a log with their places; add that of a line that was cut off to ``cut``."""
     if logs.is_log(path):
         yield from logs.read(path)
         return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                yield f"{path}:{number}", _parse(f"{path}:{number}", line)
-
-
-def _parse(where: str, line: str) -> dict[str, Any]:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise LmrError(f"{where}: not JSON", "each line is one JSON object") from error
-    if not isinstance(data, dict):
-        raise LmrError(f"{where}: not a JSON object", "each line names an answer: task, index, model")
-    return data
+    lines = JsonLines(path)
+    for number, data in lines:
+        where = f"{path}:{number}"
+        if not isinstance(data, dict):
+            raise LmrError(f"{where}: not a JSON object", "each line names an answer: task, index, model")
+        yield where, data
+    if lines.cut:
+        cut.append(f"{path}:{lines.cut}")
 
 
 def _observation(data: Mapping[str, Any], where: str) -> Observation:

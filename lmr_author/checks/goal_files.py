@@ -22,11 +22,11 @@ from lmr_author.checks.lookup import (
     pair,
     pairs,
     similar_path,
-    statements,
 )
-from lmr_author.checks.masks import head_form, raises_error
+from lmr_author.checks.masks import head_form, is_emptied
+from lmr_author.checks.strays import strays
 from lmr_author.checks.view import MAX_PYTHON, TaskView, once, readable
-from lmr_author.code import Definition, FunctionNode, Module, form
+from lmr_author.code import Definition, Module, form
 from lmr_author.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.texts import shortened
@@ -129,7 +129,7 @@ class _GoalFile:
     goal: Module
     pairs: list[Pair]
     along: set[tuple[str, int]]
-    """Recorded look-alikes that are masked: (qualname, nth)."""
+    """Look-alikes, and functions of LMR313, that are masked: (qualname, nth)."""
 
     @property
     def owner(self) -> Implementation | None:
@@ -162,14 +162,14 @@ def _files(task: TaskView) -> list[_GoalFile]:
             continue
         path = task.in_repository_path(one.goal_path)
         recorded = {(item.qualname, item.nth) for item in records if item.path == path}
-        masked = {
+        masked = {(item.qualname, item.nth) for item in one.goal.definitions if is_emptied(item.node)}
+        unnamed = {  # LMR313
             (item.qualname, item.nth)
-            for item in one.goal.definitions
-            if isinstance(item.node, FunctionNode)
-            and raises_error(item.node)
-            and len(statements(item.node)) <= 2  # a raise, and a yield that keeps a generator one
+            for stray in strays(task)
+            if stray.path == path
+            for item in stray.functions
         }
-        files = _GoalFile(one.goal_path, one.golden, one.goal, sharing, recorded & masked)
+        files = _GoalFile(one.goal_path, one.golden, one.goal, sharing, recorded & masked | unnamed)
         found[one.goal_path, one.golden_path] = files
     return list(found.values())
 

@@ -50,6 +50,11 @@ def raises_error(node: FunctionNode) -> bool:
     return any(text.partition("(")[0].endswith("NotImplementedError") for text in raised)
 
 
+def is_emptied(node: ast.AST) -> bool:
+    """Return True for a function with nothing but its docstring and a raise, and a yield that keeps a generator one."""
+    return isinstance(node, FunctionNode) and raises_error(node) and len(statements(node)) <= 2
+
+
 def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
     """Return the names that a function reads and nothing defines, each with its first line.
 

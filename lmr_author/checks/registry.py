@@ -14,6 +14,7 @@ from lmr_author.checks import (
     masks,
     metadata,
     paper,
+    strays,
     unit_test,
     unit_test_files,
 )
@@ -26,6 +27,7 @@ _MODULES = (
     docker,
     goal_files,
     masks,
+    strays,
     leaks,
     unit_test,
     unit_test_files,

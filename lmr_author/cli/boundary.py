@@ -8,14 +8,16 @@ import sys
 from collections.abc import Callable
 
 from lmr_author import owner
-from lmr_author.cli import ui
+from lmr_author.cli import streams, ui
 from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 
 def guarded(run: Callable[[], int]) -> int:
     """Run a command and turn what it raises into its exit code and a message on stderr."""
     try:
-        return run()
+        code = run()
+        sys.stdout.flush()  # what cannot be written is an error here, with a hint; at the end of Python it has none
+        return code
     except LmrError as error:
         _say(error.message, error.hint)
         return error.exit_code
@@ -24,7 +26,6 @@ def guarded(run: Callable[[], int]) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`lmr-author validate | head`): not an error of ours, and not worth a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except OSError as error:
         known = _operating_system_error(error)
@@ -32,8 +33,18 @@ def guarded(run: Callable[[], int]) -> int:
             return _bug()
         _say(*known)
         return EXIT_ERROR
+    except UnicodeEncodeError as error:
+        # Bytes of a file name or an argument that are not UTF-8 are surrogates here, and all that we write is UTF-8.
+        if not "\ud800" <= error.object[error.start] <= "\udfff":
+            return _bug()
+        line = error.object[error.object.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
+        hint = "rename the file, or type the text where LC_ALL is C.UTF-8"
+        _say(f"this is not UTF-8 text: {line.strip()[:200]}", hint)
+        return EXIT_ERROR
     except Exception:
         return _bug()
+    finally:
+        streams.end()
 
 
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
@@ -49,6 +60,9 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
         errno.ENOTDIR: "check the path",
         errno.EISDIR: "name a file, not a folder",
         errno.ENOENT: "check the path",
+        errno.ELOOP: "replace the link by the file itself",
+        errno.EIO: "check the disk or the terminal",
+        errno.EMFILE: "raise the number of open files (ulimit -n) and run the command again",
         errno.EEXIST: "move it away, or choose another place",
     }
     hint = hints.get(error.errno or 0)
@@ -59,11 +73,11 @@ def _bug() -> int:
     import tempfile
     import traceback
 
+    error = sys.exc_info()[1]
     handle, path = tempfile.mkstemp(prefix="lmr-author-", suffix=".log")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(" ".join(sys.argv) + "\n\n")
         traceback.print_exc(file=file)
-    error = sys.exc_info()[1]
     _say(
         f"this is a bug in lmr-author: {type(error).__name__}: {error}",
         f"please report it with the log {path}",

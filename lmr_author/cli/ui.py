@@ -33,11 +33,17 @@ _DIFF_STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "+": "green", "-": "
 
 
 def one_line(text: str) -> str:
-    """Return text that cannot move the cursor or start a line: control characters are escaped."""
-    return "".join(
-        char if char.isprintable() or char == "\u00a0" else char.encode("unicode_escape").decode("ascii")
-        for char in text
-    )
+    r"""Return text that cannot move the cursor or start a line: control characters are escaped.
+
+    So are bytes of file names that are not UTF-8, as ``\xNN``.
+    """
+    return "".join(char if char.isprintable() or char == "\u00a0" else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def wrapped(text: str, columns: int, hang: int) -> list[str]:

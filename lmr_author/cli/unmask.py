@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import TaskOption, current_task
+from lmr_author.cli.options import NoInputOption, TaskOption, current_task
+from lmr_author.errors import UsageError
+from lmr_author.texts import listed
+
+if TYPE_CHECKING:
+    from lmr_author.task import Task
 
 
 def unmask(
-    target: Annotated[str | None, Argument(help="The function to restore; by default all.")] = None,
+    target: Annotated[str | None, Argument(help="The function to restore.")] = None,
+    everything: Annotated[bool, Option("--all", help="Restore all that is masked.")] = False,
     force: Annotated[bool, Option("--force", help="Restore an edited file, too; keeps a copy.")] = False,
     task: TaskOption = None,
+    no_input: NoInputOption = False,
 ) -> int:
     """Restore masked functions byte for byte."""
     from lmr_author.cli import mask
     from lmr_author.masking import unmask as restore
     from lmr_author.masking.leftovers import HISTORY_FOLDERS
 
-    result = restore(current_task(task), target, Path.cwd(), force=force)
+    folder = current_task(task)
+    if everything and target is not None:
+        raise UsageError("a target and --all are two answers", "give one of them")
+    if target is None and not everything:
+        target = _ask(folder, no_input)
+    result = restore(folder, target, Path.cwd(), force=force)
     for name in result.targets:
         ui.say(name, "restored", "green")
     for name in result.also:
         ui.say(f"{name}, which was masked along", "restored", "green")
+    for name in result.unnamed:
+        ui.say(f"{name}, which no implementation named", "restored", "green")
     mask.show_paths(result.put_back, "put back {}")
     for name in result.left_out:
         history = name.rpartition("/")[2] in HISTORY_FOLDERS
@@ -34,3 +48,17 @@ def unmask(
     for name in result.moved:
         ui.say(f"kept {name} in authoring/removed/", indent=2)
     return 0
+
+
+def _ask(task: Task, no_input: bool) -> str | None:
+    """Ask for one of the masked functions; None for all. Raises UsageError where nobody can be asked."""
+    from lmr_author.masking import masked_names
+
+    names = masked_names(task)
+    if not names:
+        return None  # which is an error with a hint of its own
+    if not ui.can_ask(no_input):
+        raise UsageError("no target given", f"name one, or pass --all; masked: {listed(list(names), 8)}")
+    labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
+    everything = {"": f"all of them ({len(names)})"} if len(names) > 1 else {}
+    return ui.choice("Which function should be restored?", {**labels, **everything}) or None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -104,12 +102,9 @@ def validate(
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
-    """Print the report on stdout, even where the terminal lacks its characters."""
     from lmr_author.cli.findings import print_findings
     from lmr_author.validation import formats
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
     if output is ReportFormat.json:
         ui.print_json(report.to_json())
     elif output is ReportFormat.text:

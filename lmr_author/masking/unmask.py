@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import msgspec
 
 from lmr_author import code, files
 from lmr_author.checks.instruction import GAP
+from lmr_author.checks.strays import Stray, strays
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError, TargetError
 from lmr_author.locks import changes_task
 from lmr_author.masking import leftovers, locate, look_alikes
@@ -38,11 +40,13 @@ class UnmaskResult:
         also: node ids of the look-alikes restored with them.
         put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
         left_out: those that are not: histories, and what has something new in its place.
+        unnamed: node ids of restored functions that no implementation named.
     """
 
     targets: tuple[str, ...]
     moved: tuple[str, ...]
     also: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -50,6 +54,9 @@ class UnmaskResult:
 @changes_task
 def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
     """Restore one masked function, or all of them, byte for byte; a look-alike by its own name.
+
+    What a killed command masked without an entry in ``info.json`` is restored as well: by its name, or with a target
+    in its file.
 
     The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
     where a later ``mask`` of the same target takes the instruction, category, context, docstring and
@@ -62,12 +69,14 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     info = task.load()
-    chosen, alone = _chosen(task, info, target, here)
+    chosen, alone, stray = _chosen(task, info, target, here)
+    moved: list[str] = []
+    # First: a target's file has to be as its golden but for the target.
+    unnamed = [name for one in stray for name in _restore_stray(task, info, one)]
     for one in chosen:
         _restored(task, info, one, force)  # nothing is written when one of them cannot be restored
     targets = {str(one.target) for one in chosen}
     also = look_alikes.restore(task, info, targets, alone, force=force)
-    moved: list[str] = []
     for one in chosen:
         now = _restored(task, info, one, force)
         goal_path = task.goal(info, one)
@@ -83,23 +92,41 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         task.save(info)
         if one.golden_file not in {item.golden_file for item in kept}:
             task.golden(one).unlink(missing_ok=True)
+    moved += _drop_originals(task, {one.original for one in stray})
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
     back = leftovers.PutBack()
     if not info.implementations:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
-    return UnmaskResult(tuple(str(one.target) for one in chosen), tuple(moved), also, back.done, back.left)
+    restored = tuple(str(one.target) for one in chosen)
+    return UnmaskResult(restored, tuple(moved), also, tuple(unnamed), back.done, back.left)
+
+
+def masked_names(task: Task) -> dict[str, str]:
+    """Return everything that ``unmask`` restores: node id, or path of a kept original → remark."""
+    return _names(task.load(), also_masked.load(task), strays(TaskView(task)))
+
+
+def _names(info: TaskInfo, along: Sequence[AlsoMasked], unnamed: Sequence[Stray]) -> dict[str, str]:
+    names = {str(item.target): "" for item in info.implementations}
+    names |= {item.node_id: f"masked along with {item.target}" for item in along}
+    for stray in unnamed:
+        own = [stray.node_id(function) for function in stray.functions] or [stray.original]
+        names |= {name: "no implementation names it" for name in own if name not in names}
+    return names
 
 
 def _chosen(
     task: Task, info: TaskInfo, target: str | None, here: Path
-) -> tuple[list[Implementation], list[AlsoMasked]]:
-    """Return the targets to restore, or the look-alikes that are named themselves."""
-    if not info.implementations:
+) -> tuple[list[Implementation], list[AlsoMasked], list[Stray]]:
+    """Return the targets to restore, or the look-alikes that are named themselves, and what no record names."""
+    unnamed, along = strays(TaskView(task)), also_masked.load(task)
+    names = _names(info, along, unnamed)
+    if not names:
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
     if target is None:
-        return list(info.implementations), []
-    along = also_masked.load(task)
-    names = [*(str(item.target) for item in info.implementations), *(item.node_id for item in along)]
+        return list(info.implementations), list(along), list(unnamed)
+    if of_name := [one for one in unnamed if one.original == target]:
+        return [], [], of_name
     try:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
@@ -116,9 +143,45 @@ def _chosen(
         for item in along
         if (item.path, item.qualname) == (wanted.path, wanted.qualname) and wanted.nth in (None, item.nth)
     ]
-    if not chosen and not alone:
+    stray = [one for one in unnamed if one.path == wanted.path]
+    if not chosen and not alone and not _is_named_in(stray, wanted):
         raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {', '.join(names)}")
-    return chosen, [] if chosen else alone
+    return chosen, [] if chosen else alone, stray if chosen or not alone else []
+
+
+def _is_named_in(stray: Sequence[Stray], target: Target) -> bool:
+    """Return True for a function of strays, or for any of a file of which only the original was left."""
+    return any(
+        not one.functions or any(function.qualname == target.qualname for function in one.functions)
+        for one in stray
+    )
+
+
+def _restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
+    """Restore the functions of a stray; return their node ids."""
+    original = code.Module.parse(files.inside(task.root, stray.original).read_bytes(), stray.original)
+    for function in stray.functions:
+        goal = locate.parse(task.repository(info), stray.path)
+        data = unmask_source(original, goal, function.qualname, function.nth)
+        files.write_bytes(files.inside(task.repository(info), stray.path), data)
+    return [stray.node_id(function) for function in stray.functions]
+
+
+def _drop_originals(task: Task, names: set[str]) -> list[str]:
+    """Remove originals that no record names and no mask needs; what is not in the repository as it is, is kept."""
+    moved, dropped = [], set[str]()
+    for stray in strays(TaskView(task)):
+        if stray.original not in names or stray.functions:
+            continue
+        dropped.add(stray.original)
+        if stray.is_whole:
+            files.inside(task.root, stray.original).unlink()
+        else:
+            moved.append(task.put_aside(files.inside(task.root, stray.original)))
+    entries = also_masked.load(task)
+    if dropped & {item.original for item in entries}:
+        also_masked.save(task, [item for item in entries if item.original not in dropped])
+    return moved
 
 
 @dataclass(frozen=True)

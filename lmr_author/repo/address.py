@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
 from lmr_author import processes
 from lmr_author.errors import LmrError
@@ -42,7 +42,8 @@ class Address:
             raise LmrError("the repository's address is empty", _ALLOWED)
         if text.startswith("-"):
             raise LmrError(f"not a repository's address: {text!r} (it starts with '-')", _ALLOWED)
-        if not text.isprintable():
+        # A folder's name may be bytes that are not UTF-8; its address has them escaped.
+        if not text.isprintable() and not os.path.isdir(os.path.expanduser(text)):  # noqa: PTH112
             raise LmrError(f"not a repository's address: {text!r} (control characters)", _ALLOWED)
         if re.match(r"^[\w+.-]+::", text):
             raise LmrError(
@@ -74,7 +75,7 @@ class Address:
         if scheme == "file":
             if host not in ("", "localhost"):
                 raise LmrError(f"{text}: file:// names another machine", "use file:///absolute/path")
-            return cls._from_folder(Path(unquote(parts.path)), text)
+            return cls._from_folder(_folder(text), text)
         user = parts.username or ""
         if not host or host.startswith("-") or user.startswith("-"):
             raise LmrError(f"not a repository's address: {text!r} (no valid host)", _ALLOWED)
@@ -94,6 +95,24 @@ class Address:
         parts = [unquote(part).removesuffix(".git") for part in re.split(r"[/:]", path)]
         parts = [part for part in parts if part and part != "repo"]
         return safe_name(parts[-1]) if parts else ""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of a local repository."""
+        return _folder(self.git)
+
+    def origin(self) -> str:
+        """Return the address that a local clone was made from; "" when it names none."""
+        processes.require("git")
+        import git
+
+        if not self.local:
+            return ""
+        with suppress(git.InvalidGitRepositoryError, AttributeError):
+            with git.Repo(self.folder, expand_vars=False) as repository:
+                url = str(repository.remotes.origin.url)
+            return str(self.folder / url) if url.startswith(("./", "../")) else url
+        return ""
 
     def relative(self, url: str) -> Address:
         """Return the address of a submodule, as its superproject at this address names it.
@@ -126,6 +145,11 @@ def _join(base: str, relative: str) -> str:
     return f"{host}:{urlsplit(joined).path.lstrip('/')}"
 
 
+def _folder(url: str) -> Path:
+    """Return the folder of a file:// address; its name need not be UTF-8."""
+    return Path(os.fsdecode(unquote_to_bytes(urlsplit(url).path)))
+
+
 def _without_login(url: str) -> str:
     """Return a URL without password; for http(s) also without user, which may be a token."""
     parts = urlsplit(url)
@@ -150,15 +174,11 @@ def public_address(address: Address, linked: Sequence[str]) -> str:
         address: as it was named. One that is not on this machine is public itself.
         linked: repositories that the paper links: the one of the same name is taken when the clone names none.
     """
-    processes.require("git")
-    import git
-
     if not address.local:
         return address.shown
-    with suppress(git.InvalidGitRepositoryError, AttributeError, LmrError):
-        with git.Repo(Path(unquote(urlsplit(address.git).path)), expand_vars=False) as repository:
-            origin = str(repository.remotes.origin.url)
-        scp = re.fullmatch(r"git@([\w.-]+):(.+)", origin)
+    origin = address.origin()
+    scp = re.fullmatch(r"git@([\w.-]+):(.+)", origin)
+    with suppress(LmrError):  # none, or one that is not allowed
         found = Address.parse(f"https://{scp[1]}/{scp[2]}" if scp else origin)
         if not found.local:
             return found.shown

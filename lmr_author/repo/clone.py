@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes, urlsplit
 
 from lmr_author import files
 from lmr_author.errors import LmrError
@@ -258,7 +257,9 @@ def _with_submodule(
     if target.exists():
         target.rmdir()  # git made it as an empty folder
     try:
-        address = parent.relative(link.url)
+        # As git does: a clone's submodules are where it was cloned from.
+        origin = parent.origin() if depth == 0 else ""
+        address = (Address.parse(origin) if origin else parent).relative(link.url)
         below = _checkout(address, link.commit, target, options, progress, depth + 1)
     except LmrError as error:
         raise LmrError(
@@ -280,7 +281,7 @@ def _note_uncommitted(address: Address, tree: Path) -> str:
     """
     if not address.local:
         return ""
-    theirs = os.path.realpath(os.fsdecode(unquote_to_bytes(urlsplit(address.git).path)))
+    theirs = os.path.realpath(address.folder)
     changed = []
     for path in files.walk(tree):
         if path.suffix == ".py":

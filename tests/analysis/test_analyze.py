@@ -158,13 +158,30 @@ def test_repeated_lines_are_counted_and_a_folder_is_searched(tmp_path: Path) -> 
         read([tmp_path / "absent.jsonl"])
 
 
+@pytest.mark.parametrize("left", [1, 20, -3])
+def test_a_last_line_that_was_cut_off_is_left_out_and_named(tmp_path: Path, left: int) -> None:
+    lines = [answer("1-A", "m", outcome="passed"), answer("2-B", "m", outcome="passed")]
+    path = write(tmp_path / "results.jsonl", lines)
+    first, second, _ = path.read_bytes().split(b"\n")
+    path.write_bytes(first + b"\n" + second[:left])
+    done = analyze([path], tmp_path / "out")
+    assert any(f"{path}:2 was cut off" in remark and "--predictions" in remark for remark in done.remarks)
+    assert read([path]).items == (read([write(tmp_path / "one.jsonl", lines[:1])]).items)
+    assert read([tmp_path / "one.jsonl"]).cut == ()
+
+    path.write_bytes(second[:left] + b"\n" + first + b"\n")
+    with pytest.raises(LmrError, match=r"results.jsonl:1: not JSON") as caught:
+        read([path])
+    assert "remove the line" in caught.value.hint
+
+
 def test_the_command_writes_everything_or_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results, out = write(tmp_path / "results.jsonl", RESULTS), tmp_path / "out"
     assert main(["analyze", str(results), "--out", str(out)]) == 0
     assert "7 answers of 2 models to 4 problems" in capsys.readouterr().err
     before = sorted(out.iterdir())
     assert main(["analyze", str(results), "--out", str(out)]) == 3, "the folder exists"
-    results.write_text("{")
+    results.write_text("{\n")
     assert main(["analyze", str(results), "--out", str(tmp_path / "other")]) == 3
     assert sorted(out.iterdir()) == before and not (tmp_path / "other").exists()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import multiprocessing
 import os
 import runpy
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,12 +29,35 @@ def _context() -> Any:
     return context
 
 
+@dataclass(frozen=True)
+class Caller:
+    """How the caller left the process.
+
+    Attributes:
+        closed: stdin, stdout and stderr are closed.
+        encoding: of stdout and stderr.
+        may_read_all: False takes from root what other users do not have: to read what permissions forbid.
+    """
+
+    closed: bool = False
+    encoding: str = ""
+    may_read_all: bool = True
+
+
+USUAL = Caller()
+
+
 def run(
-    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float, files: tuple[Path, Path]
+    arguments: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float,
+    files: tuple[Path, Path],
+    caller: Caller = USUAL,
 ) -> int:
     """``lmr-author`` with arguments; what it prints goes to two files, and its exit code is returned."""
     process = _context().Process(
-        target=_as_command, args=(list(arguments), str(cwd), dict(env), list(map(str, files)))
+        target=_as_command, args=(list(arguments), os.fsencode(cwd), dict(env), list(map(str, files)), caller)
     )
     process.start()
     try:
@@ -44,7 +69,9 @@ def run(
         process.join()
 
 
-def _as_command(arguments: list[str], cwd: str, env: dict[str, str], files: list[str]) -> None:
+def _as_command(
+    arguments: list[str], cwd: bytes, env: dict[str, str], files: list[str], caller: Caller
+) -> None:
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
@@ -53,8 +80,26 @@ def _as_command(arguments: list[str], cwd: str, env: dict[str, str], files: list
         handle = os.open(path, os.O_WRONLY)
         os.dup2(handle, descriptor)
         os.close(handle)
+    if caller.closed:
+        os.closerange(0, 3)
+        sys.stdin = sys.stdout = sys.stderr = sys.__stderr__ = None  # type: ignore[assignment, misc]
+    elif caller.encoding:
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(encoding=caller.encoding)  # type: ignore[union-attr]
+    if not caller.may_read_all:
+        _forget_to_read_all()
     sys.argv = ["lmr-author", *arguments]
     try:
         runpy.run_module("lmr_author", run_name="__main__", alter_sys=True)
     finally:
         atexit._run_exitfuncs()
+
+
+def _forget_to_read_all() -> None:
+    """Drop CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH (capset(2)); without effect for who is not root."""
+    libc = ctypes.CDLL(None)
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    sets[0] &= ~0b110
+    sets[1] &= ~0b110
+    libc.capset(header, sets)

@@ -68,14 +68,26 @@ def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def lmr_forked(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None) -> Ended:
-    """As :func:`lmr`, but without waiting for the imports."""
+def lmr_forked(
+    *arguments: str | Path,
+    cwd: Path,
+    env: dict[str, str] | None = None,
+    caller: forked.Caller = forked.USUAL,
+    full: tuple[str, ...] = (),
+) -> Ended:
+    """As :func:`lmr`, but without waiting for the imports.
+
+    Args:
+        full: of "out" and "err", what takes nothing, as on a full disk.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) / "out", Path(folder) / "err"
-        for path in files:
+        written = {name: Path(folder) / name for name in ("out", "err")}
+        for path in written.values():
             path.touch()
-        code = forked.run([*map(str, arguments)], cwd, {**ENVIRONMENT, **(env or {})}, 280, files)
-        out, err = (path.read_text() for path in files)
+        files = [Path("/dev/full") if name in full else path for name, path in written.items()]
+        variables = {**ENVIRONMENT, **(env or {})}
+        code = forked.run([*map(str, arguments)], cwd, variables, 280, (files[0], files[1]), caller)
+        out, err = (path.read_bytes().decode("utf-8", "backslashreplace") for path in written.values())
     assert_no_traceback(out + err)
     return Ended(code, out, err)
 

@@ -76,7 +76,7 @@ def test_a_task_is_found_from_inside_it_and_by_its_option(fresh: Task, tmp_path:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     succeed("mask", HINGE, "--category", CATEGORY, "--task", fresh.root, "--no-input", cwd=elsewhere)
-    succeed("unmask", cwd=fresh.root / "small-repo" / "pkg")
+    succeed("unmask", "--all", cwd=fresh.root / "small-repo" / "pkg")
     assert (fresh.root / "small-repo/pkg/losses.py").read_bytes() == LOSSES
 
 

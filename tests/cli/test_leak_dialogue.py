@@ -107,5 +107,5 @@ def test_the_hint_is_a_command_that_works(task: Task) -> None:
 
     assert "masked too one.py::OldMeter.add, like pkg/losses.py::Meter.add" in second.err
     assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
-    assert "restored one.py::OldMeter.add" in succeed("unmask", cwd=task.root).err
+    assert "restored one.py::OldMeter.add" in succeed("unmask", "--all", cwd=task.root).err
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")

@@ -65,7 +65,7 @@ def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: Task)
     assert "f has no docstring" in said and "--docstring" in said
     assert "--retrieval auto" in said and "pkg/losses.py" in said
     assert fresh.load().implementations[0].retrieval_context == ()
-    succeed("unmask", cwd=fresh.root)
+    succeed("unmask", "--all", cwd=fresh.root)
     context = ("--retrieval", "auto", "--retrieval", "run.py")
     said = succeed("mask", "more.py::f", *CATEGORY, *context, cwd=fresh.root).err
     assert fresh.load().implementations[0].retrieval_context == ("run.py", "pkg/losses.py")
@@ -226,7 +226,7 @@ def test_nothing_is_asked_that_was_said(fresh: Task) -> None:
         assert terminal.ends() == 0
         assert "# Objective: Begin." in goal(fresh)
         assert fresh.load().implementations[0].category == "Evaluation Metrics"
-        succeed("unmask", cwd=fresh.root)
+        succeed("unmask", "--all", cwd=fresh.root)
 
 
 def test_ctrl_c_changes_nothing(fresh: Task) -> None:

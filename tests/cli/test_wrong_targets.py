@@ -126,5 +126,5 @@ def test_unmask_what_is_not_masked_or_was_edited(masked: Task) -> None:
     assert "is not masked" in refuse(EXPECTED, "unmask", "pkg/losses.py::Meter.add", cwd=masked.root)[0]
     goal = masked.root / "small-repo" / "pkg" / "losses.py"
     goal.write_bytes(goal.read_bytes().replace(b"self.size = size", b"self.size = size + 1"))
-    error, hint = refuse(EXPECTED, "unmask", cwd=masked.root)
+    error, hint = refuse(EXPECTED, "unmask", "--all", cwd=masked.root)
     assert "edited outside of the mask" in error and "--force" in hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_folders_become_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert address.folder_name == "my-r-po-x"
     as_url = Address.parse(f"file://{tmp_path}/my räpo +x/repo")
     assert (as_url.git, as_url.shown) == (address.git, f"file://{tmp_path}/my räpo +x/repo")
+
+
+def test_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    assert Address.parse(str(folder)).folder == folder
+    assert Address.parse(Address.parse(str(folder)).git).folder == folder
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,21 @@ def test_a_submodule_is_taken_over_at_its_commit(source: Path, tmp_path: Path) -
     assert list(found.folder.rglob(".git")) == []
 
 
+@pytest.mark.parametrize("how", ["absolute", "relative"])
+def test_a_relative_submodule_of_a_clone_is_beside_its_origin(how: str, source: Path, tmp_path: Path) -> None:
+    inner = make_repository(tmp_path / "inner", {"inner.py": "y = 1\n"})
+    commit(source, {".gitmodules": _modules("lib", "../inner")})
+    add_link(source, "lib", git(inner, "rev-parse", "HEAD"))
+    work = tmp_path / "elsewhere" / "work"
+    work.parent.mkdir()
+    git(tmp_path, "clone", "--quiet", str(source), str(work))
+    if how == "relative":
+        git(work, "remote", "set-url", "origin", f"../../{source.name}")
+    found = clone(str(work), None, tmp_path / "code")
+    assert (found.folder / "lib/inner.py").read_text() == "y = 1\n"
+    assert found.submodules[0].url == inner.as_uri()
+
+
 @pytest.mark.parametrize("modules", ["", "[submodule]\n", None])
 def test_a_link_without_an_address_is_refused(source: Path, tmp_path: Path, modules: str | None) -> None:
     if modules is not None:

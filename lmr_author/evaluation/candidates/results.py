@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from lmr_author import files
 from lmr_author.errors import LmrError
+from lmr_author.evaluation.candidates.jsonl import JsonLines
 from lmr_author.evaluation.candidates.predictions import Key
 from lmr_author.evaluation.verdict import CaseScore, Outcome
 from lmr_author.task.record import Record
@@ -136,15 +137,14 @@ def opened(folder: Path) -> Iterator[Store]:
 def load(path: Path) -> list[CandidateResult]:
     """Return the results in a file. Raises LmrError when a line is none."""
     found = []
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                found.append(CandidateResult.from_json(json.loads(line)))
-            except (ValueError, RecursionError, LmrError) as error:
-                raise LmrError(
-                    f"{path}:{number}: not a result ({error})",
-                    "remove the line, or give another folder with --out",
-                ) from error
+    for number, data in JsonLines(path):
+        try:
+            found.append(CandidateResult.from_json(data))
+        except (ValueError, LmrError) as error:
+            raise LmrError(
+                f"{path}:{number}: not a result ({error})",
+                "remove the line, or give another folder with --out",
+            ) from error
     return found
 
 

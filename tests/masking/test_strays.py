@@ -1,0 +1,162 @@
+"""Masks that no record names: what a kill between two writes leaves is a finding, and unmask restores it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lmr_author import files
+from lmr_author.errors import TargetError
+from lmr_author.masking import MaskOptions, UnmaskResult, mask, masked_names, unmask
+from lmr_author.task import Finding, Task
+from lmr_author.validation.run import select_checks, validate
+from tests.cli.program import snapshot
+from tests.support import LOSSES, make_task, write_files
+
+HINGE, ADD = "pkg/losses.py::hinge", "pkg/losses.py::Meter.add"
+OPTIONS = MaskOptions((HINGE,), category="Evaluation Metrics", also=("legacy.py::hinge", ADD))
+
+
+class Killed(BaseException):
+    """What a kill is like: nothing handles it."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let all writes of files happen before one."""
+    write, count = files.write_bytes, iter(range(1, 1000))
+
+    def counted(path: Path, data: bytes) -> None:
+        if next(count) == number:
+            raise Killed
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_bytes", counted)
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    """A small task, with a second copy of its functions."""
+    made = make_task(tmp_path)
+    write_files(made.root / "small-repo", {"legacy.py": LOSSES})
+    return made
+
+
+def findings(task: Task) -> list[Finding]:
+    """What validate says about strays."""
+    return list(validate([task], select_checks(["LMR313"])).findings)
+
+
+def follow(task: Task, finding: Finding) -> UnmaskResult:
+    """Type the command of a hint."""
+    command = re.search(r"`lmr-author unmask ([^`]+)`", finding.hint)
+    assert command, finding.hint
+    (target,) = shlex.split(command[1])
+    return unmask(task, target, task.root)
+
+
+def content(task: Task) -> dict[str, str]:
+    """Everything but the records of what was unmasked, and empty folders."""
+    found = snapshot(task.root)
+    return {name: kind for name, kind in found.items() if kind != "folder" and "/removed/" not in name}
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_what_a_killed_mask_leaves_is_found_and_restored(
+    number: int, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(task)
+    with monkeypatch.context() as patch:
+        kill_at(patch, number)
+        if number <= 7:
+            with pytest.raises(Killed):
+                mask(task, OPTIONS, task.root)
+        else:
+            mask(task, OPTIONS, task.root)
+    touched = content(task) != before
+    found = findings(task)
+    assert bool(found) == (touched and number <= 7), number
+    while found := findings(task):
+        follow(task, found[0])
+    if number <= 7:
+        assert content(task) == before
+    else:
+        assert masked_names(task).keys() == {HINGE, "legacy.py::hinge", ADD}
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_the_same_mask_completes_one_that_was_killed(
+    number: int, task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Task(tmp_path / "other" / task.name)
+    shutil.copytree(task.root, other.root)
+    mask(other, OPTIONS, other.root)
+    with monkeypatch.context() as patch:
+        kill_at(patch, number)
+        try:
+            mask(task, OPTIONS, task.root)
+        except Killed:
+            mask(task, OPTIONS, task.root)
+    assert content(task) == content(other)
+    assert findings(task) == []
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_the_same_unmask_completes_one_that_was_killed(
+    number: int, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(task)
+    mask(task, OPTIONS, task.root)
+    with monkeypatch.context() as patch:
+        kill_at(patch, number)
+        try:
+            unmask(task, HINGE, task.root)
+        except Killed:
+            unmask(task, HINGE, task.root)
+    assert content(task) == before
+
+
+def test_an_update_that_was_lost(task: Task) -> None:
+    """Two commands at once: both functions are masked, and info.json lists one of them."""
+    before = content(task)
+    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
+    info = task.load()
+    mask(task, MaskOptions((ADD, "legacy.py::Meter.each"), category="Evaluation Metrics"), task.root)
+    task.save(info)
+
+    found = findings(task)
+    assert {one.message.partition(" ")[0] for one in found} == {"Meter.add", "Meter.each"}
+    assert validate([task], select_checks(["LMR304"])).findings == ()
+    for finding in found:
+        assert len(follow(task, finding).unnamed) == 1
+    assert findings(task) == []
+    assert list(masked_names(task)) == [HINGE]
+    assert not (task.golden_folder / "legacy_golden.py").exists()
+    unmask(task, HINGE, task.root)
+    assert content(task) == before
+
+
+def test_a_target_is_restored_with_what_is_masked_in_its_file_without_an_entry(task: Task) -> None:
+    before = content(task)
+    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
+    info = task.load()
+    mask(task, MaskOptions((ADD,), category="Evaluation Metrics"), task.root)
+    task.save(info)
+    assert unmask(task, HINGE, task.root).unnamed == (ADD,)
+    assert content(task) == before
+
+
+def test_an_original_that_is_not_that_of_its_file_is_kept(task: Task) -> None:
+    write_files(
+        task.root, {"golden_files/losses_golden.py": b"x = 1\n", "golden_files/gone_golden.py": b"y = 2\n"}
+    )
+    for finding in findings(task):
+        assert finding.severity == "warning"
+        (moved,) = follow(task, finding).moved
+        assert (task.removed_folder / moved).is_file()
+    assert findings(task) == []
+    with pytest.raises(TargetError, match="nothing is masked"):
+        unmask(task, None, task.root)
