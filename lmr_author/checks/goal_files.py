@@ -192,9 +192,9 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
             more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
             message = f"differs from the golden outside of the target: {shown}{more}"
             hint = "take these lines from the golden (or correct the golden)"
-            if emptied := _emptied(one):  # the golden's lines may be a second copy of the solution
+            if emptied := _emptied(one):  # its lines may be a second copy of the solution
                 node = shlex.quote(f"{task.in_repository_path(one.path)}::{emptied}")
-                hint = f"`lmr-author mask --also {node}` if it gives the solution away; if not, {hint}"
+                hint += f"; then, if {emptied} gives the solution away, `lmr-author mask --also {node}`"
             yield Problem(message, hint, one.path, line, target=one.owner)
 
 

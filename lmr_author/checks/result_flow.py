@@ -15,7 +15,7 @@ from itertools import zip_longest
 from lmr_author.checks.lookup import pair
 from lmr_author.checks.unit_test_code import UnitTest, dotted
 from lmr_author.checks.view import TaskView, once
-from lmr_author.code import Definition, FunctionNode, Module, parameters, root_name, walk
+from lmr_author.code import Definition, FunctionNode, Module, bound_by, parameters, root_name, walk
 from lmr_author.task import Implementation
 
 CALLERS = 4
@@ -48,6 +48,8 @@ class ResultFlow:
         self.makes_result = bool(names & _CONSTRUCTORS)
         self.levels: dict[tuple[int, str], int] = defaultdict(int)
         self.returned: dict[str, int] = defaultdict(int)
+        imports = (node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom))
+        self.imported = {name for node in imports for name in bound_by(node)}
         self.functions = {node.name: node for node in test.nodes if isinstance(node, FunctionNode)}
         self.scopes: dict[int, list[int]] = {}
         self.bound: dict[int, set[str]] = {}
@@ -191,11 +193,11 @@ class ResultFlow:
         least = RESULT if conditional else NOTHING
         for target, value in _assignments(node):
             self._raise(target, max(least, self.level(value)))
-        if isinstance(node, ast.Return) and owner is not None:
-            self.returned[owner.name] = max(self.returned[owner.name], least, self.level(node.value))
         for item in _head(node):
-            if isinstance(item, ast.Call):
-                self._effects(item, dropped=isinstance(node, ast.Expr) and item is node.value)
+            if isinstance(item, ast.Return | ast.Yield | ast.YieldFrom) and owner is not None:
+                self.returned[owner.name] = max(self.returned[owner.name], least, self.level(item.value))
+            elif isinstance(item, ast.Call):
+                self._effects(item, least, dropped=isinstance(node, ast.Expr) and item is node.value)
         self._blocks_of(node, conditional, owner)
 
     def _blocks_of(self, node: ast.stmt, conditional: bool, owner: FunctionNode | None) -> None:
@@ -242,33 +244,24 @@ class ResultFlow:
                 self.levels[key] = max(self.levels[key], self.returned[argument.arg])
         self._block(node.body, conditional=False, owner=node)
 
-    def _effects(self, call: ast.Call, *, dropped: bool) -> None:
+    def _effects(self, call: ast.Call, least: int, *, dropped: bool) -> None:
         """Carry the result into what a call changes: receiver, arguments, parameters of the test's functions."""
         name = dotted(call.func).rpartition(".")[2]
         values = [*call.args, *(one.value for one in call.keywords)]
-        level = max((self.level(one) for one in values), default=NOTHING)
         receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if (
-            receiver is not None
-            and level
-            and not name.startswith("assert")
-            and dotted(receiver) not in ("self", "cls")
-        ):
-            self._raise(receiver, level)  # `outcomes.append(outcome)`
-        if (
-            self.level(call) == RESULT
-            and (dropped or self.changes_arguments)
-            and not name.startswith("assert")
-        ):
-            used = name in self.names or self.level(call.func) > NOTHING
-            parts = [part for part in (*values, receiver) if used and part is not None]
-            for part in parts:
+        asserts = name.startswith("assert")
+        if receiver is not None and not asserts and root_name(receiver) not in self.imported:
+            level = max((self.level(one) for one in values), default=NOTHING)
+            if dotted(receiver) not in ("self", "cls"):  # `outcomes.append(outcome)`
+                self._raise(receiver, max(level, least))
+        changes = (dropped or self.changes_arguments) and not asserts and self.level(call) == RESULT
+        if changes and (name in self.names or self.level(call.func) > NOTHING):
+            for part in (*values, *([receiver] if receiver is not None else [])):
                 self._raise(part, RESULT)
             named = any(isinstance(item, ast.Name) for part in values for item in ast.walk(part))
             self.blind = self.blind or (dropped and name in self.names and not named and receiver is None)
-        function = self.functions.get(name)
-        if function is not None:
-            self._bind(function, call)
+        if name in self.functions:
+            self._bind(self.functions[name], call)
 
     def _bind(self, function: FunctionNode, call: ast.Call) -> None:
         parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]

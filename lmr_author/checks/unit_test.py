@@ -48,7 +48,10 @@ def _powerless(test: UnitTest, flow: ResultFlow | None) -> tuple[str, int]:
     Args:
         flow: what of the test shows the target's result; None when that cannot be told.
     """
-    runs = [call for call, name in test.calls if RUNNER.fullmatch(name)]
+    own = {node.name for node in test.nodes if isinstance(node, FunctionNode)}
+    runs = [
+        call for call, name in test.calls if RUNNER.fullmatch(name) and name.rpartition(".")[2] not in own
+    ]
     exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS]
     # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
     asserts = [node for node in test.failures if not (runs and node in exits)]
@@ -166,7 +169,7 @@ def _aliases(test: UnitTest) -> dict[str, str]:
     Only names that the test binds in one place: another may have changed in between.
     """
     stored = [node for node in test.nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
-    bound = Counter(dotted(node) for node in stored)
+    bound = Counter(filter(None, map(dotted, stored)))
     found: dict[str, str] = {}
     for node in test.nodes:
         pairs: list[tuple[ast.expr, ast.expr]] = []

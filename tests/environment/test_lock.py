@@ -101,7 +101,7 @@ def lines(made: Lock) -> list[str]:
         (["needs-own"], {"project": "own"}, ["needs-own==1.0"], ""),
         (["needs-own"], {}, ["needs-own==1.0", "own==1.0"], ""),
         # PyTorch is no part of the resolution: what it was built for bounds other packages.
-        (["frames"], {"torch": "2.0.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 2.0.1 is built for NumPy 1"),
+        (["frames"], {"torch": "2.0.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 2.0.1 is built for"),
         (["frames"], {"torch": "1.13.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 1.13.1 is built"),
         (["frames"], {"torch": "2.5.1"}, ["frames==2.0", "numpy==2.1"], ""),
         (["numpy==2.1"], {"torch": "2.0.1"}, ["numpy==2.1"], "that do not fit here are not used: numpy<2"),
