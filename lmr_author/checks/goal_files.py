@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.lookup import (
     Pair,
+    body_form,
     candidates,
     clean_path,
     did_you_mean,
@@ -25,8 +27,9 @@ from lmr_author.checks.lookup import (
 )
 from lmr_author.checks.masks import head_form, is_emptied
 from lmr_author.checks.strays import strays
-from lmr_author.checks.view import MAX_PYTHON, TaskView, once, readable
-from lmr_author.code import Definition, Module, form
+from lmr_author.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
+from lmr_author.code import Definition, FunctionNode, Module, form
+from lmr_author.errors import LmrError
 from lmr_author.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.task.also_masked import AlsoMaskedList
 from lmr_author.texts import shortened
@@ -190,7 +193,24 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
             more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
             message = f"differs from the golden outside of the target: {shown}{more}"
             hint = "take these lines from the golden (or correct the golden)"
+            if emptied := _emptied(one):  # its lines may be a second copy of the solution
+                node = shlex.quote(f"{task.in_repository_path(one.path)}::{emptied}")
+                hint += f"; then, if {emptied} gives the solution away, `lmr-author mask --also {node}`"
             yield Problem(message, hint, one.path, line, target=one.owner)
+
+
+def _emptied(one: _GoalFile) -> str:
+    """Return the first function beside the targets whose body was taken out of the goal file; "" for none."""
+    targets = {id(item.node) for item in one.targets(one.goal)}
+    originals = {(item.qualname, item.nth): item.node for item in one.golden.definitions}
+    for item in one.goal.definitions:
+        original = originals.get((item.qualname, item.nth))
+        if not isinstance(item.node, FunctionNode) or original is None or id(item.node) in targets:
+            continue
+        empty = all(isinstance(part, ast.Pass | ast.Raise | ast.Expr) for part in statements(item.node))
+        if empty and body_form(item.node) != body_form(original):
+            return item.label
+    return ""
 
 
 @once
@@ -200,24 +220,29 @@ def _differences(task: TaskView, one: _GoalFile) -> list[tuple[str, int]]:
         list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
         for module in (one.golden, one.goal)
     )
-    old, new = [one for one, *_ in before], [one for one, *_ in after]
     found = []
+    old, new = [text for text, _ in before], [text for text, _ in after]
     for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         if kind != "equal":
-            line = after[min(start, len(after) - 1)][2] if after else 0
-            found += [(f"`{shown}` was removed", line) for _, shown, _ in before[first:last]]
-            found += [(f"`{shown}` was added", line) for _, shown, line in after[start:end]]
+            line = after[min(start, len(after) - 1)][1].lineno if after else 0
+            found += [(f"`{_shown(node)}` was removed", line) for _, node in before[first:last]]
+            found += [(f"`{_shown(node)}` was added", node.lineno) for _, node in after[start:end]]
     return found
 
 
-def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, str, int]]:
-    """Yield (comparable form, first line as text, line) of each statement, compound ones without what is in them."""
+def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield (comparable form, node) of each statement, compound ones without what is in them."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt) and id(child) not in targets:
-            shown = "docstring" if is_text(child) else ast.unparse(child).lstrip().partition("\n")[0]
-            yield f"{depth} {head_form(child)}", shortened(shown, 60), child.lineno
+            # A docstring that is only indented anew says the same: LMR311.
+            text = " ".join(child.value.value.split()) if is_text(child) else ""  # type: ignore[attr-defined]
+            yield f"{depth} {text or head_form(child)}", child
         if not isinstance(child, ast.expr) and id(child) not in targets:
             yield from _statements(child, targets, depth + 1)
+
+
+def _shown(node: ast.stmt) -> str:
+    return "docstring" if is_text(node) else shortened(ast.unparse(node).lstrip().partition("\n")[0], 60)
 
 
 @check(
@@ -285,6 +310,11 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
     old = len(broken) == 2
     for path in broken:
         line, cause = syntax_error(task, path)
+        if cause == TOO_DEEP:  # and so is the other file
+            names = [shlex.quote(task.relative(file)) for file, _ in reversed(files) if file]
+            hint = f"read what masking changed: `diff {' '.join(names)}`"
+            yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
+            return
         hint = "the mask cannot be checked; is it Python 2?" if old else "correct the syntax"
         yield Problem(
             f"cannot be parsed as Python 3: {cause}", hint, path, line, severity=NOTE if old else None
@@ -294,11 +324,20 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
 def syntax_error(task: TaskView, path: Path) -> tuple[int, str]:
     """Return (line, cause) of why a file does not parse; line 0 when there is none."""
     data = task.read_bytes(path)
-    if data is None or len(data) > MAX_PYTHON:
-        return 0, "it is too large"
+    if data is None:
+        return 0, "the file cannot be read"
+    if len(data) > MAX_PYTHON:
+        return 0, f"it is larger than {MAX_PYTHON // 2**20} MB"
     try:
-        Module.parse(data, path.name)
-    except Exception as error:  # any reason is a reason; nothing is run
-        cause = error.__cause__ if isinstance(error.__cause__, SyntaxError) else None
-        return (cause.lineno or 0, str(cause.msg)) if cause else (0, type(error.__cause__ or error).__name__)
-    return 0, "unknown"
+        module = Module.parse(data, path.name)
+    except (RecursionError, MemoryError):
+        return 0, TOO_DEEP
+    except LmrError as error:
+        cause = error.__cause__
+        if isinstance(cause, RecursionError | MemoryError):
+            return 0, TOO_DEEP
+        if isinstance(cause, SyntaxError):
+            return cause.lineno or 0, str(cause.msg)
+        return 0, error.message.rpartition(": ")[2]
+    line = deep_line(module.tree)
+    return line, TOO_DEEP if line else "unknown"

@@ -20,6 +20,7 @@ from lmr_author.checks.lookup import (
 )
 from lmr_author.checks.view import TaskView, once
 from lmr_author.code import FunctionNode, walk
+from lmr_author.leaks.search import is_generated
 from lmr_author.task import INFO, Implementation, Severity
 
 GAP = "[to fill in: what it computes]"
@@ -105,7 +106,8 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
         if exists or token in ("paper.pdf", "paper.json"):  # LMR101
             continue
         name, names = token.rpartition("/")[2], list(task.repository_files)
-        same = [path for path in names if path.endswith(f"/{name}")]
+        goal = task.in_repository_path(pair(task, target).goal_path)
+        same = [path for path in (goal, *names) if f"/{path}".endswith(f"/{name}") and not is_generated(path)]
         hint = f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
         if hint or token.endswith((".py", ".pdf", ".ipynb")):
             message = f"the instruction names {token}, which does not exist"

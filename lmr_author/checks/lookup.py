@@ -17,6 +17,7 @@ from typing import Any
 
 from lmr_author.checks.view import TaskView, once
 from lmr_author.code import Definition, FunctionNode, Module, form, is_same
+from lmr_author.leaks.search import is_generated
 from lmr_author.task import GOLDEN, Implementation
 
 _GOLDEN_WORD = re.compile(
@@ -58,6 +59,14 @@ def _repository_file(view: TaskView, text: str) -> Path | None:
 def goal_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the goal file, also when its path starts with the repository's folder."""
     return _repository_file(view, implementation.goal_file)
+
+
+def names_unit_test(view: TaskView, implementation: Implementation) -> bool:
+    """Return True when ``goal_file`` names the unit test, or a file beside it."""
+    goal = clean_path(implementation.goal_file)
+    inside = view.in_repository_path(goal_path(view, implementation)).startswith("unit_test/")
+    own = goal == clean_path(implementation.unit_test_file)
+    return bool(goal) and (own or inside or _TEST_NAME.fullmatch(goal.rpartition("/")[2]) is not None)
 
 
 def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
@@ -147,6 +156,7 @@ def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
     names = [name for name in view.repository_files if name.endswith(suffix)]
     name = clean_path(text).rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]
+    same.sort(key=is_generated)  # `build/lib/` holds copies
     if same:
         return f"did you mean {' or '.join(same[:3])}?"
     return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"

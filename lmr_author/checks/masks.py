@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from pyflakes.checker import Checker
@@ -17,6 +18,7 @@ from lmr_author.checks.lookup import Pair, body_form, pair, parts, statements
 from lmr_author.checks.view import TaskView, once
 from lmr_author.code import FunctionNode, Module, form, is_same, walk
 from lmr_author.task import Implementation, Severity
+from lmr_author.texts import shortened
 
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
@@ -142,20 +144,34 @@ def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
 
 @target_check(
     "LMR305",
-    "the target's docstring was lost",
+    "the target's docstring was lost or changed",
     rationale="The docstring is the interface that the agent has to meet: shapes, units and order of what is returned."
-    " Where less than half of it is left that may be on purpose, as some docstrings tell the steps: that is a"
-    " note.",
+    " Where a part of it is left out that may be on purpose, as some docstrings tell the steps: that is a"
+    " note. Text that was added is no finding.",
     severity=WARNING,
 )
 def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     one = pair(task, target)
     for golden, goal, item in one.complete:
-        words, left = (Counter((ast.get_docstring(node) or "").split()) for node in (golden, goal))
-        if words and (words & left).total() < words.total() / 2:
+        words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
+        changes = SequenceMatcher(None, words, left, autojunk=False).get_opcodes()
+        removed = sum(last - first for kind, first, last, _, _ in changes if kind != "equal")
+        replaced = [change for change in changes if change[0] == "replace"]
+        severity = NOTE
+        if removed > len(words) / 2:
             message = f"{'most of ' if left else ''}the docstring of {item.qualname} was lost"
-            hint = "put the golden's docstring back below the header"
-            yield Problem(message, hint, one.goal_path or "", goal.lineno, severity=NOTE if left else None)
+            severity = NOTE if left else WARNING
+        elif replaced:
+            _, first, last, start, end = replaced[0]
+            was, now = (shortened(" ".join(part), 60) for part in (words[first:last], left[start:end]))
+            message = f"the docstring of {item.qualname} was changed: `{was}` became `{now}`"
+            severity = WARNING
+        elif removed:
+            message = f"a part of the docstring of {item.qualname} was left out"
+        else:
+            continue
+        hint = "put the golden's docstring back below the header"
+        yield Problem(message, hint, one.goal_path or "", goal.lineno, severity=severity)
 
 
 @target_check(

@@ -60,10 +60,12 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         yield Problem(message, "correct the syntax", INFO, error.lineno)
         return
     except (ValueError, RecursionError) as error:
-        yield Problem(f"not readable as JSON: {type(error).__name__}", "save it as UTF-8 JSON", INFO)
+        cause = "it is too deeply nested" if isinstance(error, RecursionError) else "it is not UTF-8"
+        yield Problem(f"not readable as JSON: {cause}", "save it as UTF-8 JSON", INFO)
         return
     if not isinstance(value, dict):
-        yield Problem(f"contains a JSON {type(value).__name__}, not an object", hint, INFO)
+        kinds = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+        yield Problem(f"contains a JSON {kinds.get(type(value), 'number')}, not an object", hint, INFO)
         return
     try:
         data.decode("utf-8")

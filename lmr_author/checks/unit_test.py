@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.checks.base import NOTE, WARNING, Problem
 from lmr_author.checks.hygiene import state
-from lmr_author.checks.lookup import clean_path, function_names, pair
-from lmr_author.checks.unit_test_code import CALLS, EXITS, RUNNER, UnitTest, dotted, test_check
+from lmr_author.checks.lookup import clean_path, function_names, names_unit_test, pair
+from lmr_author.checks.result_flow import ResultFlow, result_flow
+from lmr_author.checks.unit_test_code import CALLS, EXITS, RUNNER, UnitTest, catches_all, dotted, test_check
 from lmr_author.checks.view import TaskView, read_json
 from lmr_author.code import FunctionNode, walk
 from lmr_author.errors import LmrError
@@ -31,26 +32,39 @@ from lmr_author.task.evaluation import Evaluation, passes_without_solution
     " test needs an assertion, or an exit with a code, that is reached when it runs as a script.",
 )
 def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    message, line = _powerless(test)
+    message, line = _powerless(test, result_flow(task, target, test))
     if message:
-        hint = "assert what must hold, and run the test: `if __name__ == '__main__': unittest.main()`"
+        hint = (
+            "assert what the target returns, and run the test: `if __name__ == '__main__': unittest.main()`"
+        )
         yield Problem(message, hint, line=line)
     elif proof := _proven_to_pass(task, target):
         yield Problem(proof, "compare what the target returns with stored values, and exit with 1")
 
 
-def _powerless(test: UnitTest) -> tuple[str, int]:
-    """Return why no failure reaches the exit code, and the line; "" when one may, or LMR503 says why none does."""
-    runs = [call for call, name in test.calls if RUNNER.fullmatch(name)]
+def _powerless(test: UnitTest, flow: ResultFlow | None) -> tuple[str, int]:
+    """Return why no failure reaches the exit code, and the line; "" when one may, or LMR503 says why none does.
+
+    Args:
+        flow: what of the test shows the target's result; None when that cannot be told.
+    """
+    own = {node.name for node in test.nodes if isinstance(node, FunctionNode)}
+    runs = [
+        call for call, name in test.calls if RUNNER.fullmatch(name) and name.rpartition(".")[2] not in own
+    ]
     exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS]
     # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
     asserts = [node for node in test.failures if not (runs and node in exits)]
     if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in asserts):
         return "", 0  # LMR503
+    logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
     if not asserts:
-        logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
         verdict = "its verdict is only printed or logged" if logged else "it contains no assertion"
         return f"{verdict}: the test exits with 0 whatever happens", 0
+    # An assertion about the inputs holds whatever the target returns. A runner's exit code shows what tests assert.
+    if flow and not any(node not in exits or not runs for node in test.failures_where(flow.sees)):
+        verdict = ", and its verdict is only printed or logged" if logged else ""
+        return f"no assertion sees what the target returns{verdict}", getattr(asserts[0], "lineno", 0)
     if any(id(node) not in test.defined and id(node) not in test.swallowed for node in test.failures):
         return "", 0
     if runs:
@@ -70,16 +84,39 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
 
 @test_check(
     "LMR503",
-    "a handler swallows failed assertions",
-    rationale="An `except Exception` around an assertion turns every failure into a log line and exit code 0.",
+    "a handler swallows failures",
+    rationale="An `except Exception` around an assertion turns every failure into a log line and exit code 0. Around"
+    " the call of the target it lets the masked function pass, where the assertions behind the call are skipped.",
 )
 def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     # Exceptions are raised and caught for other reasons too.
     asserting = (node for node in test.failures if not isinstance(node, ast.Raise))
-    for handler in dict.fromkeys(test.swallowed[id(one)] for one in asserting if id(one) in test.swallowed):
+    failures = dict.fromkeys(test.swallowed[id(one)] for one in asserting if id(one) in test.swallowed)
+    for handler in failures:
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
         line = getattr(handler, "lineno", 0)
         yield Problem(message, "raise again in the handler, or remove it", line=line)
+    flow = result_flow(task, target, test)
+    if not failures and flow and not _powerless(test, flow)[0]:  # else LMR502
+        for handler in _skipping(test, flow):
+            message = "this handler swallows the target's failure: the assertions behind the call are skipped"
+            yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
+
+
+def _skipping(test: UnitTest, flow: ResultFlow) -> Iterator[ast.ExceptHandler]:
+    """Yield handlers around a call of the target after which nothing reads what the call gave."""
+    swallowing = {id(handler) for handler in test.swallowed.values()}
+    for node in (one for one in test.nodes if isinstance(one, ast.Try)):
+        handlers = [one for one in node.handlers if id(one) in swallowing and catches_all(one)]
+        if not handlers or not flow.calls_target(node.body):
+            continue
+        inside = [item for part in node.body for item in ast.walk(part)]
+        around = {id(item) for item in ast.walk(node)}
+        given = {dotted(item) for item in inside if isinstance(getattr(item, "ctx", None), ast.Store)} - {""}
+        read = {dotted(item) for item in test.nodes if id(item) not in around}
+        leaves = isinstance(handlers[0].body[-1], ast.Return | ast.Continue | ast.Break)
+        if leaves or not given & read:
+            yield handlers[0]
 
 
 _COMPARING = re.compile(
@@ -104,7 +141,9 @@ def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             assigned[node.targets[0].id].add(opened.get(id(node), "") + ast.unparse(node.value))
     once = {name: texts.pop() for name, texts in assigned.items() if len(texts) == 1}
-    loaded = {name: text for name, text in once.items() if re.search(r"loads?\(|open\(", text)}
+    known = {name: text for name, text in once.items() if re.search(r"loads?\(|open\(", text)} | _aliases(
+        test
+    )
     names = function_names(target)
     for node in test.nodes:
         sides: list[ast.expr] = []
@@ -116,12 +155,36 @@ def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest)
             owner = [node.func.value] if isinstance(node.func, ast.Attribute) and len(node.args) == 1 else []
             sides = [*owner, *node.args[:2]]
         same = {_SAME.sub("", ast.unparse(side)).strip("()") for side in sides}
-        values = {loaded.get(text, text) for text in same}
+        values = {known.get(text, text) for text in same}
         calls = any(f"{name}(" in text for name in names for text in same)
         if len(sides) == 2 and len(values) == 1 and not calls:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
+
+
+def _aliases(test: UnitTest) -> dict[str, str]:
+    """Return the second names of values: of ``b = a``, and of the parts of ``for a, b in zip(all, all)``.
+
+    Only names that the test binds in one place: another may have changed in between.
+    """
+    stored = [node for node in test.nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
+    bound = Counter(filter(None, map(dotted, stored)))
+    found: dict[str, str] = {}
+    for node in test.nodes:
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(node.targets[0], node.value)]
+        elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple):
+            zipped = (
+                node.iter if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "zip" else None
+            )
+            pairs = list(zip(node.target.elts, zipped.args, strict=False)) if zipped else []
+        part = "" if isinstance(node, ast.Assign) else "[*]"
+        for name, value in ((dotted(one), dotted(other)) for one, other in pairs):
+            if bound[name] == bound[value] == 1:
+                found[name] = found.get(value, value) + part
+    return found
 
 
 @test_check(
@@ -151,7 +214,7 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
 )
 def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     one = pair(task, target)
-    if not one.complete or one.golden is None:
+    if not one.complete or one.golden is None or names_unit_test(task, target):  # LMR510
         return
     last = {item.qualname.rpartition(".")[2] for item in one.targets}
     wanted = {part for item in one.targets for part in item.qualname.split(".")}
@@ -190,7 +253,7 @@ def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> It
     if near:
         yield Problem(f'logs {near[0][0]!r:.40}, not "Passed"', hint, line=near[0][1])
     else:
-        severity = None if _powerless(test)[0] else NOTE
+        severity = None if _powerless(test, result_flow(task, target, test))[0] else NOTE
         yield Problem('writes no verdict ("Passed" or "Failed")', hint, severity=severity)
 
 

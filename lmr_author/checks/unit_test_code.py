@@ -90,13 +90,19 @@ class UnitTest:
     @cached_property
     def failures(self) -> tuple[ast.AST, ...]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
+        return self.failures_where(lambda _: True)
+
+    def failures_where(self, counts: Callable[[ast.AST], bool]) -> tuple[ast.AST, ...]:
+        """Return what can make the test fail and counts, and the calls of its own functions that hold such."""
+        own = {id(node) for node in self.nodes if _can_fail(node) and counts(node)}
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
         failing: set[str] = set()
         for _ in range(CALLS):
             for function in functions:
                 heard = (item for item in ast.walk(function) if id(item) not in self.swallowed)
-                failing |= {function.name} if any(_can_fail(item, failing) for item in heard) else set()
-        return tuple(node for node in self.nodes if _can_fail(node, failing))
+                if any(id(item) in own or _calls(item, failing) for item in heard):
+                    failing.add(function.name)
+        return tuple(node for node in self.nodes if id(node) in own or _calls(node, failing))
 
     @cached_property
     def defined(self) -> frozenset[int]:
@@ -137,12 +143,12 @@ def dotted(node: ast.AST) -> str:
     return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
-def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
-    """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit.
+def _calls(node: ast.AST, functions: Set[str]) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in functions
 
-    Args:
-        failing: names of functions that can fail.
-    """
+
+def _can_fail(node: ast.AST) -> bool:
+    """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
     if isinstance(node, ast.Assert):  # `assert (x, "message")` always holds
         holds = node.test.elts if isinstance(node.test, ast.Tuple) else getattr(node.test, "value", False)
         return not holds or not isinstance(node.test, ast.Tuple | ast.Constant)
@@ -154,7 +160,7 @@ def _can_fail(node: ast.AST, failing: Set[str] = frozenset()) -> bool:
     if isinstance(node, ast.Call) and name == "unittest.main":
         return all(one.arg != "exit" or getattr(one.value, "value", None) for one in node.keywords)
     last = name.rpartition(".")[2]
-    return last.startswith(("assert", "_assert")) or last == "fail" or last in failing
+    return last.startswith(("assert", "_assert")) or last in ("fail", "raises")
 
 
 def _exits(call: ast.Call) -> bool:
@@ -173,6 +179,12 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
         if keeps or appends or _can_fail(item):
             return False
     return True
+
+
+def catches_all(handler: ast.ExceptHandler) -> bool:
+    """Return True for a bare ``except``, and for one of Exception."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or dotted(kind).endswith(("BaseException", "Exception")) for kind in kinds)
 
 
 TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]

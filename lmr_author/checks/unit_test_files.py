@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 from lmr_author.checks import dockerfile
 from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.checks.goal_files import syntax_error, wrong_path
-from lmr_author.checks.lookup import clean_path, did_you_mean, goal_path, unit_test_path
+from lmr_author.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
 from lmr_author.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.checks.view import TaskView, read_json
+from lmr_author.checks.view import TOO_DEEP, TaskView, read_json
+from lmr_author.code import gpu_lines
 from lmr_author.errors import LmrError
 from lmr_author.task import INFO, Implementation
 from lmr_author.task.recording import MANIFEST, SUPPORT, Recording, tampered
@@ -35,7 +37,11 @@ def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
         line, cause = syntax_error(task, found)
-        yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
+        if cause == TOO_DEEP:
+            hint = "keep values in a file beside the test, and long conditions in functions"
+            yield Problem(f"not checked: {cause}", hint, found, line, severity=WARNING)
+        else:
+            yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
 
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|data|scratch)/)\S+")
@@ -60,35 +66,54 @@ def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> It
             yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 
 
-_NEEDS = {
-    "a GPU": re.compile(r"\.cuda\(\)|[\"'](?:cuda(?::\d+)?|nccl)[\"']"),
-    "the network or a model": re.compile(
-        r"\b(?:from_pretrained|SentenceTransformer|pipeline|load_dataset|hf_hub_download|snapshot_download"
-        r"|spacy\.load|hub\.load)\(\s*(?:\w+=)?[\"'](?![./~])([\w./-]+)[\"']|\b(?:requests\.(?:get|post)|urlopen"
-        r"|urlretrieve|OpenAI|Anthropic|(?:wget|gdown|nltk|stanza)\.download)\(|\b(?:pretrained|download)=True"
-        r"|[A-Z_]+_API_KEY|\b(?:wget|curl|gdown|git clone|huggingface-cli|hf download)[\"' ]"
-    ),
-}
+_NETWORK = re.compile(
+    r"\b(?:from_pretrained|SentenceTransformer|pipeline|load_dataset|hf_hub_download|snapshot_download"
+    r"|spacy\.load|hub\.load)\(\s*(?:\w+=)?[\"'](?![./~])([\w./-]+)[\"']|\b(?:requests\.(?:get|post)|urlopen"
+    r"|urlretrieve|OpenAI|Anthropic|(?:wget|gdown|nltk|stanza)\.download)\(|\b(?:pretrained|download)=True"
+    r"|[A-Z_]+_API_KEY|\b(?:wget|curl|gdown|git clone|huggingface-cli|hf download)[\"' ]"
+)
+_NCCL = re.compile(r"[\"']nccl[\"']")
 
 
 @test_check(
     "LMR509",
-    "the test needs a GPU, the network or a model",
+    "the test or the target needs a GPU, the network or a model",
     rationale="Verification runs on machines without a GPU and without a network. Small recorded inputs test the same"
-    " function.",
+    " function; `record --cuda-as-cpu` records a target that hard-codes `cuda`.",
     severity=WARNING,
     recorded=False,
 )
 def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    text = test.modules[0].text
-    for need, pattern in _NEEDS.items():
-        for number, line in enumerate(text.splitlines() if "mock" not in text else (), 1):
-            match = pattern.search(line.partition("#")[0])
-            local = match and match.lastindex and task.named(match[1].rpartition("/")[2])
-            if match and not local and not (need == "a GPU" and "is_available" in text):
-                hint = "record small inputs on a CPU: `lmr-author record`"
-                yield Problem(f"needs {need}: {match[0]:.60}", hint, line=number)
-                break
+    module = test.modules[0]
+    if "mock" in module.text:
+        return
+    hint = "record small inputs on a CPU: `lmr-author record`"
+    lines = module.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        match = _NETWORK.search(line.partition("#")[0])
+        if match and not (match.lastindex and task.named(match[1].rpartition("/")[2])):
+            yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
+            break
+    if "is_available" in module.text:
+        return
+    gpu = [number for number, line in enumerate(lines, 1) if _NCCL.search(line.partition("#")[0])]
+    gpu += [] if gpu else gpu_lines(module.tree)
+    if gpu:
+        yield Problem(f"needs a GPU: `{lines[gpu[0] - 1].strip():.60}`", hint, line=gpu[0])
+    yield from _gpu_targets(task, target)
+
+
+def _gpu_targets(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    """Yield a problem for a golden that hard-codes a GPU."""
+    one = pair(task, target)
+    if one.golden is None:
+        return
+    for golden, _, item in one.complete:
+        for line in gpu_lines(golden, one.golden.tree)[:1]:
+            message = f"{item.qualname} needs a GPU: `{one.golden.line_text(line).strip():.60}`"
+            node = shlex.quote(f"{clean_path(target.goal_file)}::{item.qualname}")
+            hint = f"record it on the CPU: `lmr-author record {node} --cuda-as-cpu`"
+            yield Problem(message, hint, one.golden_path or "", line)
 
 
 @target_check(
@@ -97,10 +122,10 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     rationale="With the test as goal file the agent is told to edit what judges it.",
 )
 def goal_is_not_test(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    goal, test = clean_path(target.goal_file), clean_path(target.unit_test_file)
-    inside = task.in_repository_path(goal_path(task, target)).startswith("unit_test/")
-    if goal and (goal == test or inside or re.fullmatch(r"unit_test\w*\.py", goal.rpartition("/")[2])):
-        message = f"goal_file {goal!r:.120} is {'the' if goal == test else 'part of the'} unit test"
+    goal = clean_path(target.goal_file)
+    if names_unit_test(task, target):
+        which = "the" if goal == clean_path(target.unit_test_file) else "part of the"
+        message = f"goal_file {goal!r:.120} is {which} unit test"
         pointer = task.pointer(target, "goal_file")
         yield Problem(message, "name the file that contains the masked function", INFO, pointer=pointer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -20,6 +21,10 @@ MAX_TEXT = 16 * 1024 * 1024
 """Larger files (bytes) are never read as text."""
 MAX_PYTHON = 2 * 1024 * 1024
 """Larger files (bytes) are never parsed as Python: generated tables, not code."""
+MAX_DEPTH = 250
+"""More deeply nested code (expressions in expressions, ``elif`` after ``elif``) is not read: what visits a tree by
+recursion, in Python's own library too, ends at Python's limit."""
+TOO_DEEP = "it is too deeply nested"
 MAX_IMPLEMENTATIONS = 100
 """Further ones are skipped: no paper has so many, and each is compared with all the others."""
 NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
@@ -106,6 +111,18 @@ def read_json(data: bytes | None) -> Any:
         return None
 
 
+def deep_line(tree: ast.AST) -> int:
+    """Return the first line of a statement nested more deeply than ``MAX_DEPTH``; 0 when there is none."""
+    level: list[tuple[ast.AST, int]] = [(tree, 0)]
+    for _ in range(MAX_DEPTH):
+        level = [
+            (child, getattr(node, "lineno", line))
+            for node, line in level
+            for child in ast.iter_child_nodes(node)
+        ]
+    return min((line for _, line in level), default=0)
+
+
 class TaskView:
     """A task, read lazily and cached.
 
@@ -189,12 +206,13 @@ class TaskView:
 
     @once
     def module(self, path: Path | None) -> Module | None:
-        """Return a file parsed as Python 3; None when it is absent, too large or not Python 3."""
+        """Return a file parsed as Python 3; None when it is absent, too large, too deep or not Python 3."""
         data = self.read_bytes(path)
         if path is None or data is None or len(data) > MAX_PYTHON:
             return None
         try:
-            return Module.parse(data, self.relative(path))
+            module = Module.parse(data, self.relative(path))
+            return None if deep_line(module.tree) else module
         except (SourceError, RecursionError, MemoryError, ValueError):
             return None
 

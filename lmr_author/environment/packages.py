@@ -28,6 +28,12 @@ def pattern(name: str) -> str:
     return str(_tables()[name])
 
 
+def built_for() -> list[dict[str, str]]:
+    """Return the bounds that builds of PyTorch set, for :func:`lmr_author.environment.pinning.bounds`."""
+    found: list[dict[str, str]] = _tables()["built_for"]
+    return found
+
+
 @cache
 def names(name: str) -> frozenset[str]:
     """Return one list of ``packages.toml``."""

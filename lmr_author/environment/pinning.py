@@ -9,11 +9,12 @@ from datetime import date, datetime, timedelta
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from lmr_author.environment import lock_file, resolver
 from lmr_author.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
 from lmr_author.environment.lock_file import Lock, LockOptions
-from lmr_author.environment.packages import names
+from lmr_author.environment.packages import built_for, names
 from lmr_author.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
 from lmr_author.environment.resolver import Package, Question
 from lmr_author.task import TORCH_FAMILY, Progress
@@ -123,7 +124,8 @@ def _search(recipe: Recipe, base: BaseImage, options: LockOptions, frozen: bool 
         question.date = None if all(map(is_exact, declared)) else recipe.date
         return search
     left = TORCH_FAMILY | ({"torchtext"} if version else frozenset())
-    question.constraints = [item for item in recipe.constraints if item.name not in left]
+    search.bounds = bounds(base)
+    question.constraints = [item for item in recipe.constraints if item.name not in left] + search.bounds
     first = first_day(base.python)
     if recipe.date and recipe.date < first:
         why = f"earlier packages are not made for the image's Python {base.python}"
@@ -132,16 +134,27 @@ def _search(recipe: Recipe, base: BaseImage, options: LockOptions, frozen: bool 
     return search
 
 
+def bounds(base: BaseImage) -> list[Declared]:
+    """Return the versions of other packages that the image's PyTorch needs: it is not part of the resolution."""
+    return [
+        Declared(one["package"], f"{one['package']}{one['versions']}", f"PyTorch {base.torch} {one['why']}")
+        for one in built_for()
+        if base.torch and Version(base.torch) < Version(one["torch_before"])
+    ]
+
+
 @dataclass
 class _Search:
     """Asks uv until it succeeds, putting aside what is not the repository's own word, or cannot be had.
 
     Attributes:
+        bounds: constraints of the image's PyTorch.
         kept: requirements that go into the lock as they are: they cannot be built here to learn what they need.
     """
 
     question: Question
     commit: datetime | None
+    bounds: list[Declared] = field(default_factory=list)
     kept: list[Declared] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -170,10 +183,15 @@ class _Search:
         lines += [f"{name}=={package.version}" for name, package in packages.items()]
         compiled = {name for name, package in packages.items() if not package.has_wheel}
         date = self.question.date
+        bounded = [
+            f"{item.text}: {item.origin}"
+            for item in self.bounds
+            if item in self.question.constraints and item.name in packages
+        ]
         return Lock(
             "".join(f"{line}\n" for line in sorted(lines)),
             True,
-            (f"pinned as of {date.date()}" if date else "pinned", *self.remarks),
+            (f"pinned as of {date.date()}" if date else "pinned", *bounded, *self.remarks),
             compiled=tuple(sorted(compiled | {item.name for item in self.kept})),
             old=self._outdated(packages, seconds),
         )
@@ -245,7 +263,10 @@ class _Search:
         versioned = next(filter(has_version, spoken), None)
         guess = next((one for one in spoken if one.guessed), None)
         if self.question.constraints:
-            unfit = _named(self.question.constraints, text) or self.question.constraints
+            named = _named(self.question.constraints, text)
+            # PyTorch's own bound last: without it the image's PyTorch may not be imported.
+            others = [item for item in named or self.question.constraints if item not in self.bounds]
+            unfit = others or named or self.question.constraints
             places = ", ".join(dict.fromkeys(item.origin.partition(":")[0] for item in unfit))
             which = listed([item.text for item in unfit], 5)
             self.remarks.append(f"versions of {places} that do not fit here are not used: {which}")

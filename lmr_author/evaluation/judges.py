@@ -313,7 +313,8 @@ class ScriptJudge:
             reason = script.problem(run, None if is_golden else self.passing)
         if is_golden and not reason:
             self.passing = run
-        obstacle, hint = script.obstacle(run) if is_golden else ("", "")
+        failed = is_golden and bool(reason)
+        obstacle, hint = script.obstacle(run, script.pointers_read(self.bench)) if failed else ("", "")
         names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(

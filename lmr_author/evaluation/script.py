@@ -12,17 +12,21 @@ import posixpath
 import re
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from lmr_author import files
+from lmr_author.checks.leaks import scan
+from lmr_author.checks.unit_test_code import read_test
+from lmr_author.checks.view import TaskView
 from lmr_author.errors import LmrError
 from lmr_author.evaluation.bench import Bench
 from lmr_author.replay.staging import PROBE_ROOT
 from lmr_author.sandbox.base import Command, Limits, Mount
+from lmr_author.texts import listed
 
 MAX_LOG = 1024 * 1024
 """Bytes of a log that are read."""
@@ -157,8 +161,12 @@ def _all_skipped(run: ScriptRun) -> bool:
     return skipped is not None and bool(skipped[2] or (ran and ran[1] == skipped[1]))
 
 
-def obstacle(run: ScriptRun) -> tuple[str, str]:
-    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or ""."""
+def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
+    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or "".
+
+    Args:
+        pointers: Git LFS pointers that the test reads.
+    """
     if run.timed_out or run.out_of_memory:
         limit = "time" if run.timed_out else "memory"
         return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
@@ -173,10 +181,29 @@ def obstacle(run: ScriptRun) -> tuple[str, str]:
             make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
             hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
             return reason, f"{reason}: {hint}"
+        if pointers and run.error not in ("AssertionError", *_NOT_IMPORTED):
+            hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
+            return f"{listed(list(pointers), 3)}, which it reads, is a Git LFS pointer instead of data", hint
         for known in _OBSTACLES.values():
-            if any(sign in text for sign in known["signs"]):
-                return known["reason"], known["hint"]
+            if match := re.search(known["pattern"], text):
+                what = next((group for group in match.groups() if group), "")
+                return known["reason"].format(what).replace(" ()", ""), known["hint"]
     return "", ""
+
+
+def pointers_read(bench: Bench) -> list[str]:
+    """Return the Git LFS pointers of a task that its test names, or whose folder it names."""
+    view = TaskView(bench.task)
+    test = read_test(view, bench.implementation)
+    text = test.text if test else ""
+    paths = [view.in_repository(entry) for entry in scan(view).pointers]
+    named = (part for part in paths if re.search(rf"\b{re.escape(part.rpartition('/')[2])}\b", text))
+    beside = (part for part in paths if (folder := part.split("/")[-2:-1]) and _names_folder(text, folder[0]))
+    return list(dict.fromkeys([*named, *beside]))
+
+
+def _names_folder(text: str, folder: str) -> bool:
+    return folder != "unit_test" and re.search(rf"[\"'/]{re.escape(folder)}[\"'/]", text) is not None
 
 
 def run(

@@ -25,6 +25,26 @@ MOST_BY_SCRIPT = FEWEST
 MAX_ARGUMENTS = 4
 """How many different "return this argument" versions are tried."""
 
+ZEROS = "zeros in the golden's shape"
+_ZEROS = """\
+from copy import deepcopy as _copy
+
+def _zeros(value, first=True):
+    if isinstance(value, (tuple, list)):
+        items = [_zeros(item, False) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        return {key: _zeros(item, False) for key, item in value.items()}
+    if isinstance(value, (bool, int, float, complex, str)):
+        return type(value)()
+    if hasattr(value, "detach"):
+        return value.detach().clone().zero_()
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return (value * 0).astype(value.dtype)
+    if first:  # nothing to compare, but perhaps an effect, which would be the golden's
+        raise NotImplementedError
+    return None
+"""
 MUTANTS_DIE = "mutants-die"
 _UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
 
@@ -42,7 +62,9 @@ def trivial_fails(on: Subject) -> GateResult:
     if survivors:
         return failed(
             f"passes although it does nothing: {'; '.join(survivors)}",
-            "record cases whose outcome differs from it (other inputs, other options)",
+            "compare with stored values of the golden"
+            if on.handwritten
+            else "record cases whose outcome differs from it (other inputs, other options)",
             survivors=survivors,
             **own,
         )
@@ -209,24 +231,50 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
     }
     if not functions:
         return {}
-    bodies = {"return None": "return None"}
+    bodies = {"return None": ["return None"]}
     if len(functions) == 1:  # the parameters of one method mean nothing in another
         (node,) = functions.values()
         if not code.is_generator(node):
             names = [item.arg for item, _ in code.parameters(node.args)]
             values = [name for name in names if name not in {"self", "cls", "mcs"}]
-            bodies |= {f"return {name}": f"return {name}" for name in values[:MAX_ARGUMENTS]}
+            bodies |= {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
+            if bench.recording is None and isinstance(node, ast.FunctionDef):
+                bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
             for number, document in enumerate(expected, 1):
                 expression = zeros_expression(document)
-                if expression is not None and f"return {expression}" not in bodies.values():
-                    bodies[f"zeros as in case {number}"] = f"return {expression}"
+                if expression is not None and [f"return {expression}"] not in bodies.values():
+                    bodies[f"zeros as in case {number}"] = [f"return {expression}"]
     return {
         name: code.splice(
             bench.masked_module,
-            {one: [body, *(["yield"] if code.is_generator(node) else [])] for one, node in functions.items()},
+            {
+                one: [*body, *(["yield"] if code.is_generator(node) else [])]
+                for one, node in functions.items()
+            },
         )
         for name, body in bodies.items()
     }
+
+
+def zeroed(golden: code.FunctionNode) -> list[str]:
+    """Return the lines of a body that returns zeros in the golden's own shape, and changes nothing.
+
+    A hand-written test has no recorded outcome to take the shape from, and a test that compares parts of the result
+    with themselves fails on everything that cannot be unpacked.
+    """
+    copied = ast.parse(ast.unparse(golden)).body[0]
+    assert isinstance(copied, ast.FunctionDef)
+    copied.name, copied.decorator_list, copied.returns = "_golden", [], None
+    arguments = copied.args
+    arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
+    for one in (node for node in ast.walk(arguments) if isinstance(node, ast.arg)):
+        one.annotation = None
+    passed_on = [f"_copy({one.arg})" for one in (*arguments.posonlyargs, *arguments.args)]
+    passed_on += [f"*_copy({arguments.vararg.arg})"] if arguments.vararg else []
+    passed_on += [f"{one.arg}=_copy({one.arg})" for one in arguments.kwonlyargs]
+    passed_on += [f"**_copy({arguments.kwarg.arg})"] if arguments.kwarg else []
+    call = f"return _zeros(_golden({', '.join(passed_on)}))"
+    return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
 
 
 def zeros_expression(document: Document) -> str | None:

@@ -24,6 +24,9 @@ MUCH = 15.0
 """From this weight on a copy whose names all differ is believed."""
 LINES, LINES_SURE = 0.6, 0.75
 """Share of the telling lines that makes a text a look-alike, or a copy."""
+_VERSION = {"same": 0.35, "extended": 0.5}
+"""Likeness from which a method is another version of the solution, by the names of the classes. The ``step`` of a
+paper's optimizer, written for another harness or as a plain reference, had 0.36 to 0.61."""
 BLOCK = 500
 """Lines of a long text that are compared at a time; blocks overlap by half."""
 
@@ -192,6 +195,7 @@ def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool |
         or (likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH))
         or (likeness >= 0.95 and density >= 0.8)
         or (named and likeness >= 0.6 and exact >= 0.35)
+        or likeness >= _VERSION.get(_relation(solution, piece), 1.0)
     )
     return False if alike else None
 
@@ -207,6 +211,22 @@ def _same_name(solution: Solution, piece: Fragment) -> bool:
     if len(mine) > 1 and len(theirs) > 1:
         return mine[-2:] == theirs[-2:]
     return solution.has_telling_name and mine[-1] == theirs[-1]
+
+
+def _relation(solution: Solution, piece: Fragment) -> str:
+    """Return how the class of a method of the same name is called: "same", "extended" (``…Reference``), or "".
+
+    Only names of two words or more tell: ``Model.forward`` and ``Net.step`` are in every second file.
+    """
+    if piece.definition is None or solution.name.startswith("__"):
+        return ""
+    mine, theirs = solution.qualname.split("."), piece.definition.qualname.split(".")
+    if len(mine) < 2 or len(theirs) < 2 or mine[-1] != theirs[-1]:
+        return ""
+    short, long = sorted((mine[-2], theirs[-2]), key=len)
+    if len(re.findall("[A-Z][a-z0-9]+", short)) < 2 or not long.startswith(short):
+        return ""
+    return "same" if short == long else "extended"
 
 
 def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_lines: bool) -> tuple[int, str]:

@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -65,6 +67,13 @@ class Task:
             below = [cls(child) for child in sorted(path.iterdir()) if _looks_like_a_task(child)]
             if below:
                 return sorted(below, key=lambda task: (_leading_number(task.name), task.name))
+            try:
+                return [cls.find(path)]
+            except NotATaskError as error:
+                if deeper := _folder_of_tasks(path):
+                    hint = f"its tasks lie in {deeper.name}/: name that, or `cd {shlex.quote(str(deeper))}`"
+                    raise NotATaskError(error.message, hint) from None
+                raise
         return [cls.find(path)]
 
     @property
@@ -341,6 +350,16 @@ def _looks_like_a_task(folder: Path) -> bool:
         return False
     number, dash, rest = folder.name.partition("-")
     return (folder / INFO).is_file() or (number.isdecimal() and bool(dash) and bool(rest))
+
+
+def _folder_of_tasks(folder: Path) -> Path | None:
+    """Return the first folder in a folder that holds tasks; None when there is none."""
+    children = sorted(child for child in folder.iterdir() if child.is_dir() and not child.is_symlink())
+    for child in children:
+        with contextlib.suppress(OSError):
+            if any((below / INFO).is_file() for below in child.iterdir()):
+                return child
+    return None
 
 
 def _leading_number(name: str) -> float:

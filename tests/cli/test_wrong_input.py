@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from lmr_author.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import refuse
+from tests.example import GOOD
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 from tests.support import make_task
@@ -71,6 +73,15 @@ def test_not_a_task_folder(arguments: str, tmp_path: Path) -> None:
     error, hint = refuse(EXPECTED, *arguments.split(), cwd=tmp_path)
     assert "not a task folder" in error
     assert "new-task" in hint
+
+
+def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
+    shutil.copytree(GOOD, tmp_path / "the set" / "data" / "1-MarginRanking")
+
+    _, hint = refuse(EXPECTED, "validate", "the set", cwd=tmp_path)
+
+    folder = shlex.split(hint.split("`")[1])
+    assert "its tasks lie in data/" in hint and folder == ["cd", str(tmp_path / "the set" / "data")]
 
 
 def test_an_info_json_that_is_none(fresh: Task) -> None:

@@ -37,6 +37,11 @@ INDEX = {
     ],
     "traces": [Release("0.40b0", "2020-01-01"), Release("0.48b0", "2021-01-01")],
     "user": [Release("1.0", "2022-01-01", ("filelock", "typing-extensions"))],
+    "numpy": [Release("1.26", "2022-01-01"), Release("2.1", "2022-02-01")],
+    "frames": [
+        Release("1.0", "2022-01-01", requires=("numpy",)),
+        Release("2.0", "2022-02-01", requires=("numpy>=2",)),
+    ],
     "filelock": [Release("3.0", "2022-01-01")],
     "typing-extensions": [Release("4.0", "2022-01-01")],
     "stale": [Release("0.11", "2018-01-01"), Release("1.3", "2022-01-01")],
@@ -95,6 +100,11 @@ def lines(made: Lock) -> list[str]:
         # The repository's own package does not come in by another.
         (["needs-own"], {"project": "own"}, ["needs-own==1.0"], ""),
         (["needs-own"], {}, ["needs-own==1.0", "own==1.0"], ""),
+        # PyTorch is no part of the resolution: what it was built for bounds other packages.
+        (["frames"], {"torch": "2.0.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 2.0.1 is built for"),
+        (["frames"], {"torch": "1.13.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 1.13.1 is built"),
+        (["frames"], {"torch": "2.5.1"}, ["frames==2.0", "numpy==2.1"], ""),
+        (["numpy==2.1"], {"torch": "2.0.1"}, ["numpy==2.1"], "that do not fit here are not used: numpy<2"),
         # PyTorch's requirements are left to the image.
         (["user"], {"torch": "1.12.1"}, ["filelock==3.0", "user==1.0"], ""),
         (["user"], {"torch": "2.0.1"}, ["user==1.0"], ""),

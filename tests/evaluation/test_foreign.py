@@ -20,6 +20,8 @@ from tests.evaluation.foreign import (
     foreign_task,
 )
 
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{64 * 'a'}\nsize 1234\n"
+
 
 def gates(task: Task) -> dict[str, GateResult]:
     """Run all gates, few mutants."""
@@ -148,6 +150,21 @@ def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
         ("FutureWarning: Weights only load failed\nFileNotFoundError: [Errno 2] a.pt", "not in the task"),
         ("RuntimeError: No CUDA GPUs are available", "needs a GPU"),
         ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "needs the network"),
+        (
+            "ImportError: cannot import name 'AdamW' from 'transformers' (/opt/site-packages/transformers/__init__.py)",
+            "another version of a package than the test needs (transformers)",
+        ),
+        (
+            "ImportError: tokenizers>=0.11.1,!=0.11.3,<0.14 is required for a normal functioning of this module",
+            "another version of a package than the test needs (tokenizers>=0.11.1,!=0.11.3,<0.14)",
+        ),
+        ("ImportError: cannot import name 'f' from 'scores.smooth' (/workspace/r/scores/smooth.py)", ""),
+        ("ImportError: Using `device_map` requires Accelerate: `pip install accelerate`", "lacks Accelerate"),
+        ("AttributeError: module 'numpy' has no attribute 'float'", "another version of a package than"),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: 'data/in.pt'",
+            "not in the task (data/in.pt)",
+        ),
         ("AssertionError", ""),
     ],
 )
@@ -155,6 +172,62 @@ def test_advice_is_about_the_error_that_ended_it(stderr: str, said: str) -> None
     reason, hint = obstacle(run(1, stderr=stderr))
     assert said in f"{reason} {hint}"
     assert bool(hint) == bool(said)
+
+
+PARTS = 'def parts(x, *, scale: float = 2.0):\n    """Two parts."""\n'
+COMPARES_ITSELF = """\
+from scores.smooth import parts
+total, both = parts(3.0)
+assert abs(total - total) < 1e-6 and both == [*both]
+print("Passed")
+"""
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [
+        (COMPARES_ITSELF, GateStatus.FAILED),
+        (COMPARES_ITSELF.replace("- total", "- 5.0"), GateStatus.PASSED),
+    ],
+)
+def test_zeros_that_can_be_unpacked_are_tried_on_a_hand_made_test(
+    tmp_path: Path, test: str, status: GateStatus
+) -> None:
+    task = foreign_task(
+        tmp_path, test, masked=f"{PARTS}    raise NotImplementedError\n", goal_function="parts"
+    )
+    golden = task.root / "golden_files" / "smooth_golden.py"
+    golden.write_text(f"{PARTS}    both = [x, scale]\n    return sum(both), both\n")
+
+    found = gates(task)["trivial-fails"]
+
+    assert found.status is status, found.message
+    assert ("zeros in the golden's shape" in found.message) is (status is GateStatus.FAILED)
+
+
+LOADING = "_pickle.UnpicklingError: Weights only load failed. In PyTorch 2.6"
+
+
+def test_pointers_are_asked_for_before_error_texts_are_read() -> None:
+    reason, hint = obstacle(run(1, stderr=LOADING), ["unit_test/in.pt"])
+
+    assert reason == "unit_test/in.pt, which it reads, is a Git LFS pointer instead of data"
+    assert "git lfs pull" in hint and "weights_only" not in hint + obstacle(run(1, stderr=LOADING))[1]
+    assert obstacle(run(1, stderr="AssertionError"), ["unit_test/in.pt"]) == ("", "")
+
+
+@pytest.mark.bwrap
+@pytest.mark.parametrize(("data", "status"), [(POINTER, GateStatus.UNPROVEN), ("[]", GateStatus.FAILED)])
+def test_a_test_that_reads_a_pointer_is_unproven(tmp_path: Path, data: str, status: GateStatus) -> None:
+    test = ASSERTS + "json.load(open('unit_test/more.json'))['key']\n"
+    task = foreign_task(tmp_path, test)
+    (task.root / "scores-repo/unit_test/more.json").write_text(data)
+
+    found = gates(task)["golden-passes"]
+
+    assert found.status is status
+    assert ("unit_test/more.json, which it reads" in found.message) is (status is GateStatus.UNPROVEN)
 
 
 @pytest.mark.parametrize("golden", [run(log="Failed"), run(stdout="Failed"), run(1, log="Passed")])

@@ -115,3 +115,59 @@ def test_a_small_body_is_found_whole_only() -> None:
     assert leaks.in_file("a.py", other.encode(), [solution]) == []
     copied = f"class Block:\n{source.replace('def', '    def').replace('    return', '        return')}"
     assert [leak.sure for leak in leaks.in_file("a.py", copied.encode(), [solution])] == [True]
+
+
+STEP = """\
+def step(self, closure=None):
+    for group in self.param_groups:
+        warmup = min(1.0, (group["k"] + 1) / group["warmup_steps"])
+        rate = group["lr"] * warmup
+        weight = (group["k"] ** group["r"]) * (rate ** group["power"])
+        total = group["weight_sum"] = group["weight_sum"] + weight
+        share = weight / total if total else 0.0
+        for p in group["params"]:
+            state = self.state[p]
+            if "z" not in state:
+                state["z"] = torch.clone(p)
+            p.mul_(1 - share).add_(state["z"], alpha=share)
+            p.add_(p.grad, alpha=rate * (group["momentum"] * (1 - share) - 1))
+            state["z"].sub_(p.grad, alpha=rate)
+        group["k"] += 1
+"""
+REWRITTEN = """\
+class {name}:
+    def step(self, closure=None):
+        for group in self.param_groups:
+            active = [p for p in group["params"] if p.grad is not None]
+            grads = [p.grad for p in active]
+            warmup = min(1.0, (group["k"] + 1) / group["warmup_steps"])
+            rate = group["lr"] * warmup
+            weight = (group["k"] ** group["r"]) * (rate ** group["power"])
+            total = group["weight_sum"] = group["weight_sum"] + weight
+            share = weight / total if total else 0.0
+            zs = [self.state[p]["z"] for p in active]
+            torch._foreach_lerp_(active, zs, weight=share)
+            torch._foreach_add_(active, grads, alpha=rate * (group["momentum"] * (1 - share) - 1))
+            torch._foreach_sub_(zs, grads, alpha=rate)
+            torch._foreach_mul_(self.averages, group["decay"])
+            torch._foreach_add_(self.averages, active, alpha=1 - group["decay"])
+            self.log(group["name"], torch.stack([z.norm() for z in zs]).mean(), self.clock())
+            group["k"] += 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("SmoothedDescent", True),
+        ("SmoothedDescentReference", True),
+        ("PlainMomentum", False),
+        ("Descent", False),
+    ],
+)
+def test_the_same_method_of_a_class_of_that_name_is_a_look_alike(name: str, found: bool) -> None:
+    method = wanted(STEP, owner="SmoothedDescent")
+
+    places = leaks.in_file("submission.py", REWRITTEN.format(name=name).encode(), [method])
+
+    assert [(place.where, place.sure) for place in places] == ([(f"{name}.step", False)] if found else [])
