@@ -80,7 +80,7 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     for one in chosen:
         now = _restored(task, info, one, force)
         goal_path = task.goal(info, one)
-        if not _keep_words(task, one, now.golden, now.goal) or now.is_edited:
+        if not _keep_words(task, one, now) or now.is_edited:
             # The body holds words of the annotator that are no notes, or the file holds edits.
             moved.append(task.put_aside(goal_path, copy=True))
         for path in (task.unit_test(info, one), task.recording(info, one.index)):
@@ -242,11 +242,17 @@ def earlier(task: Task, target: Target) -> Described:
     )
 
 
-def _keep_words(task: Task, one: Implementation, golden: code.Module, goal: code.Module | None) -> bool:
+def _keep_words(task: Task, one: Implementation, now: _Restored) -> bool:
     """Write the record of an implementation that is about to be unmasked.
 
     Returns False when the comment was edited by hand into something that is no structured comment.
     """
+    golden, goal = now.golden, now.goal
+    # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
+    found = _record_of(task, one.target, files.read_object_or_empty)
+    is_restored = goal is not None and goal.data == now.data
+    if is_restored and found:
+        return True  # by a command that was killed after it had written the record
     notes, complete = MaskNotes(), True
     pair = code.matching(golden, goal, one.qualname, one.nth) if goal is not None else None
     if goal is not None and pair is not None:
@@ -255,9 +261,7 @@ def _keep_words(task: Task, one: Implementation, golden: code.Module, goal: code
         if original.docstring is None and masked.docstring is not None:
             notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
         body = masked_body(masked.name, notes, generator=code.is_generator(masked.function))
-        complete = code.splice(goal, {masked: body}) == goal.data
-    # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
-    found = _record_of(task, one.target, files.read_object_or_empty)
+        complete = is_restored or code.splice(goal, {masked: body}) == goal.data
     number = one.index
     while (free := task.removed_folder / f"implementation-{number}.json").exists():
         number += 1

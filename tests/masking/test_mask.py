@@ -173,6 +173,23 @@ def test_a_killed_mask_is_completed_by_running_it_again(task: Task, monkeypatch:
     assert goal(task).read_bytes() == LOSSES
 
 
+def test_a_killed_unmask_is_completed_and_keeps_the_words(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between the goal file and info.json: the second run does not take the golden for an edited mask."""
+    mask(task, MaskOptions((HINGE,), notes=MaskNotes("weigh the gap")), task.root)
+    with monkeypatch.context() as patch:
+        patch.setattr(Task, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            unmask(task, None, task.root)
+    kept = sorted(path.name for path in task.removed_folder.rglob("*"))
+    assert goal(task).read_bytes() == LOSSES
+    assert unmask(task, None, task.root).moved == ()
+    assert sorted(path.name for path in task.removed_folder.rglob("*")) == kept
+    mask(task, MaskOptions((HINGE,)), task.root)
+    assert b"weigh the gap" in goal(task).read_bytes()
+
+
 def test_an_edited_goal_file_is_not_overwritten_without_force(task: Task) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     edited = goal(task).read_bytes() + b"\nMINE = 1\n"
