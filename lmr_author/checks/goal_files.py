@@ -24,6 +24,7 @@ from lmr_author.checks.lookup import (
     pair,
     pairs,
     similar_path,
+    statements,
 )
 from lmr_author.checks.masks import head_form, is_emptied
 from lmr_author.checks.strays import strays
