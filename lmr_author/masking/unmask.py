@@ -62,6 +62,10 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     info = task.load()
+    if not info.implementations:
+        back = leftovers.put_back(task.repository(info), task.removed_folder)
+        if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
+            return UnmaskResult((), (), (), back.done, back.left)
     chosen, alone = _chosen(task, info, target, here)
     for one in chosen:
         _restored(task, info, one, force)  # nothing is written when one of them cannot be restored
