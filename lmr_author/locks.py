@@ -133,7 +133,7 @@ def _lockable(folder: Path) -> int:
     """Open a folder, or what stands for it where it cannot be locked."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         pass
     except OSError:  # NFS locks only what is open for writing, and a folder cannot be

@@ -62,6 +62,8 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
     work = folder or _free_folder()
     if not _is_usable(work):
         raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
+    if work.is_dir() and any(work.iterdir()):
+        hooks.progress(f"completing the demo in {work}, which was stopped")
     files.write_text(work / UNFINISHED, owner.me())
     recipe = json.loads(resources.template("demo/demo.json"))
     # Each step is there as a whole or not at all, and nothing in the folder is ever removed: it may be in use.

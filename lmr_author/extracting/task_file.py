@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import glob
 import re
 import shlex
 from collections.abc import Iterator
@@ -119,8 +118,7 @@ def write(task: Task, planned: Planned) -> tuple[str, ...]:
     goal = files.inside(task.repository(task.load()), planned.path)
     if goal.read_bytes() != planned.before:
         raise LmrError(f"{planned.path} has changed in the meantime", "run the command again")
-    if not _is_kept(task, goal):
-        task.put_aside(goal, copy=True)
+    task.put_aside(goal, copy=True)
     remarks = _record(task, planned)
     files.write_bytes(goal, planned.extraction.data)
     return remarks
@@ -139,14 +137,6 @@ def _read_place(text: str) -> tuple[str, int, int]:
             f"{text}: lines {start}-{end} are not a range", "START is the smaller number, from 1"
         )
     return match["path"], start, end
-
-
-def _is_kept(task: Task, goal: Path) -> bool:
-    """Return whether ``authoring/removed/`` has a copy of a file as it is now."""
-    folder = (task.removed_folder / goal.relative_to(task.root)).parent
-    digest = files.sha256_file(goal)
-    copies = folder.glob(f"{glob.escape(goal.name)}*") if folder.is_dir() else ()
-    return any(item.is_file() and files.sha256_file(item) == digest for item in copies)
 
 
 def _record(task: Task, planned: Planned) -> tuple[str, ...]:

@@ -80,8 +80,8 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     """Mask one or more functions of a task's repository, and look-alikes along with them.
 
     Everything is found and masked in memory before the first file is written. Then originals are written
-    first, then the record of look-alikes, then, for each file, the masked file and ``info.json``; running the
-    same command again completes one that was killed in between.
+    first, then the record of look-alikes, then the tree is cleaned, then, for each file, the masked file and
+    ``info.json``; running the same command again completes one that was killed in between.
 
     Args:
         task: the task folder.
@@ -108,6 +108,10 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             files.write_bytes(files.inside(task.root, name), data)
     look_alikes.record(task, along)
     info, done = selection.info, list[Implementation]()
+    goal_files = {item.goal_file for item in info.implementations} | {
+        one.path for one in planned if one.items
+    }
+    cleaned = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
     for one in planned:
         files.write_bytes(files.inside(selection.repository, one.path), one.masked)
         # Entered before the next file is written: killed, the command can be completed.
@@ -116,8 +120,6 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             info = info.with_implementation(done[-1])
         if one.items:
             task.save(info)
-    goal_files = tuple({item.goal_file for item in info.implementations})
-    cleaned = leftovers.clean(selection.repository, task.removed_folder, goal_files)
     left = leftovers.search_tree(task, done or info.implementations)
     return MaskResult(
         tuple(done),

@@ -69,6 +69,10 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     info = task.load()
+    if not masked_names(task):
+        back = leftovers.put_back(task.repository(info), task.removed_folder)
+        if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
+            return UnmaskResult((), (), put_back=back.done, left_out=back.left)
     chosen, alone, stray = _chosen(task, info, target, here)
     moved: list[str] = []
     # First: a target's file has to be as its golden but for the target.

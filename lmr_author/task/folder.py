@@ -280,7 +280,9 @@ class Task:
         return digest.hexdigest()
 
     def put_aside(self, path: Path, *, copy: bool = False) -> str:
-        """Move (or copy) a file or folder of the task to ``authoring/removed/``, under a name that is free.
+        """Move a file or folder of the task to ``authoring/removed/``, under a name that is free, or copy a file there.
+
+        A file of which a copy is there is not copied again: a command may have been killed after it made the copy.
 
         Returns its former path, relative to the task.
         """
@@ -288,11 +290,14 @@ class Task:
         target = self._own(AUTHORING, "removed", relative.as_posix())
         number = 1
         while target.exists():
+            if copy and target.is_file() and target.read_bytes() == path.read_bytes():
+                return relative.as_posix()
             number += 1
             target = target.with_name(f"{path.name}.{number}")
         target.parent.mkdir(parents=True, exist_ok=True)
         if copy:
-            shutil.copy2(path, target)
+            files.write_bytes(target, path.read_bytes())
+            shutil.copystat(path, target)
         else:
             shutil.move(path, target)
         return relative.as_posix()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -292,6 +293,8 @@ class RepairPlan:
                 raise LmrError(f"{self.name}/{change.shown} has changed meanwhile", "run the command again")
         for change in self.changes:
             path = self.task.root / change.relative
+            if not os.path.lexists(path):
+                continue  # a temporary file of a killed command, which went when the task was locked
             files.inside(self.task.root, f"{AUTHORING}/removed/{change.relative}")
             self.task.put_aside(path, copy=change.after is not None)
             if change.after is not None:

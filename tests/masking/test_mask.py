@@ -190,6 +190,30 @@ def test_a_killed_unmask_is_completed_and_keeps_the_words(
     assert b"weigh the gap" in goal(task).read_bytes()
 
 
+def test_what_a_killed_command_took_out_comes_back(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after the tree was cleaned: mask takes the rest out, unmask puts it back."""
+    notes = goal(task).parent.parent / "build" / "lib.pyc"
+    notes.parent.mkdir()
+    notes.write_bytes(b"x")
+    for verb in (lambda: mask(task, MaskOptions((HINGE,)), task.root), lambda: unmask(task, None, task.root)):
+        with monkeypatch.context() as patch:
+            patch.setattr(Task, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+            with pytest.raises(KeyboardInterrupt):
+                verb()
+        assert not notes.exists()
+        verb()
+        assert notes.exists() == (not task.load().implementations)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "lmr_author.masking.leftovers.put_back", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+        )
+        with pytest.raises(KeyboardInterrupt):
+            unmask(task, None, task.root)
+    assert unmask(task, None, task.root).put_back != ()
+    assert notes.read_bytes() == b"x"
+
+
 def test_an_edited_goal_file_is_not_overwritten_without_force(task: Task) -> None:
     mask(task, MaskOptions((HINGE,)), task.root)
     edited = goal(task).read_bytes() + b"\nMINE = 1\n"
