@@ -160,6 +160,7 @@ def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
         ),
         ("ImportError: cannot import name 'f' from 'scores.smooth' (/workspace/r/scores/smooth.py)", ""),
         ("ImportError: Using `device_map` requires Accelerate: `pip install accelerate`", "lacks Accelerate"),
+        ("AttributeError: module 'scores' has no attribute 'smooth'", ""),
         ("AttributeError: module 'numpy' has no attribute 'float'", "another version of a package than"),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'data/in.pt'",
