@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import importlib
 import importlib.util
+import os
 import sys
 import types
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
@@ -12,6 +13,9 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
 """The module that stands in for ``__main__`` when a script's function is replayed."""
+
+HELPERS = "unit_test"
+"""The package that the annotator's files are imported from, wherever they lie."""
 
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
@@ -37,7 +41,33 @@ def load_file(name: str, path: str, register: bool = False) -> Any:
     module = importlib.util.module_from_spec(spec)
     if register:
         sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if register:
+            del sys.modules[name]
+        raise
+    return module
+
+
+def load_helper(path: str) -> Any:
+    """Import one of the annotator's files by the name that a driver has for it, ``unit_test.fixtures``, and only once.
+
+    Raises whatever importing it raises.
+    """
+    path = os.path.realpath(str(path))
+    folder, file = os.path.split(path)
+    stem = os.path.splitext(file)[0]
+    name = "%s.%s" % (HELPERS, stem)
+    loaded = sys.modules.get(name)
+    if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
+        return loaded
+    package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
+    places = list(getattr(package, "__path__", ()))
+    if folder not in places:
+        package.__path__ = [folder, *places]
+    module = load_file(name, path, register=True)
+    setattr(package, stem, module)
     return module
 
 

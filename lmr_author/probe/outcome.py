@@ -28,7 +28,7 @@ from .calling import (
 from .compare import changed
 from .document import Buffer, Document, Omitted, walk
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable, encode
-from .objects import load_file
+from .objects import load_helper
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
@@ -107,7 +107,7 @@ class Fixtures:
         if self._module is None:
             if self.path is None:
                 raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-            self._module = load_file("lmr_fixtures", self.path)
+            self._module = load_helper(self.path)
         return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
 
 
