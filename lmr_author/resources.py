@@ -13,7 +13,7 @@ from lmr_author.errors import LmrError
 
 _PACKAGE = Path(__file__).resolve().parent
 _SUPPORT = (
-    "document", "objects", "calling", "decoding", "encoding", "compare", "outcome", "repeating", "custom",
+    "document", "objects", "calling", "decoding", "encoding", "compare", "written", "outcome", "repeating", "custom",
     "definitions", "cuda_as_cpu", "shipped",
 )  # fmt: skip
 """Modules of the probe that the support file consists of, each after those that it needs."""

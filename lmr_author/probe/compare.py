@@ -12,6 +12,7 @@ import math
 import struct
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from .calling import GRAD
 from .document import (
     FIELDS,
     FLAG,
@@ -37,6 +38,8 @@ SKIPPED = ("ignore", "custom")
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
+CHOSEN = "as the annotator said"
+"""Reason of a checker that was chosen by ``--check``."""
 GRADS = "*.grad"
 """Checker of the ``.grad`` of every tensor that has none of its own."""
 
@@ -81,9 +84,9 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
     return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
 
 
-def changed(before: Document, after: Document) -> List[str]:
+def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
     """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
-    run = _Comparison(before, after, {})
+    run = _Comparison(before, after, checkers or {})
     later = after.tree
     return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
 
@@ -164,6 +167,8 @@ class _Comparison:
             ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
             for node, ids in zip((e, a), self.ids)
         )
+        if path.startswith(GRAD) and self.left_out(path):
+            return
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
         if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e.get("$") == "omitted"):
@@ -275,6 +280,11 @@ class _Comparison:
         else:
             self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
 
+    def left_out(self, path: str) -> bool:
+        """Tell whether a part that only one side has is not compared."""
+        checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
+        return checker.get("kind") in SKIPPED
+
     def same_data(self, e: Any, a: Any) -> bool:
         """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
         if not isinstance(e, dict):
@@ -323,7 +333,7 @@ class _Comparison:
             place = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], place)
-            elif self.checker(place, place).get("kind") in SKIPPED:
+            elif self.left_out(place):
                 continue
             elif key not in wanted:
                 self.differ(place, "expected nothing, got %s" % describe(got[key][1]))

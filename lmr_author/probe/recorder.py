@@ -15,10 +15,12 @@ import time
 import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, objects
+from . import facts, objects, unseen
 from .calling import (
     EXHAUSTED,
+    FILES,
     GLOBAL,
+    GRAD,
     GRADIENTS,
     ITEM_LIMIT,
     ITEMS,
@@ -39,6 +41,7 @@ from .instrument import Hook
 from .outcome import Fixtures, Inputs, changed_parts
 from .pool import Kept, Pool, summarize
 from .watching import wrap
+from .written import Written
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -74,6 +77,7 @@ class Recorder:
         self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.globals = tuple(config.get("globals") or ())
+        self.files = bool(config.get("files"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self.local = threading.local()
@@ -244,6 +248,8 @@ class Call:
         self._names: Set[str] = set()
         self._random: Dict[str, Any] = {}
         self._mode: Dict[str, Any] = {}
+        self._written: Optional[Written] = None
+        self._globals: Dict[str, Any] = {}
         self._start = 0.0
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
@@ -259,6 +265,10 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
+            self._globals = unseen.globals_now(self.function)
+            self._written = Written(arguments.values()).start()
+            if self.recorder.files:
+                self._inputs.written = self._written
 
         self._guarded(copy)
         self._start = time.perf_counter()
@@ -279,6 +289,7 @@ class Call:
     def pause(self, paused: bool) -> None:
         """Say that the driver has the turn, between two items of a generator, or the call again."""
         self.recorder.local.active = not paused
+        Written.watching = None if paused else self._written
 
     def item(self, value: Any) -> None:
         """Note an item that a generator yielded."""
@@ -308,6 +319,8 @@ class Call:
     def _end(self, outcome: Callable[[Inputs], Document]) -> None:
         seconds = time.perf_counter() - self._start
         try:
+            if self._written is not None:
+                self._written.stop()
             self.hits = frozenset(self.recorder.hook.hits)
             inputs = self._inputs
             self.recorder.ended(self.hits, inputs is not None)
@@ -326,10 +339,23 @@ class Call:
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
         if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)
+        if inputs.written is not None:
+            more[FILES] = inputs.written.folders
         inputs.document.tree.update(
             {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
         )
         self.recorder.keep(self, inputs.document, expected, self._meta(inputs.document, expected, seconds))
+
+    def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
+        """Return the effects of the call that its outcome does not hold: files, globals, parts without a form."""
+        later = unseen.globals_now(self.function)
+        found = {
+            "globals": [name for name, item in self._globals.items() if later.get(name) != item],
+            "parts": [item.path for item in expected.omitted if item.path.startswith(VALUE)],
+        }
+        if self._written is not None and not self.recorder.files:
+            found["files"] = self._written.names()
+        return {kind: names for kind, names in found.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
         """Return the content of ``meta.json``."""
@@ -343,6 +369,8 @@ class Call:
             "outcome": "raised" if RAISED in expected.tree else "returned",
             "changed": changed_parts(inputs, expected),
             "nothing": expected.tree.get(VALUE, 0) is None,
+            "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
+            "uncompared": self._uncompared(expected),
             "omitted": [dict(item._asdict()) for item in inputs.omitted],
             "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
         }

@@ -21,6 +21,7 @@ from .decoding import decode
 from .document import BadDocument, Document
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
 from .outcome import Fixtures, Inputs
+from .written import Written, room_to_write
 
 
 class Repeated(NamedTuple):
@@ -71,13 +72,18 @@ def repeat(
     except Exception as error:
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
-    taken = Inputs(
-        values, Document(before, inputs.buffers), limit, known=built.known, gradients=setting.gradients
-    )
-    restore_random(setting.states)
-    begin()
-    start = time.perf_counter()
-    with applied(setting.modes):
+    with room_to_write(setting.files), applied(setting.modes):
+        taken = Inputs(
+            values,
+            Document(before, inputs.buffers),
+            limit,
+            known=built.known,
+            gradients=setting.gradients,
+            written=None if setting.files is None else Written(values.values()).start(),
+        )
+        restore_random(setting.states)
+        begin()
+        start = time.perf_counter()
         made = _outcome(function, args, kwargs, setting.most, taken)
     return made._replace(function=function, seconds=time.perf_counter() - start)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.probe.calling import GRAD
+from lmr_author.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall
@@ -25,6 +28,9 @@ HINT = (
     "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
     "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
 )
+BY_THE_WAY = "the original changes it by the way"
+WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
+"""Reasons why a part is not compared."""
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -66,11 +72,13 @@ def with_chosen(
     checks: Mapping[str, Mapping[str, Any]],
     expected: Document,
     ignored: Iterable[str] = (),
+    grads: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
     Args:
         ignored: arguments that are not compared, unless the annotator says how.
+        grads: whether ``.grad`` of tensors is compared.
 
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
@@ -80,7 +88,11 @@ def with_chosen(
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
-    checks = {name: {"kind": "ignore"} for name in ignored} | dict(checks)
+    chosen = {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
+    if not grads and _has_grads(expected):
+        chosen = {GRADS: {"kind": "ignore", "reason": WORKING_MEMORY}} | chosen
+        derived = {path: item for path, item in derived.items() if not _is_grad(path) or path in checks}
+    checks = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored} | chosen
     replaced = {
         path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
     }
@@ -93,6 +105,35 @@ def with_chosen(
     if checks.get("value", {}).get("kind") == "ignore" and not any(others):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
     return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
+
+
+def _has_grads(expected: Document) -> bool:
+    """Tell whether tensors of an outcome may have a ``.grad``, or its arguments may have got one."""
+    return any(isinstance(node, dict) and node.get("$") == "tensor" for _, node in walk(expected.tree))
+
+
+def _is_grad(path: str) -> bool:
+    return path.startswith(GRAD) or path.endswith(".grad")
+
+
+def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the same checkers as a default and its exceptions: the tolerance that most parts have stands once."""
+    usual = Counter(
+        (item["rtol"], item["atol"], item.get("reason", ""))
+        for path, item in checkers.items()
+        if item["kind"] == "allclose" and item.get("reason") != CHOSEN and "@" not in path
+    )
+    if DEFAULT in checkers or not usual:
+        return {path: dict(item) for path, item in checkers.items()}
+    rtol, atol, reason = usual.most_common(1)[0][0]
+    default = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    kept: dict[str, dict[str, Any]] = {DEFAULT: default}
+    # Parts come after what is above them. A part below another exception would take that one's checker.
+    for path, item in checkers.items():
+        under = any(path.startswith((above + ".", above + "[")) for above in kept)
+        if item != default or under or "@" in path:
+            kept[path] = dict(item)
+    return kept
 
 
 def _tolerance(
@@ -127,6 +168,12 @@ def changes_by_the_way(
         name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
     ]
     return tuple(dict.fromkeys([*(name for name in own if not _keeps_state(function, name)), *changed]))
+
+
+def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    """Tell whether a golden is for changing ``.grad``, and nothing else: it returns nothing, or says so."""
+    meant = any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or "")
+    return bool(meant) and any(call.grads for call in calls) and not any(call.changed for call in calls)
 
 
 def _keeps_state(function: code.FunctionNode, own: str) -> bool:

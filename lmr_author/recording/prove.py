@@ -18,7 +18,7 @@ from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall, Room, too_much
 from lmr_author.recording.checkers import fixture_advice, with_chosen
 from lmr_author.recording.choose import Catch, additions, order_of_choice
-from lmr_author.recording.tolerance import derive, differs_in_double
+from lmr_author.recording.tolerance import Exactness, derive, differs_in_double, narrowed
 from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
 from lmr_author.replay import replaying
 from lmr_author.task import Progress
@@ -156,6 +156,7 @@ class _Replayed:
         self.rejected: list[Rejected] = []
         self.fragile: dict[int, str] = {}
         self.versions: dict[str, str] = {}
+        self._exact: dict[int, Mapping[str, Exactness]] = {}
 
     def replay(self, calls: Sequence[RecordedCall], wanted: int) -> None:
         """Replay calls in batches, the best first, until the time is up and enough reproduce."""
@@ -174,6 +175,11 @@ class _Replayed:
             self._replay(batch, f"{total - len(waiting)} of {total}")
         late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
         self.rejected += [Rejected(call, late) for call in waiting]
+        exact = [self._exact[call.number] for call in self.proven]
+        checkers = narrowed([call.checkers for call in self.proven], exact)
+        self.proven = [
+            replace(call, checkers=items) for call, items in zip(self.proven, checkers, strict=True)
+        ]
 
     def _lacks(self, call: RecordedCall) -> str:
         """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
@@ -216,8 +222,10 @@ class _Replayed:
         documents = [outcome.document for outcome in outcomes if outcome.document is not None]
         in_double = runs[-1].of("golden", f"{call.number}{DOUBLE}")
         precise = in_double.document if in_double.status == "returned" else None
-        derived, wide = derive(expected, documents, precise, inputs)
-        checkers = with_chosen(derived, self.golden.checks, expected, self.golden.ignored)
+        derived = derive(expected, documents, precise, inputs)
+        self._exact[call.number] = derived.exact
+        golden = self.golden
+        checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads)
         for outcome in outcomes:
             found = replaying.differences(expected, outcome, checkers)
             if found:
@@ -234,7 +242,9 @@ class _Replayed:
             checkers=checkers,
             hits=outcomes[0].hits or call.hits,
             seconds=max(outcome.seconds for outcome in outcomes),
-            wide=tuple(item for item in wide if checkers.get(item.path) == derived[item.path]),
+            wide=tuple(
+                item for item in derived.wide if checkers.get(item.path) == derived.checkers[item.path]
+            ),
         )
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from lmr_author.recording.page import support_file, write_page
+from lmr_author import resources
+from lmr_author.recording.checkers import compact
+from lmr_author.recording.page import write_page
 from lmr_author.recording.tolerance import derive
 from lmr_author.replay import replaying
 from lmr_author.task import Implementation
@@ -58,7 +60,7 @@ def generate(repository: Repository) -> Path:
     for call in repository.calls:
         place = folder / "recordings" / "1" / call
         pairs.append((replaying.load_document(place, "inputs"), replaying.load_document(place, "expected")))
-        checkers = derive(pairs[-1][1], [])[0]
+        checkers = compact(derive(pairs[-1][1], []).checkers)
         cases.append(Case(call, int(call), 1, {}, repository.meta(call)["summary"], "returned", checkers))
     recording = Recording(
         target=RecordedTarget(repository.goal_file, repository.qualname, 1),
@@ -79,9 +81,7 @@ def generate(repository: Repository) -> Path:
     text, needs_support = write_page(implementation, recording, body, pairs)
     (folder / "unit_test_1.py").write_text(text)
     if needs_support:
-        (folder / SUPPORT).write_text(
-            support_file((case.checkers, *pair) for case, pair in zip(cases, pairs, strict=True))
-        )
+        (folder / SUPPORT).write_text(resources.support_file())
     return folder / "unit_test_1.py"
 
 
@@ -110,7 +110,7 @@ def test_a_page_of_plain_values(tmp_path: Path) -> None:
     repository = recorded(tmp_path, "scale", PLAIN, PLAIN_DRIVER)
     folder = repository.root / "unit_test"
     assert not (folder / SUPPORT).exists()
-    assert len((folder / "unit_test_1.py").read_text().splitlines()) <= 118
+    assert len((folder / "unit_test_1.py").read_text().splitlines()) <= 125
     goal = repository.root / "pkg" / "goal.py"
     for command in (("unit_test/unit_test_1.py",), ("-m", "pytest", "-q", "unit_test/unit_test_1.py")):
         code, log, output = run(repository, *command)
