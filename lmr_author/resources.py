@@ -46,7 +46,7 @@ def probe_folder() -> Path:
 
 @cache
 def support_file() -> str:
-    """The text of ``unit_test/lmr_support.py``: modules of the probe, one after another. It is the same in every task."""
+    """The text of ``unit_test/lmr_support.py``: modules of the probe, one after another, in every task the same."""
     plain, grouped, bodies = set[str](), dict[str, set[str]](), []
     for name in _SUPPORT:
         source = (probe_folder() / f"{name}.py").read_text("utf-8")
@@ -62,17 +62,20 @@ def support_file() -> str:
     absolute = "\n".join([*sorted(plain), *froms])
     head = (
         '"""Makes recorded calls again and compares their outcomes, for tests that lmr-author wrote.\n\n'
-        'Parts of its own probe, unchanged: this file is the same in every task, and `lmr-author validate` knows it.\n"""'
+        "Parts of its own probe, unchanged: the same file in every task, which `lmr-author validate` knows.\n"
+        '"""'
     )
     future = "from __future__ import annotations"
     return "\n\n\n".join([f"{head}\n\n{future}\n\n{absolute}", *bodies]) + "\n"
 
 
+@cache
 def support_digest() -> str:
     """The SHA-256 of the support file that this version writes."""
     return hashlib.sha256(support_file().encode()).hexdigest()
 
 
+@cache
 def known_support() -> frozenset[str]:
-    """The SHA-256 of each support file that any version wrote, oldest first in ``schemas/support.sha256``."""
-    return frozenset((folder("schemas") / "support.sha256").read_text("utf-8").split())
+    """The SHA-256 of each support file that this version or one before wrote."""
+    return frozenset([*(folder("schemas") / "support.sha256").read_text("utf-8").split(), support_digest()])

@@ -195,7 +195,7 @@ class _Comparison:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
     def checker(self, path: str, first: str) -> Mapping[str, Any]:
-        """Return the checker of a path. ``first``: the first place of the same object, for which tolerances were made."""
+        """Return the checker of a path. ``first``: the first place of the same object, which has the tolerances."""
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)

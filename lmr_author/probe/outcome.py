@@ -2,10 +2,10 @@
 
 Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
 the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
-(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote into). Outcome: ``value``, or ``@raised``
-with the exception's class; each argument that the call changed, as it is afterwards, named ``@grad x`` where nothing but
-``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written files and their content); ``@exhausted`` and
-``@returned`` of a generator, whose ``value`` is the list of its items.
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote
+into). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
+afterwards, named ``@grad x`` where nothing but ``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written
+files and their content); ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def derive(
         if widened:
             reason = VARIES if varied != own else ROUNDS
             wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
-        elif exact is not None and exact.shape == values.shape:
+        elif exact is not None and exact.shape == values.shape and error < math.inf:
             exactness[leaf.path] = _exactness(values, exact, spread[leaf.path])
         derived.checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
     return replace(derived, wide=tuple(wide))
@@ -196,7 +196,7 @@ def _narrow(checker: dict[str, Any], relative: float | None, exact: Exactness | 
 
 
 def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:
-    """Return a tolerance in proportion to a leaf's numbers, to the change where the call changed an argument; and which.
+    """Return a tolerance in proportion to a leaf's numbers, or to how far the call changed them, and its reason.
 
     A learning rate of 1e-5 moves a weight by as much as the absolute tolerance of float32: any update would do.
     """

@@ -142,7 +142,7 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
     for wrong, reason in {
         METER.replace("self.total += double(x)\n        return self.total", "raise NotImplementedError"): "NotImplementedError",
         METER.replace("double(x)", "x"): "value: expected 3.0, got 1.5",
-        METER.replace("return self.total", "return None"): "value: expected a float, got a NoneType",
+        METER.replace("return self.total", "return None"): "value: expected 3.0, got None",
         METER.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self.total",
         METER.replace("return self.total", "self.more = 1; return self.total"): "self.more",
         "import missing_module\n" + METER: "No module named 'missing_module'",

@@ -20,7 +20,7 @@ from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, 
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
     wanted = encode({"value": expected})
-    checkers = with_chosen(derive(wanted, [])[0], parse(checks), wanted)
+    checkers = with_chosen(derive(wanted, []).checkers, parse(checks), wanted)
     return [str(item) for item in compare(wanted, encode({"value": actual}), checkers)]
 
 
@@ -122,7 +122,8 @@ def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
     exact = [1.0, 10.0]
     for error, widened in [(0.0, False), (1e-7, False), (5e-6, True), (1e-2, False)]:
         recorded = outcome([value * (1 + error) for value in exact], "f4")
-        checkers, wide = derive(recorded, [], outcome(exact, "f8"))
+        derived = derive(recorded, [], outcome(exact, "f8"))
+        checkers, wide = derived.checkers, derived.wide
         checker = checkers["value"]
         assert ((checker["rtol"], checker["atol"]) != own) == widened, error
         assert bool(wide) == widened
@@ -146,7 +147,7 @@ def test_what_float64_says_nothing_about() -> None:
 def passes(expected: Any, actual: Any, inputs: dict[str, Any], name: str = "value") -> bool:
     """Compare a part of an outcome with the tolerance that is derived for it."""
     wanted = encode({name: expected})
-    checkers, _ = derive(wanted, [], None, encode(inputs))
+    checkers = derive(wanted, [], None, encode(inputs)).checkers
     return compare(wanted, encode({name: actual}), checkers) == []
 
 
@@ -172,10 +173,10 @@ def test_a_step_of_an_optimizer_is_larger_than_its_tolerance() -> None:
 
 def test_small_numbers_are_compared_in_proportion_unless_they_are_nothing_but_rounding() -> None:
     small = outcome([2e-6, 3e-6], "f4")
-    checkers, _ = derive(small, [], outcome([2e-6, 3e-6], "f8"))
+    checkers = derive(small, [], outcome([2e-6, 3e-6], "f8")).checkers
     assert compare(small, outcome([2e-6, 4e-6], "f4"), checkers) != []
     noise = outcome([3e-8, -1e-8], "f4")
-    checkers, _ = derive(noise, [], outcome([0.0, 1e-17], "f8"))
+    checkers = derive(noise, [], outcome([0.0, 1e-17], "f8")).checkers
     assert compare(noise, outcome([-6e-8, 9e-8], "f4"), checkers) == []
 
 
@@ -183,6 +184,6 @@ def test_a_tie_that_rounding_breaks_is_found() -> None:
     """What a correct version gives that computes in double precision, and rounds in the end."""
     recorded = encode({"value": {"x": np.ones(2, "f4"), "best": 1}})
     exact, other = (encode({"value": {"x": np.ones(2) * (1 + 1e-9), "best": best}}) for best in (1, 0))
-    checkers, _ = derive(recorded, [], exact)
+    checkers = derive(recorded, [], exact).checkers
     assert differs_in_double(recorded, exact, checkers) == []
     assert differs_in_double(recorded, other, checkers) == ["value['best']"]
