@@ -31,6 +31,11 @@ hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
 
 
+first_path: Optional[List[str]] = None
+"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
+_importable: Dict[str, bool] = {}
+
+
 def load_file(name: str, path: str, register: bool = False) -> Any:
     """Import a file by its path. Raises whatever importing it raises.
 
@@ -96,6 +101,25 @@ def recorded_module(name: str) -> str:
     return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
 
 
+def is_importable(home: str) -> bool:
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository."""
+    place = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(place, str):
+        return True
+    top = home.partition(".")[0]
+    if top not in _importable:
+        inside = os.path.realpath(place).startswith(first_path[0] + os.sep)
+        later, sys.path[:] = list(sys.path), first_path
+        try:
+            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            _importable[top] = inside or any(find(top, None) is not None for find in finders)
+        except Exception:  # a finder of the repository's own
+            _importable[top] = True
+        finally:
+            sys.path[:] = later
+    return _importable[top]
+
+
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -106,7 +130,7 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     ]
     if not isinstance(value, (type, types.FunctionType)):
         homes += _HOMES
-    for home in homes:
+    for home in filter(is_importable, homes):
         for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
             found: Any = sys.modules.get(home) if home not in hidden else None
             for part in last.split("."):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from lmr_author.errors import LmrError, UsageError
 from lmr_author.probe.calling import GRAD
 from lmr_author.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.probe.document import Document, walk
+from lmr_author.probe.objects import HELPERS
 from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall
 from lmr_author.replay.judging import functions_of
@@ -31,6 +33,7 @@ HINT = (
 BY_THE_WAY = "the original changes it by the way"
 WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
 """Reasons why a part is not compared."""
+_OWN = f"{HELPERS}.{FIXTURES.removesuffix('.py')}:"
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -55,6 +58,11 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
                 f"{kind} takes {'a function' if kind == 'custom' else 'nothing'}: {text!r}", HINT
             )
     return found
+
+
+def check_option(path: str, kind: str) -> str:
+    """Return the option that compares a part by a kind of checker, as it is typed in a shell."""
+    return f"--check {shlex.quote(f'{path}={kind}')}"
 
 
 def _number(text: str, whole: str) -> float:
@@ -219,15 +227,19 @@ def read_helpers(folder: Path) -> Helpers:
                 "a fixture is called without any; begin the name of what is no fixture with _",
             )
     return Helpers(
-        folder / FIXTURES if fixtures else None,
+        folder / FIXTURES if _is_own(folder / FIXTURES) else None,
         tuple(fixtures),
         folder / CHECKERS if checkers else None,
         tuple(checkers),
     )
 
 
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _functions(path: Path) -> dict[str, ast.FunctionDef]:
-    if not path.is_file() or path.is_symlink():
+    if not _is_own(path):
         return {}
     try:
         tree = code.parse(path.read_bytes(), path.name)
@@ -264,8 +276,14 @@ def digests(
 
 
 def uses_fixtures(document: Document) -> bool:
-    """Return whether a document names a fixture."""
-    return any(isinstance(node, dict) and node.get("$") == "fixture" for _, node in walk(document.tree))
+    """Return whether a document names a fixture, or a class or function of the file that has the fixtures."""
+    nodes = (node for _, node in walk(document.tree) if isinstance(node, dict))
+    return any(
+        node.get("$") == "fixture"
+        or str(node.get("cls", "")).startswith(_OWN)
+        or (node.get("$") == "name" and str(node["v"]).startswith(_OWN))
+        for node in nodes
+    )
 
 
 def fixture_name(place: str) -> str | None:

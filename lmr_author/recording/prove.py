@@ -14,9 +14,10 @@ from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.mutants import Mutant
 from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.probe.calling import RANDOM
+from lmr_author.probe.compare import Spread
 from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall, Room, too_much
-from lmr_author.recording.checkers import fixture_advice, with_chosen
+from lmr_author.recording.checkers import check_option, fixture_advice, with_chosen
 from lmr_author.recording.choose import Catch, additions, order_of_choice
 from lmr_author.recording.tolerance import Exactness, derive, differs_in_double, narrowed
 from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
@@ -32,6 +33,8 @@ MOST_SECONDS = 60.0
 """Time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
+MOST_ROUNDED = 0.01
+"""Largest distance that a wider tolerance is advised for: what differs by more is another result."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
 
 
@@ -233,10 +236,7 @@ class _Replayed:
         if precise is not None and RANDOM not in inputs.tree:
             parts = differs_in_double(expected, precise, checkers)
             if parts:
-                self.fragile[call.number] = (
-                    f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, "
-                    f"unless that is the point; use inputs without ties, or --check '{parts[0]}=allclose:1e-3,1e-3'"
-                )
+                self.fragile[call.number] = _fragile(*parts[0])
         return replace(
             call,
             checkers=checkers,
@@ -246,6 +246,20 @@ class _Replayed:
                 item for item in derived.wide if checkers.get(item.path) == derived.checkers[item.path]
             ),
         )
+
+
+def _fragile(part: str, spread: Spread | None) -> str:
+    """Return what to do about a part that is another one in float64.
+
+    Args:
+        spread: how far numbers in it differ; None for what is no float.
+    """
+    small = spread is not None and max(spread) <= MOST_ROUNDED
+    kind = f"allclose:{2 * max(spread):.0e},{2 * max(spread):.0e}" if spread and small else "ignore"
+    return (
+        f"in float64 the golden gives another {part}: a correct version that rounds otherwise fails, unless that is "
+        f"the point; use inputs without ties, or {check_option(part, kind)}"
+    )
 
 
 def _killed(

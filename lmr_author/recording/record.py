@@ -296,7 +296,7 @@ def _recorded(
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
-            f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
+            f"say which are right, as in {checkers.check_option(next(iter(wide)), 'allclose:1e-6,1e-6')}",
         )
     for note in _notes(job, proof):
         tell(note)

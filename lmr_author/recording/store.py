@@ -70,7 +70,7 @@ def store(
                 for number, call in enumerate(proof.chosen, 1)
             ),
             support={},
-            helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
+            helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
             cuda_as_cpu=plan.cuda_as_cpu,
         )
         effects = [effect.text for effect in uncompared]

@@ -281,8 +281,11 @@ def _rounding_error(values: Any, exact: Any, own: tuple[float, float]) -> float:
 
 def differs_in_double(
     expected: Document, precise: Document, checkers: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    """Return the parts that a golden which computes in float64 would not give again, as a correct rewrite may do."""
+) -> list[tuple[str, compare.Spread | None]]:
+    """Return the parts that a golden which computes in float64 would not give again, as a correct rewrite may do.
+
+    With each comes how far its numbers differ; None for what is no float.
+    """
     import numpy
 
     rounded = Document(copy.deepcopy(precise.tree), dict(precise.buffers), precise.omitted)
@@ -291,4 +294,6 @@ def differs_in_double(
         if compare.dtype_of(node) == "float64" and compare.dtype_of(wanted.get(path)) == "float32":
             with numpy.errstate(all="ignore"):
                 _replace_numbers(rounded, node, _numbers(precise, node).astype("<f4"))
-    return list(dict.fromkeys(item.path for item in compare.compare(expected, rounded, checkers)))
+    paths = dict.fromkeys(item.path for item in compare.compare(expected, rounded, checkers))
+    spreads = compare.spread([expected, rounded])
+    return [(path, spreads.get(path)) for path in paths]

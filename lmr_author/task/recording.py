@@ -43,6 +43,11 @@ _CHECKER = {
             "minimum": 0,
             "description": "allowed absolute difference (allclose).",
         },
+        "reason": {
+            "title": "Reason",
+            "type": "string",
+            "description": "why the part is compared like this, or is not.",
+        },
         "function": {
             "title": "Function",
             "type": "string",
