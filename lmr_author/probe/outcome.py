@@ -183,7 +183,9 @@ class Inputs:
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
     """Return the names under which an outcome has arguments and free variables that the call changed."""
-    names = [VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name != GRADIENTS]
+    names = [
+        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
+    ]
     return [name for name in names if name in expected.tree]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe.calling import GRAD
+from lmr_author.probe.calling import CLOSURE, GLOBAL, GRAD
 from lmr_author.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.probe.document import Document, walk
 from lmr_author.probe.objects import HELPERS
@@ -33,6 +33,7 @@ HINT = (
 BY_THE_WAY = "the original changes it by the way"
 WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
 """Reasons why a part is not compared."""
+_NO_ARGUMENT = re.compile(f"^(?:{CLOSURE}|{GLOBAL})")
 _OWN = f"{HELPERS}.{FIXTURES.removesuffix('.py')}:"
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
@@ -291,7 +292,7 @@ def fixture_name(place: str) -> str | None:
 
     It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
     """
-    match = _STEPS.match(as_written(place))
+    match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", place)))
     steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
     return steps[-1] if steps and steps[-1] not in ("self", "value") else None
 

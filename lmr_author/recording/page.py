@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -174,7 +175,7 @@ def _lines(checkers: Checkers, plain: bool) -> list[str]:
         value = {name: item for name, item in checker.items() if name != "reason"}
         tolerance = (value.get("rtol", 0), value.get("atol", 0))
         shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
-        words = [_IN_WORDS.get(path, ""), str(checker.get("reason", ""))]
+        words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
         if value["kind"] == "ignore":
             words.insert(0, "not compared")
         note = ": ".join(word for word in words if word)
@@ -182,6 +183,15 @@ def _lines(checkers: Checkers, plain: bool) -> list[str]:
     return lines
 
 
+def _in_words(path: str) -> str:
+    """Name a part that Python could not name: a key of a dictionary that is an object, and what it leads to."""
+    key, item = _KEY.search(path), _ITEM.search(path)
+    if key:
+        return f"key {int(key[2]) + 1} of {key[1]}, an object"
+    return f"what key {int(item[2]) + 1} of {item[1]}, an object, leads to" if item else ""
+
+
+_KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
 _IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
 
 

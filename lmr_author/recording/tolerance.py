@@ -33,9 +33,9 @@ is rejected instead of being waved through."""
 
 NARROWING_FACTOR = 16.0
 """How much wider than the golden's largest rounding error a tolerance stays when it is narrowed."""
-FEWEST_EPSILONS = 64.0
+FEWEST_EPSILONS = 32.0
 """A narrowed tolerance in units of float32's precision, at least: a loop adds up less exactly than PyTorch does."""
-FEWEST_NUMBERS = 16
+FEWEST_NUMBERS = 8
 """Numbers that have to show how exact a golden is: one alone may be exact by chance."""
 
 USUAL, SIZE, STEP = "of its element type", "in proportion to its size", "below the effect of the change"

@@ -85,14 +85,14 @@ def generate(repository: Repository) -> Path:
     return folder / "unit_test_1.py"
 
 
-def run(repository: Repository, *command: str) -> tuple[int, str, str]:
+def run(repository: Repository, *command: str, python: str = sys.executable) -> tuple[int, str, str]:
     """Exit code, the log's text, and the output of ``python command`` from the repository's root."""
     log = repository.root / "unit_test" / "logs" / "unit_test_1.log"
     if log.is_file():
         log.unlink()
     environment = {"PYTHONPATH": str(repository.root), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [sys.executable, *command], cwd=repository.root, env=environment, capture_output=True, timeout=120
+        [python, *command], cwd=repository.root, env=environment, capture_output=True, timeout=120
     )
     output = done.stdout.decode() + done.stderr.decode()
     return done.returncode, log.read_text() if log.is_file() else "", output
