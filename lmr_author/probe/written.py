@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import PurePath
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 MOST_ENTRIES = 1000
@@ -33,14 +34,15 @@ class Written:
         self._made: List[str] = []
         self._paths: List[str] = []
         self._here = os.path.realpath(os.getcwd())
-        self._named = [os.fspath(item) for item in arguments if isinstance(item, (str, os.PathLike))]
+        self._named = [str(item) for item in arguments if isinstance(item, (str, PurePath))]
         self._before: Dict[str, Tuple[int, int]] = {}
 
     def start(self) -> Written:
         """Begin to watch."""
-        if not Written.hooked and hasattr(sys, "addaudithook"):
-            Written.hooked = True
-            sys.addaudithook(_heard)
+        listen: Any = getattr(sys, "addaudithook", None)
+        if listen is not None and not Written.hooked:
+            Written.hooked = True  # there is no way to take a hook off again
+            listen(_heard)
         self._before = self._listed()
         Written.watching = self
         return self
