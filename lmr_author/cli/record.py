@@ -65,6 +65,9 @@ def record(
             help="Arguments have to be changed as by the golden; asked where it returns something, too.",
         ),
     ] = None,
+    files: Annotated[
+        bool, Option("--files", help="Also compare the files that a call writes below its folder.")
+    ] = False,
     cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
@@ -101,6 +104,7 @@ def record(
         checks=tuple(check or ()),
         gradients=gradients,
         in_place=in_place,
+        files=files,
         cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask(yes)
@@ -252,9 +256,8 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
-    if result.by_the_way:
-        names = listed(result.by_the_way, 3)
-        yield f"the golden changes {names} and returns something: the change is only compared with --in-place"
+    for effect in result.uncompared:
+        yield f"not compared: {effect.text}; {effect.advice}"
     yield from proof.fragile[:MOST]
     if result.not_kept:
         yield (
@@ -338,7 +341,7 @@ def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
         tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
         yield f"{item.path} ({item.dtype}) is compared with {tolerance}: {item.reason}"
     if len(shown) > MOST:
-        yield f"and {len(shown) - MOST} more parts; CHECKERS in the unit test lists all"
+        yield f"and {len(shown) - MOST} more parts; CASES in the unit test lists all"
 
 
 def _show_mutants(result: RecordResult) -> None:

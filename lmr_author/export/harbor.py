@@ -19,7 +19,7 @@ from lmr_author.evaluation.twins import find_twins
 from lmr_author.export.agent import write_bundle
 from lmr_author.export.output import render
 from lmr_author.export.soundness import Exportable
-from lmr_author.probe import instrument
+from lmr_author.probe import definitions
 from lmr_author.replay import judging, replaying, staging
 from lmr_author.task import Implementation
 from lmr_author.task import recording as recorded
@@ -132,7 +132,7 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
 def _nth(golden: bytes, target: code.Definition) -> int:
     """Number a definition as the replayer does, which counts neither classes nor lines."""
     tree, nth = ast.parse(golden), 1
-    while instrument.def_line(instrument.find(tree, target.qualname, nth=nth)[-1]) != target.line:
+    while definitions.def_line(definitions.find(tree, target.qualname, nth=nth)[-1]) != target.line:
         nth += 1
     return nth
 

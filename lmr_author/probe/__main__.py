@@ -44,7 +44,7 @@ def main(arguments: List[str]) -> int:
     if len(arguments) == 2 and arguments[0] == "replay":
         return int(_load("replayer").replay(_read(arguments[1])))
     if len(arguments) == 2 and arguments[0] == "judge":
-        return int(_load("custom").judge(_read(arguments[1])))
+        return int(_load("judge").judge(_read(arguments[1])))
     if len(arguments) == 4 and arguments[0] == "import":
         _load("drivers").try_import(arguments[1], arguments[2], float(arguments[3]))
     if arguments == ["facts"]:

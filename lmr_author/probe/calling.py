@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
-GRADIENTS, ITEMS = "@gradients", "@items"
+GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
+GRAD = "@grad "
+"""Begins the name of an argument of which the call changed nothing but ``.grad`` of tensors."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8
@@ -27,12 +29,19 @@ class Setting(NamedTuple):
     states: Dict[str, Any]
     gradients: bool
     most: int
+    files: Optional[List[str]]
 
 
 def take_setting(inputs: Dict[str, Any]) -> Setting:
     """Remove the setting of a call from its inputs, and return it."""
     modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
-    return Setting(modes, states, inputs.pop(GRADIENTS, False) is True, inputs.pop(ITEMS, ITEM_LIMIT))
+    return Setting(
+        modes,
+        states,
+        inputs.pop(GRADIENTS, False) is True,
+        inputs.pop(ITEMS, ITEM_LIMIT),
+        inputs.pop(FILES, None),
+    )
 
 
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:

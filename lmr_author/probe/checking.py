@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 from typing import Any, Dict, List, NamedTuple, Set, Tuple
 
 from .document import (
     FIELDS,
     FLAG,
-    FORMAT,
     INTS,
     MAX_DEPTH,
     NODES,
@@ -29,9 +27,7 @@ from .document import (
     Omitted,
     parse_json,
     parts,
-    read_file,
-    read_npy,
-    walk,
+    read,
 )
 
 MAGIC = b"\x00LMR-FRAME\x01"
@@ -41,21 +37,11 @@ MAX_HEADER = 16 * 1024 * 1024
 
 def load(folder: str, stem: str) -> Document:
     """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
-    base = os.path.join(str(folder), stem)
-    header = parse_json(read_file(base + ".json"))
-    if header.get("format") != FORMAT:
-        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
-    tree, buffers = header.get("values"), {}
-    try:
-        for _, node in walk(tree):
-            if isinstance(node, dict) and "$" in node and "file" in node:
-                name = node["file"]
-                if not (isinstance(name, str) and name.isdigit()):
-                    raise BadDocument("not the name of a file: %.60r" % (name,))
-                buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadDocument("not a tree: %s" % error) from error
-    return _checked(tree, buffers, header)
+    document = read(folder, stem)
+    check(document.tree, document.buffers)
+    if not all(isinstance(part, str) for item in document.omitted for part in item):
+        raise BadDocument("no list of what was left out")
+    return document
 
 
 def to_bytes(document: Document) -> bytes:

@@ -6,10 +6,13 @@ may have a tolerance. Identity is not compared, only values.
 
 from __future__ import annotations
 
+import cmath
 import json
 import math
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+import struct
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from .calling import GRAD
 from .document import (
     FIELDS,
     FLAG,
@@ -33,6 +36,12 @@ MOST_UNORDERED = 2000
 SKIPPED = ("ignore", "custom")
 """Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+DEFAULT = "*"
+"""Checker of every part that has none of its own, and none above it."""
+CHOSEN = "as the annotator said"
+"""Reason of a checker that was chosen by ``--check``."""
+GRADS = "*.grad"
+"""Checker of the ``.grad`` of every tensor that has none of its own."""
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
@@ -69,14 +78,15 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
     Args:
         checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
             ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
-            nearest path above it, then that of ``"*"``, then exact.
+            nearest path above it; then, where one object is in several places, that of the first place, unless that is
+            not compared; then that of :data:`DEFAULT`, then exact.
     """
     return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
 
 
-def changed(before: Document, after: Document) -> List[str]:
+def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
     """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
-    run = _Comparison(before, after, {})
+    run = _Comparison(before, after, checkers or {})
     later = after.tree
     return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
 
@@ -105,9 +115,9 @@ def dtype_of(node: Any) -> str:
 
 def numbers(document: Document, node: Any) -> Any:
     """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
-    try:
-        import numpy
+    import numpy
 
+    try:
         if isinstance(node, float):
             return numpy.float64(node)
         if node["$"] == "complex":
@@ -118,8 +128,6 @@ def numbers(document: Document, node: Any) -> Any:
         buffer = document.buffers[node["file"]]
         value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
         return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
-    except ImportError as error:
-        raise BadDocument("the numbers differ, and without numpy nobody can say how much") from error
     except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
         raise BadDocument("invalid numbers: %s" % error) from error
 
@@ -138,7 +146,8 @@ class _Comparison:
         self.ids = [by_id(document.tree) for document in (expected, actual)]
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
         self.found: List[Difference] = []
-        self.seen: Set[Tuple[int, int]] = set()
+        self.seen: Set[Tuple[Any, ...]] = set()
+        self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
 
     def run(self, expected: Any, actual: Any) -> List[Difference]:
         self.found, self.seen = [], set()
@@ -158,17 +167,18 @@ class _Comparison:
             ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
             for node, ids in zip((e, a), self.ids)
         )
-        first = path
-        if isinstance(e, (dict, list)):
-            if (id(e), id(a)) in self.seen:
-                return
-            self.seen.add((id(e), id(a)))
-            # A shared part has the checker of its first place, also where the actual one is not shared.
-            first = self.first.get(id(e), path)
-        checker = self.checker(first) or self.checker(path)
-        e, a = tagged(e), tagged(a)
-        if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e["$"] == "omitted"):
+        if path.startswith(GRAD) and self.left_out(path):
             return
+        first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
+        checker = self.checker(path, first)
+        if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e.get("$") == "omitted"):
+            return
+        if _is_shared(e) or _is_shared(a):
+            pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
+            if pair in self.seen:
+                return
+            self.seen.add(pair)
+        e, a = tagged(e), tagged(a)
         if _kind(e) != _kind(a):
             e, a = _number(e), _number(a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
@@ -184,13 +194,30 @@ class _Comparison:
         elif e != a:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
-    def checker(self, place: str) -> Mapping[str, Any]:
-        """Return the checker of a path, else of the nearest above, else of ``*``."""
-        while place:
-            if place in self.checkers:
-                return self.checkers[place]
-            place = place[: max(place.rfind("."), place.rfind("["), 0)]
-        return self.checkers.get("", self.checkers.get("*", {}))
+    def checker(self, path: str, first: str) -> Mapping[str, Any]:
+        """Return the checker of a path. ``first``: the first place of the same object, which has the tolerances."""
+        own = self.nearest(path)
+        if own is None and first != path:
+            own = self.nearest(first)
+            own = None if own is not None and own.get("kind") in SKIPPED else own
+        return self.checkers.get(DEFAULT, {}) if own is None else own
+
+    def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
+        """Return the checker of a path, else of the nearest above; None where there is none."""
+        while path:
+            if path in self.checkers:
+                return self.checkers[path]
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return None
+
+    def below(self, path: str) -> FrozenSet[Tuple[str, str]]:
+        """Return the checkers below a path: one object in two places is compared twice where these differ."""
+        size = len(path)
+        return frozenset(
+            (name[size:], kind)
+            for name, kind in self.kinds.items()
+            if name.startswith(path) and name[size : size + 1] in (".", "[")
+        )
 
     def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
         """Compare in any order where a checker says so; False when it is none, or does not fit the value."""
@@ -212,14 +239,10 @@ class _Comparison:
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
-        inner = {
-            name: item for name, item in self.checkers.items() if name.startswith((path + ".", path + "["))
-        }
-        inner = dict({"*": dict(checker, kind="allclose")}, **inner)
-
+        # An item has no place of its own, so no checker can be meant for a part of it.
+        inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
         for place, item in enumerate(wanted):
-            matches = (_Comparison(self.expected, self.actual, inner).run(item, other) == [] for other in got)
-            match = next((number for number, same in enumerate(matches) if same), None)
+            match = next((number for number, other in enumerate(got) if not inner.run(item, other)), None)
             if match is None:
                 self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
             else:
@@ -243,13 +266,24 @@ class _Comparison:
             except BadDocument as error:
                 self.differ(path, str(error))
         if isinstance(e, dict) and e["$"] == "tensor":
-            if ("grad" in e) != ("grad" in a):
-                wanted = "a gradient, got none" if "grad" in e else "no gradient"
-                self.differ(join(path, ".grad"), "expected %s" % wanted)
-            elif "grad" in e:
-                self.pair(e["grad"], a["grad"], join(path, ".grad"))
+            self.grads(e, a, join(path, ".grad"))
             attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
             self.parts(attributes[0], attributes[1], path)
+
+    def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare the ``.grad`` of two tensors, unless it is left out."""
+        checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
+        if checker.get("kind") in SKIPPED or not ("grad" in e or "grad" in a):
+            return
+        if "grad" in e and "grad" in a:
+            self.pair(e["grad"], a["grad"], path)
+        else:
+            self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
+
+    def left_out(self, path: str) -> bool:
+        """Tell whether a part that only one side has is not compared."""
+        checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
+        return checker.get("kind") in SKIPPED
 
     def same_data(self, e: Any, a: Any) -> bool:
         """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
@@ -266,8 +300,10 @@ class _Comparison:
         rtol, atol = (float(checker.get(name, 0.0)) if near else 0.0 for name in ("rtol", "atol"))
         if isinstance(e, float):
             found = _scalar_mismatch(e, a, rtol, atol)
-        else:
+        elif _has_numpy():
             found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
+        else:
+            found = _listed_mismatch(_listed(self.expected, e), _listed(self.actual, a), floating, rtol, atol)
         if found is None:
             return
         text, distance = found
@@ -297,7 +333,7 @@ class _Comparison:
             place = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], place)
-            elif self.checker(place).get("kind") in SKIPPED:
+            elif self.left_out(place):
                 continue
             elif key not in wanted:
                 self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
@@ -336,14 +372,64 @@ _BEYOND = Spread(math.inf, math.inf)
 """The distance of what no tolerance would make equal, as of NaN or an infinity."""
 
 
-def _scalar_mismatch(e: float, a: float, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats that are not equal, as :func:`_mismatch` does arrays; an environment may lack numpy."""
+def _scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats or complex numbers that are not equal, as :func:`_mismatch` does arrays."""
     distance = _BEYOND
-    if math.isfinite(e) and math.isfinite(a):
+    if cmath.isfinite(e) and cmath.isfinite(a):
         if abs(a - e) <= atol + rtol * abs(e):
             return None
         distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
     return "expected %r, got %r" % (e, a), distance
+
+
+_CODES = {
+    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
+    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
+}  # fmt: skip
+"""``.npy`` type → code of :mod:`struct`."""
+
+
+def _listed(document: Document, node: Dict[str, Any]) -> List[Any]:
+    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
+    if node["$"] == "complex":
+        return [complex(*node["v"])]
+    if "data" in node:
+        values = [node["data"]]
+        for _ in node["shape"]:
+            values = [item for row in values for item in row]
+        return [_rounded(item, node["dtype"]) for item in values]
+    buffer = document.buffers[node["file"]]
+    if buffer.descr not in _CODES:
+        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
+    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
+    if node["dtype"] == "bfloat16":
+        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
+    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
+
+
+def _rounded(value: Any, dtype: str) -> Any:
+    """Return a number that was written in few digits as its type has it."""
+    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
+        return value
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:  # a hostile document
+        return value
+
+
+def _listed_mismatch(
+    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
+) -> Optional[Tuple[str, Spread]]:
+    """Compare numbers one by one; see :func:`_mismatch`."""
+    distance, first, count = Spread(), "", 0
+    for place, (wanted, got) in enumerate(zip(e, a)):
+        if wanted == got or (floating and wanted != wanted and got != got):
+            continue
+        mismatch = _scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
+        if mismatch is not None:
+            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
+            first = first or "first is number %d: expected %r, got %r" % (place, wanted, got)
+    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
 
 
 def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
@@ -357,6 +443,8 @@ def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optio
         wrong = e != a
         return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
     with numpy.errstate(all="ignore"):
+        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
         same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
         finite = numpy.isfinite(e) & numpy.isfinite(a)
         error, scale = abs(a - e), abs(e)
@@ -385,7 +473,22 @@ def _first(e: Any, a: Any, wrong: Any) -> str:
 def _number(node: Any) -> Any:
     """Return the number that a scalar of numpy is; any other node as it is."""
     number = isinstance(node, dict) and node["$"] == "scalar" and "data" in node
-    return node["data"] if number and isinstance(node["data"], (bool, int, float)) else node
+    if number and isinstance(node["data"], (bool, int, float)):
+        return _rounded(node["data"], node["dtype"])
+    return node
+
+
+def _has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _is_shared(node: Any) -> bool:
+    """Tell whether other places refer to a node."""
+    return isinstance(node, dict) and type(node.get("id")) is int and "$" in node
 
 
 def _kind(node: Any) -> str:

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping
 
-from .checking import from_bytes, load
 from .decoding import Decoder
 from .document import BadDocument, Document, by_id, walk
-from .objects import load_file
-from .replayer import take_stdout
-from .target import send
+from .objects import load_helper
 
 NOT_PLAIN = frozenset({"object", "call", "name", "namedtuple", "fixture", "omitted"})
 """Nodes that name code, or hold nothing."""
@@ -44,7 +41,7 @@ class _Plain(Decoder):
 
 def load_checkers(path: Any) -> Dict[str, Any]:
     """Return the functions of a checkers file. Raises whatever importing it raises."""
-    return {name: value for name, value in vars(load_file("lmr_checkers", path)).items() if callable(value)}
+    return {name: value for name, value in vars(load_helper(path)).items() if callable(value)}
 
 
 def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual: Document, path: str) -> str:
@@ -62,26 +59,3 @@ def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual:
     # numpy's or torch's True will do; anything else that is merely truthy will not.
     agreed = answer is None or (type(answer).__name__ in ("bool", "bool_", "Tensor") and bool(answer))
     return "" if agreed else "%s says no" % name
-
-
-def judge(request: Dict[str, Any]) -> int:
-    """Judge ``{"checkers": path, "items": [{"expected": folder, "actual": path, "paths": {path: function}}]}``."""
-    out = take_stdout()
-    functions, problem = {}, ""
-    try:
-        functions = load_checkers(request["checkers"])
-    except Exception as error:
-        problem = "unit_test/checkers.py cannot be imported: %s: %s" % (type(error).__name__, error)
-    for number, item in enumerate(request["items"]):
-        for path, name in item["paths"].items():
-            message = problem
-            if not message:
-                try:
-                    with open(item["actual"], "rb") as file:
-                        actual = from_bytes(file.read())
-                    message = verdict(functions, name, load(item["expected"], "expected"), actual, path)
-                except (BadDocument, OSError) as error:
-                    message = str(error)
-            send(out, {"kind": "judged", "item": number, "path": path, "message": message})
-    send(out, {"kind": "end"})
-    return 0

@@ -195,6 +195,26 @@ def read_file(path: str) -> bytes:
         raise BadDocument("cannot read %s: %s" % (os.path.basename(path), error.strerror)) from error
 
 
+def read(folder: str, stem: str) -> Document:
+    """Read a document that :func:`dump` wrote; :func:`.checking.load` checks it, too. Raises BadDocument."""
+    base = os.path.join(str(folder), stem)
+    header = parse_json(read_file(base + ".json"))
+    if header.get("format") != FORMAT:
+        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
+    buffers = {}
+    try:
+        for _, node in walk(header.get("values")):
+            if isinstance(node, dict) and "$" in node and "file" in node:
+                name = node["file"]
+                if not (isinstance(name, str) and name.isdigit()):
+                    raise BadDocument("not the name of a file: %.60r" % (name,))
+                buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
+        omitted = tuple(Omitted(*item) for item in header["omitted"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadDocument("not a tree: %s" % error) from error
+    return Document(header.get("values"), buffers, omitted)
+
+
 def parse_json(data: bytes) -> Dict[str, Any]:
     """Parse a JSON object. Raises BadDocument."""
     try:

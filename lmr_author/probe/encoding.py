@@ -35,7 +35,7 @@ _NODE_BYTES = 6
 """Size of a container's item as text, about, beside its own data."""
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 """The first two steps of a path: an argument and its attribute or item."""
-_LIBRARY = (collections.defaultdict, collections.OrderedDict, functools.partial)
+_REBUILT = (collections.defaultdict, collections.OrderedDict, functools.partial)
 """Classes that are rebuilt as they ask for; an object of a class derived from them is its attributes and content."""
 _INLINE = (
     "bool", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
@@ -219,7 +219,7 @@ class _Encoder:
                 return self.problem(path, value, LOCAL)
         if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
             return self.problem(path, value, ITERATOR)
-        plain = is_plain(kind) and kind not in _LIBRARY and not isinstance(value, (enum.Enum, logging.Logger))
+        plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
         return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
 
     def torch(self, value: Any, path: str) -> Any:

@@ -13,19 +13,14 @@ import importlib.machinery
 import linecache
 import os
 from types import CodeType
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from .definitions import FUNCTIONS, Function, TargetNotFound, def_line, find, last_line
 
 REGISTER = "__lmr_target__"
 """Name of the decorator; it lives in ``builtins``, where every scope finds it."""
 HIT = "__lmr_hit__"
 """Name of the function that notes a block, called with the block's number."""
-
-Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-class TargetNotFound(Exception):
-    """The source has no such function, or no Python."""
 
 
 class Instrumented(NamedTuple):
@@ -65,62 +60,13 @@ def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> In
         raise TargetNotFound("%s: %s" % (filename, error)) from error
     path = find(tree, qualname, line)
     target: Any = path[-1]
-    first, last = def_line(target), _last_line(target)
+    first, last = def_line(target), last_line(target)
     probes = _Probes()
     target.body = probes.function_body(target)
     target.decorator_list.append(_name(REGISTER, target))
-    nested = any(isinstance(item, _FUNCTIONS) for item in path[:-1])
+    nested = any(isinstance(item, FUNCTIONS) for item in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return Instrumented(code, probes.lines, probes.absent, first, last, nested, tree, path)
-
-
-def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
-    """Return the definitions that lead to a function, itself last. Raises TargetNotFound.
-
-    Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
-    """
-    found = definitions(tree, qualname)
-    if not found:
-        raise TargetNotFound("there is no function %s" % qualname)
-    if nth:
-        if nth > len(found):
-            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
-        return found[nth - 1]
-    if line:
-        exact = [path for path in found if def_line(path[-1]) == line]
-        if not exact and len(found) > 1:
-            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-        found = exact or found
-    return found[-1]
-
-
-def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
-    """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree, qualname.split("."), ())
-    return [path for path in found if isinstance(path[-1], _FUNCTIONS)]
-
-
-def _definitions(
-    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
-) -> Iterator[Tuple[ast.stmt, ...]]:
-    for node in ast.iter_child_nodes(parent):
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            if node.name == names[0] and len(names) == 1:
-                yield (*above, node)
-            elif node.name == names[0]:
-                yield from _definitions(node, names[1:], (*above, node))
-        elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
-            yield from _definitions(node, names, above)
-
-
-def def_line(node: Any) -> int:
-    """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max([_last_line(item) for item in node.decorator_list] or [0])
-    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
-
-
-def _last_line(node: Any) -> int:
-    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
 
 
 def _name(name: str, place: ast.AST) -> ast.expr:
@@ -197,23 +143,6 @@ class _Probes(ast.NodeTransformer):
         """Return ``__lmr_hit__(k) or value``: the call returns None."""
         call = self.call(value)
         return ast.copy_location(ast.BoolOp(op=ast.Or(), values=[call, self.visit(value)]), value)
-
-
-def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
-    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
-
-    Args:
-        tree: the module, for its ``__future__`` imports.
-        target: the nested function; its decorators are left as they are.
-    """
-    names = [name for name in free if name != target.name]
-    text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
-    outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
-    outer.body[0].body[0] = target
-    outer.body[:0] = [
-        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-    ]
-    return compile(outer, filename, "exec", dont_inherit=True)
 
 
 class Hook:

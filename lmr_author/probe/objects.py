@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import importlib
 import importlib.util
+import os
 import sys
 import types
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
@@ -12,6 +13,9 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
 """The module that stands in for ``__main__`` when a script's function is replayed."""
+
+HELPERS = "unit_test"
+"""The package that the annotator's files are imported from, wherever they lie."""
 
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
@@ -27,6 +31,11 @@ hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
 
 
+first_path: Optional[List[str]] = None
+"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
+_importable: Dict[str, bool] = {}
+
+
 def load_file(name: str, path: str, register: bool = False) -> Any:
     """Import a file by its path. Raises whatever importing it raises.
 
@@ -37,7 +46,33 @@ def load_file(name: str, path: str, register: bool = False) -> Any:
     module = importlib.util.module_from_spec(spec)
     if register:
         sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if register:
+            del sys.modules[name]
+        raise
+    return module
+
+
+def load_helper(path: str) -> Any:
+    """Import one of the annotator's files by the name that a driver has for it, ``unit_test.fixtures``, and only once.
+
+    Raises whatever importing it raises.
+    """
+    path = os.path.realpath(str(path))
+    folder, file = os.path.split(path)
+    stem = os.path.splitext(file)[0]
+    name = "%s.%s" % (HELPERS, stem)
+    loaded = sys.modules.get(name)
+    if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
+        return loaded
+    package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
+    places = list(getattr(package, "__path__", ()))
+    if folder not in places:
+        package.__path__ = [folder, *places]
+    module = load_file(name, path, register=True)
+    setattr(package, stem, module)
     return module
 
 
@@ -66,6 +101,25 @@ def recorded_module(name: str) -> str:
     return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
 
 
+def is_importable(home: str) -> bool:
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository."""
+    place = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(place, str):
+        return True
+    top = home.partition(".")[0]
+    if top not in _importable:
+        inside = os.path.realpath(place).startswith(first_path[0] + os.sep)
+        later, sys.path[:] = list(sys.path), first_path
+        try:
+            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            _importable[top] = inside or any(find(top, None) is not None for find in finders)
+        except Exception:  # a finder of the repository's own
+            _importable[top] = True
+        finally:
+            sys.path[:] = later
+    return _importable[top]
+
+
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -76,7 +130,7 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     ]
     if not isinstance(value, (type, types.FunctionType)):
         homes += _HOMES
-    for home in homes:
+    for home in filter(is_importable, homes):
         for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
             found: Any = sys.modules.get(home) if home not in hidden else None
             for part in last.split("."):

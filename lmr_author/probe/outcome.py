@@ -2,9 +2,10 @@
 
 Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
 the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
-(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
-with the exception's class; each argument that the call changed, as it is afterwards; ``@gradients``; ``@exhausted`` and
-``@returned`` of a generator, whose ``value`` is the list of its items.
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote
+into). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
+afterwards, named ``@grad x`` where nothing but ``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written
+files and their content); ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .calling import (
     EXHAUSTED,
+    FILES,
     GLOBAL,
+    GRAD,
     GRADIENTS,
     RAISED,
     RETURNED,
@@ -25,10 +28,11 @@ from .calling import (
     gradients,
     type_name,
 )
-from .compare import changed
+from .compare import GRADS, changed
 from .document import Buffer, Document, Omitted, walk
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable, encode
-from .objects import load_file
+from .objects import load_helper
+from .written import Written
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
@@ -107,7 +111,7 @@ class Fixtures:
         if self._module is None:
             if self.path is None:
                 raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-            self._module = load_file("lmr_fixtures", self.path)
+            self._module = load_helper(self.path)
         return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
 
 
@@ -117,6 +121,7 @@ class Inputs:
     Args:
         known: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
+        written: the files that the call writes, where they belong to the outcome.
     """
 
     def __init__(
@@ -127,21 +132,32 @@ class Inputs:
         skip: Iterable[str] = (),
         known: Optional[Callable[[Any, str], Optional[str]]] = None,
         gradients: bool = False,
+        written: Optional[Written] = None,
     ) -> None:
         self.parts, self.document, self.limit = parts, document, limit
-        self.skip, self.known, self.gradients = tuple(skip), known, gradients
+        self.skip, self.known, self.gradients, self.written = tuple(skip), known, gradients, written
 
     def encode(self, value: Any) -> Document:
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
         return encode(value, self.limit, self.skip, self.known)
 
     def _after(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now."""
+        """Return the parts that differ from before, as they are now, and the files that were written."""
+        found: Dict[str, Any] = {}
+        if self.written is not None:
+            self.written.stop()
+            contents = self.written.contents()
+            found = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
-        names = changed(self.document, self.encode(now)) if now else []
-        names = [name for name in names if not name.startswith(GLOBAL)]
-        return {(VALUE_ARGUMENT if name == VALUE else name): now[name] for name in names}
+        later = self.encode(now)
+        names = changed(self.document, later)
+        more_than_grads = changed(self.document, later, {GRADS: {"kind": "ignore"}}) if names else []
+        for name in names:
+            if not name.startswith(GLOBAL):
+                prefix = "" if name in more_than_grads else GRAD
+                found[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
+        return found
 
     def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
         """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
@@ -167,7 +183,9 @@ class Inputs:
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
     """Return the names under which an outcome has arguments and free variables that the call changed."""
-    names = [VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name != GRADIENTS]
+    names = [
+        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
+    ]
     return [name for name in names if name in expected.tree]
 
 

@@ -15,10 +15,12 @@ import time
 import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, objects
+from . import facts, objects, unseen
 from .calling import (
     EXHAUSTED,
+    FILES,
     GLOBAL,
+    GRAD,
     GRADIENTS,
     ITEM_LIMIT,
     ITEMS,
@@ -40,6 +42,7 @@ from .outcome import Fixtures, Inputs, changed_parts
 from .pool import Kept, Pool
 from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
+from .written import Written
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -75,6 +78,7 @@ class Recorder:
         self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.globals = tuple(config.get("globals") or ())
+        self.files = bool(config.get("files"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self.local = threading.local()
@@ -246,6 +250,8 @@ class Call:
         self._random: Dict[str, Any] = {}
         self._mode: Dict[str, Any] = {}
         self._watch = facts.Stopwatch()
+        self._written: Optional[Written] = None
+        self._globals: Dict[str, Any] = {}
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
@@ -260,6 +266,10 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
+            self._globals = unseen.globals_now(self.function)
+            self._written = Written(arguments.values()).start()
+            if self.recorder.files:
+                self._inputs.written = self._written
 
         self._guarded(copy)
         self._watch = facts.Stopwatch()
@@ -280,6 +290,7 @@ class Call:
     def pause(self, paused: bool) -> None:
         """Say that the driver has the turn, between two items of a generator, or the call again."""
         self.recorder.local.active = not paused
+        Written.watching = None if paused else self._written
 
     def item(self, value: Any) -> None:
         """Note an item that a generator yielded."""
@@ -309,6 +320,8 @@ class Call:
     def _end(self, outcome: Callable[[Inputs], Document]) -> None:
         seconds = self._watch.seconds()
         try:
+            if self._written is not None:
+                self._written.stop()
             self.hits = frozenset(self.recorder.hook.hits)
             inputs = self._inputs
             self.recorder.ended(self.hits, inputs is not None)
@@ -327,12 +340,25 @@ class Call:
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
         if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)
+        if inputs.written is not None:
+            more[FILES] = inputs.written.folders
         inputs.document.tree.update(
             {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
         )
         meta = self._meta(inputs.document, expected, seconds)
         meta["traits"] += [Trait("", "random", name) for name in sorted(used)]
         self.recorder.keep(self, inputs.document, expected, meta)
+
+    def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
+        """Return the effects of the call that its outcome does not hold: files, globals, parts without a form."""
+        later = unseen.globals_now(self.function)
+        found = {
+            "globals": [name for name, item in self._globals.items() if later.get(name) != item],
+            "parts": [item.path for item in expected.omitted if item.path.startswith(VALUE)],
+        }
+        if self._written is not None and not self.recorder.files:
+            found["files"] = self._written.names()
+        return {kind: names for kind, names in found.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
         """Return the content of ``meta.json``."""
@@ -349,6 +375,8 @@ class Call:
             "outcome": "returned" if raised is None else "raised",
             "changed": changed_parts(inputs, expected),
             "nothing": expected.tree.get(VALUE, 0) is None,
+            "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
+            "uncompared": self._uncompared(expected),
             "omitted": [dict(item._asdict()) for item in inputs.omitted],
             "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
         }

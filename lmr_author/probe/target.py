@@ -11,26 +11,14 @@ from copy import copy
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import facts
-from .calling import (
-    EXHAUSTED,
-    RETURNED,
-    VALUE,
-    applied,
-    call,
-    free_variables,
-    restore_random,
-    set_globals,
-    take_setting,
-    type_name,
-    unbind,
-)
+from .calling import type_name
 from .checking import load, to_bytes, write_frame
-from .decoding import decode
+from .definitions import TargetNotFound, closure_factory
 from .document import BadDocument, Document
-from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
-from .instrument import Hook, TargetNotFound, closure_factory
+from .encoding import DEFAULT_LIMIT
+from .instrument import Hook
 from .objects import MAIN, MAIN_STAND_IN, load_file
-from .outcome import Fixtures, Inputs
+from .repeating import repeat
 
 DONE = write_frame({"kind": "done"})
 """The last message of a child."""
@@ -128,54 +116,20 @@ class ReplayTarget:
 
     def call(self, inputs: Document) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
-        fixtures = Fixtures(path=self.fixtures)
-        try:
-            if self.fixtures:
-                restore_random({})  # so that they build the same each time
-            values = decode(inputs, fixtures.build)
-            if not isinstance(values, dict):
-                raise BadDocument("the inputs are no dictionary")
-            setting = take_setting(values)
-            function = self.function(free_variables(values))
-            args, kwargs = unbind(function, values)
-            set_globals(function, values)
-        except Exception as error:
-            return Result("bad-inputs", error=describe(error, self.hook))
-        before = {name: node for name, node in inputs.tree.items() if name in values}
-        taken = Inputs(
-            values,
-            Document(before, inputs.buffers),
-            self.limit,
-            known=fixtures.known,
-            gradients=setting.gradients,
-        )
-        restore_random(setting.states)
-        self.hook.hits.clear()
-        watch = facts.Stopwatch()
-        with applied(setting.modes):
-            status, document, raised = _outcome(function, args, kwargs, setting.most, taken)
-        seconds = watch.seconds()
-        file = inspect.unwrap(function).__code__.co_filename
-        shown = {} if raised is None else describe(raised, self.hook)
+        begun: List[facts.Stopwatch] = []
+
+        def begin() -> None:
+            self.hook.hits.clear()
+            begun.append(facts.Stopwatch())
+
+        made = repeat(self.function, inputs, self.fixtures, self.limit, begin)
+        shown = {} if made.error is None else describe(made.error, self.hook)
+        if made.function is None:
+            return Result(made.status, error=shown)
+        file = inspect.unwrap(made.function).__code__.co_filename
         hits = tuple(sorted(self.hook.hits))
-        return Result(status, document, bool(hits), file, seconds, hits, shown)
-
-
-def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Any:
-    """Make a call; return its status, its outcome and the exception, where there are any."""
-    try:
-        found = call(function, args, kwargs, most, inputs.encode)
-        if EXHAUSTED not in found:
-            return "returned", inputs.ended(function, found[VALUE]), None
-        end = inputs.encode(found[RETURNED]) if found[EXHAUSTED] else None
-        return "returned", inputs.generated(function, found[VALUE], end), None
-    except (Unstorable, TooLarge) as error:
-        return "unstorable", None, error
-    except BaseException as error:
-        try:
-            return "raised", inputs.ended(function, None, error), error
-        except (Unstorable, TooLarge) as refusal:
-            return "unstorable", None, refusal
+        seconds = min(made.seconds, begun[0].seconds())  # the wall's, and the processor's
+        return Result(made.status, made.document, bool(hits), file, seconds, hits, shown)
 
 
 def problem(kind: str, message: str) -> Dict[str, Any]:

@@ -35,6 +35,8 @@ class RecordedCall:
         seconds: processor time that it took when it was recorded, or in its slowest replay.
         changed: arguments and free variables that it changed.
         nothing: it returned None.
+        grads: arguments of which it changed nothing but ``.grad`` of tensors.
+        uncompared: kind of an effect that the outcome does not hold → files, globals or parts that have it.
         checkers: leaf path → how it is compared.
         wide: tolerances that are wider than their element type's.
     """
@@ -50,6 +52,8 @@ class RecordedCall:
     seconds: float = 0.0
     changed: tuple[str, ...] = ()
     nothing: bool = False
+    grads: tuple[str, ...] = ()
+    uncompared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checkers: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     wide: tuple[Widened, ...] = ()
 

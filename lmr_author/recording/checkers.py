@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,10 @@ from typing import Any
 
 from lmr_author import code, files
 from lmr_author.errors import LmrError, UsageError
+from lmr_author.probe.calling import CLOSURE, GLOBAL, GRAD
+from lmr_author.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.probe.document import Document, walk
+from lmr_author.probe.objects import HELPERS
 from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall
 from lmr_author.replay.judging import functions_of
@@ -25,6 +30,11 @@ HINT = (
     "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
     "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
 )
+BY_THE_WAY = "the original changes it by the way"
+WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
+"""Reasons why a part is not compared."""
+_NO_ARGUMENT = re.compile(f"^(?:{CLOSURE}|{GLOBAL})")
+_OWN = f"{HELPERS}.{FIXTURES.removesuffix('.py')}:"
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -51,6 +61,11 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def check_option(path: str, kind: str) -> str:
+    """Return the option that compares a part by a kind of checker, as it is typed in a shell."""
+    return f"--check {shlex.quote(f'{path}={kind}')}"
+
+
 def _number(text: str, whole: str) -> float:
     try:
         value = float(text)
@@ -66,11 +81,13 @@ def with_chosen(
     checks: Mapping[str, Mapping[str, Any]],
     expected: Document,
     ignored: Iterable[str] = (),
+    grads: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
     Args:
         ignored: arguments that are not compared, unless the annotator says how.
+        grads: whether ``.grad`` of tensors is compared.
 
     Raises:
         LmrError: the outcome has no such part, or it is left unchecked altogether.
@@ -80,7 +97,11 @@ def with_chosen(
     if unknown:
         known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
         raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
-    checks = {name: {"kind": "ignore"} for name in ignored} | dict(checks)
+    chosen = {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
+    if not grads and _has_grads(expected):
+        chosen = {GRADS: {"kind": "ignore", "reason": WORKING_MEMORY}} | chosen
+        derived = {path: item for path, item in derived.items() if not _is_grad(path) or path in checks}
+    checks = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored} | chosen
     replaced = {
         path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
     }
@@ -93,6 +114,35 @@ def with_chosen(
     if checks.get("value", {}).get("kind") == "ignore" and not any(others):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
     return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
+
+
+def _has_grads(expected: Document) -> bool:
+    """Tell whether tensors of an outcome may have a ``.grad``, or its arguments may have got one."""
+    return any(isinstance(node, dict) and node.get("$") == "tensor" for _, node in walk(expected.tree))
+
+
+def _is_grad(path: str) -> bool:
+    return path.startswith(GRAD) or path.endswith(".grad")
+
+
+def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the same checkers as a default and its exceptions: the tolerance that most parts have stands once."""
+    usual = Counter(
+        (item["rtol"], item["atol"], item.get("reason", ""))
+        for path, item in checkers.items()
+        if item["kind"] == "allclose" and item.get("reason") != CHOSEN and "@" not in path
+    )
+    if DEFAULT in checkers or not usual:
+        return {path: dict(item) for path, item in checkers.items()}
+    rtol, atol, reason = usual.most_common(1)[0][0]
+    default = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    kept: dict[str, dict[str, Any]] = {DEFAULT: default}
+    # Parts come after what is above them. A part below another exception would take that one's checker.
+    for path, item in checkers.items():
+        under = any(path.startswith((above + ".", above + "[")) for above in kept)
+        if item != default or under or "@" in path:
+            kept[path] = dict(item)
+    return kept
 
 
 def _tolerance(
@@ -127,6 +177,12 @@ def changes_by_the_way(
         name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
     ]
     return tuple(dict.fromkeys([*(name for name in own if not _keeps_state(function, name)), *changed]))
+
+
+def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    """Tell whether a golden is for changing ``.grad``, and nothing else: it returns nothing, or says so."""
+    meant = any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or "")
+    return bool(meant) and any(call.grads for call in calls) and not any(call.changed for call in calls)
 
 
 def _keeps_state(function: code.FunctionNode, own: str) -> bool:
@@ -172,15 +228,19 @@ def read_helpers(folder: Path) -> Helpers:
                 "a fixture is called without any; begin the name of what is no fixture with _",
             )
     return Helpers(
-        folder / FIXTURES if fixtures else None,
+        folder / FIXTURES if _is_own(folder / FIXTURES) else None,
         tuple(fixtures),
         folder / CHECKERS if checkers else None,
         tuple(checkers),
     )
 
 
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _functions(path: Path) -> dict[str, ast.FunctionDef]:
-    if not path.is_file() or path.is_symlink():
+    if not _is_own(path):
         return {}
     try:
         tree = code.parse(path.read_bytes(), path.name)
@@ -217,8 +277,14 @@ def digests(
 
 
 def uses_fixtures(document: Document) -> bool:
-    """Return whether a document names a fixture."""
-    return any(isinstance(node, dict) and node.get("$") == "fixture" for _, node in walk(document.tree))
+    """Return whether a document names a fixture, or a class or function of the file that has the fixtures."""
+    nodes = (node for _, node in walk(document.tree) if isinstance(node, dict))
+    return any(
+        node.get("$") == "fixture"
+        or str(node.get("cls", "")).startswith(_OWN)
+        or (node.get("$") == "name" and str(node["v"]).startswith(_OWN))
+        for node in nodes
+    )
 
 
 def fixture_name(place: str) -> str | None:
@@ -226,7 +292,7 @@ def fixture_name(place: str) -> str | None:
 
     It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
     """
-    match = _STEPS.match(as_written(place))
+    match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", place)))
     steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
     return steps[-1] if steps and steps[-1] not in ("self", "value") else None
 

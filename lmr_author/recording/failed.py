@@ -75,7 +75,8 @@ def advice(
     if unseen:
         return (
             f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "
-            "a driver script only: put it into that folder, where the driver finds it by Path(__file__).parent"
+            "a driver script outside it only: put the script and its data into a folder of their own, where it finds "
+            "them by Path(__file__).parent"
             f"{before}"
         )
     environment = (

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author import code, resources
 from lmr_author.code import FunctionNode
 from lmr_author.probe import compare
-from lmr_author.probe.calling import GRADIENTS
-from lmr_author.probe.document import FIELDS, Document, walk
+from lmr_author.probe.document import Document, walk
 from lmr_author.task import Implementation
 from lmr_author.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
-from lmr_author.texts import printable, shortened
+from lmr_author.texts import printable
 
 TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
 PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
@@ -25,10 +24,7 @@ PLAIN_DTYPES = {
 }  # fmt: skip
 HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
 """Decorators through which a function is called as it is without them, in the modes that were recorded."""
-MODULES = ("objects", "decoding", "calling", "instrument", "shipped")
-"""Modules of the probe that the support file is made of, in this order."""
-ENTRIES = ("check", "Target", "use_cpu_for_cuda")
-"""Names in it that tests use."""
+LINE = 116
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
@@ -39,6 +35,7 @@ def write_page(
     function: FunctionNode,
     documents: Sequence[tuple[Document, Document]],
     nth: int = 0,
+    uncompared: Sequence[str] = (),
 ) -> tuple[str, bool]:
     """Return the text of an implementation's unit test, and whether it needs the support file.
 
@@ -50,21 +47,20 @@ def write_page(
         documents: inputs and expected outcome of each case.
         nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
             moves when another function of the file is masked.
+        uncompared: effects of the calls that no case compares, in words.
     """
     import jinja2
 
-    checkers = {case.name: case.checkers for case in recording.cases}
-    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents, checkers)
+    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents)
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
     )
     environment.filters["repr"] = repr
-    environment.globals["sorted"] = sorted
     nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
     arrays = [
         node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
     ]
-    usual, wider = _tolerances(documents, checkers)
+    everywhere, by_case = _rows(recording.cases)
     template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
     text = template.render(
         index=implementation.index,
@@ -76,11 +72,11 @@ def write_page(
         sys_path=list(recording.sys_path),
         nth=nth,
         command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
-        cases=recording.cases,
-        described=[_described(case) for case in recording.cases],
+        uncompared=[printable(item).replace("\\", "\\\\").replace('"""', "'''") for item in uncompared],
+        everywhere=_lines(everywhere, plain),
+        cases=[(case.name, _comment(case), _lines(by_case[case.name], plain)) for case in recording.cases],
         torch=any(node["$"] == "tensor" for node in arrays),
         numpy=any(node["$"] != "tensor" for node in arrays),
-        arrays=any(node["$"] == "array" for node in arrays),
         scalars=any(node["$"] == "scalar" for node in arrays),
         files=any("file" in node for node in arrays),
         has_numpy="numpy" in recording.versions,
@@ -93,15 +89,8 @@ def write_page(
             for _, node in list(walk(e.tree))[1:]
         ),
         grads=any("requires_grad" in node for node in arrays),
-        floats=any(type(node) is float for _, e in documents for _, node in walk(e.tree)),
         raises=any("@raised" in e.tree for _, e in documents),
         no_grad=any("@mode" in i.tree for i, _ in documents),
-        tolerances=usual,
-        wider=wider,
-        checkers=checkers,
-        ignored=sorted(
-            {path for each in checkers.values() for path, item in each.items() if item["kind"] == "ignore"}
-        ),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
@@ -111,10 +100,7 @@ def write_page(
 
 
 def _is_plain(
-    recording: Recording,
-    function: FunctionNode,
-    documents: Iterable[tuple[Document, Document]],
-    checkers: Mapping[str, Checkers],
+    recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
     arguments = function.args
@@ -130,20 +116,32 @@ def _is_plain(
     ):
         return False
     given = {item.arg for item, _ in code.parameters(function.args)}
-    for path, item in ((path, item) for each in checkers.values() for path, item in each.items()):
-        if item["kind"] not in ("allclose", "exact") and not (item["kind"] == "ignore" and path in given):
+    return all(
+        _is_plain_case(case.checkers, inputs, expected, given)
+        for case, (inputs, expected) in zip(recording.cases, documents, strict=True)
+    )
+
+
+def _is_plain_case(checkers: Checkers, inputs: Document, expected: Document, given: set[str]) -> bool:
+    for path, checker in checkers.items():
+        ignored = checker["kind"] == "ignore" and (path in given or path == compare.GRADS)
+        # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
+        chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
+        if not ignored and (checker["kind"] not in ("allclose", "exact") or chosen):
             return False
-    for inputs, expected in documents:
-        if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
-            return False
-        if any(name not in ("value", "@raised") and name not in inputs.tree for name in expected.tree):
-            return False
-        if inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
-            return False
-        trees = [{name: node for name, node in inputs.tree.items() if name != "@mode"}, expected.tree]
-        if not all(_plain(node) for tree in trees for _, node in walk(tree)):
-            return False
-    return True
+    if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
+        return False
+    if any(name not in ("value", "@raised") and name not in inputs.tree for name in expected.tree):
+        return False
+    if inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+        return False
+    trees = [{name: node for name, node in inputs.tree.items() if name != "@mode"}, expected.tree]
+    nodes = [node for tree in trees for _, node in walk(tree)]
+    if compare.GRADS not in checkers and any(
+        isinstance(node, dict) and "requires_grad" in node for node in nodes
+    ):
+        return False
+    return all(map(_plain, nodes))
 
 
 def _plain(node: Any) -> bool:
@@ -156,119 +154,52 @@ def _plain(node: Any) -> bool:
     return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
 
 
-def _tolerances(
-    documents: Sequence[tuple[Document, Document]], checkers: Mapping[str, Checkers]
-) -> tuple[dict[str, tuple[float, float]], dict[tuple[str, str], tuple[float, float]]]:
-    """Return the tolerance that most parts of an element type have, and by case and path the other ones."""
-    found: dict[tuple[str, str], tuple[str, tuple[float, float]]] = {}
-    for (name, each), (_, expected) in zip(checkers.items(), documents, strict=True):
-        nodes = dict(walk(expected.tree))
-        for path, item in each.items():
-            dtype = compare.dtype_of(nodes.get(path))
-            if item["kind"] in ("allclose", "exact") and dtype in compare.FLOATS:
-                found[name, path] = dtype, (item.get("rtol", 0.0), item.get("atol", 0.0))
-    counts: dict[str, Counter[tuple[float, float]]] = {}
-    for dtype, pair in found.values():
-        counts.setdefault(dtype, Counter())[pair] += 1
-    usual = {dtype: pairs.most_common(1)[0][0] for dtype, pairs in counts.items()}
-    return usual, {key: pair for key, (dtype, pair) in found.items() if pair != usual[dtype]}
-
-
-def _described(case: Case) -> str:
-    """Write a case as an item of a list, with a comment."""
-    adds = f": {case.adds}" if case.adds else ""
-    return shortened(f"{case.name!r},  # {printable(f'call {case.call}{adds}')}", 112)
-
-
-def support_file(cases: Iterable[tuple[Checkers, Document, Document]], *, cuda_as_cpu: bool = False) -> str:
-    """Return the text of ``unit_test/lmr_support.py``: the probe's modules in one, without all that no case needs.
-
-    Args:
-        cases: how each case is compared, its inputs and its expected outcome.
-        cuda_as_cpu: a test runs code that insists on a GPU.
-    """
-    tags, gradients = set[str](), False
-    for _, *documents in cases:
-        gradients = gradients or GRADIENTS in documents[0].tree
-        nodes = (node for document in documents for _, node in walk(document.tree))
-        tags |= {str(node["$"]) for node in nodes if isinstance(node, dict) and "$" in node}
-    left_out = {f"_{tag}" for tag in FIELDS if tag not in tags and not (tag == "array" and "scalar" in tags)}
-    left_out |= set() if tags & {"make", "table"} else {"_MAKERS"}
-    left_out |= set() if gradients else {"gradients"}
-    imports: list[ast.Import | ast.ImportFrom] = []
-    bodies = []
-    for name in (*MODULES, *(["cuda_as_cpu"] if cuda_as_cpu else [])):
-        source = (resources.probe_folder() / f"{name}.py").read_text("utf-8")
-        found = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
-        bodies.append("\n".join(source.splitlines()[found[-1].end_lineno :]).strip())
-        imports += [node for node in found if not getattr(node, "level", 0)]
-    text = _without_unused("\n\n\n".join(bodies), left_out)
-    names = ["Document", *(name for name in sorted(left_out) if re.search(rf"(?<![.\w]){name}\b", text))]
-    stand_ins = "".join(f"{name}: Any = None\n" for name in names)
-    head = '"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""'
-    future = "from __future__ import annotations"
-    return f"{head}\n\n{future}\n\n{_used_imports(imports, text)}\n\n{stand_ins}\n\n{text}\n"
-
-
-def _used_imports(imports: Iterable[ast.Import | ast.ImportFrom], text: str) -> str:
-    """Return import statements for the names that occur in a text."""
-    plain, grouped = set[str](), dict[str, set[str]]()
-    for node in imports:
-        for alias in node.names:
-            if (
-                not re.search(rf"\b{alias.name.partition('.')[0]}\b", text)
-                or getattr(node, "module", "") == "__future__"
-            ):
-                continue
-            if isinstance(node, ast.Import):
-                plain.add(f"import {alias.name}")
-            else:
-                grouped.setdefault(str(node.module), set()).add(alias.name)
-    lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(grouped.items())]
-    return "\n".join([*sorted(plain), *lines])
-
-
-def _without_unused(text: str, left_out: Collection[str]) -> str:
-    """Leave out names that the entries do not need, and all but the first lines of docstrings.
-
-    Args:
-        left_out: functions and methods that are not needed either.
-    """
-    lines = text.splitlines()
-    for item in sorted(ast.walk(ast.parse(text)), key=lambda item: -getattr(item, "lineno", 0)):
-        if isinstance(item, ast.FunctionDef) and item.name in left_out:
-            del lines[item.lineno - 1 : item.end_lineno]
-    text = "\n".join(lines)
-    module = ast.parse(text)
-    kept: set[ast.stmt] = set()
-    needed, waiting = set(left_out), list(ENTRIES)
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            users = [node for node in module.body if name in _defined(node)]
-            kept.update(users)
-            waiting += [item.id for node in users for item in ast.walk(node) if isinstance(item, ast.Name)]
-    for number in reversed(range(len(module.body))):
-        node = module.body[number]
-        if isinstance(node, ast.Expr) and module.body[number - 1] in kept:
-            continue  # the docstring of a constant
-        if node not in kept:
-            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
-            del lines[first : node.end_lineno]
-            continue
-        for item in sorted(ast.walk(node), key=lambda item: -getattr(item, "lineno", 0)):
-            if isinstance(item, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(item):
-                doc = item.body[0]
-                if (doc.end_lineno or 0) > doc.lineno:
-                    lines[doc.lineno - 1 : doc.end_lineno] = [lines[doc.lineno - 1] + '"""']
-    return re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n\n\n+", "\n\n", "\n".join(lines))).strip()
-
-
-def _defined(node: ast.stmt) -> set[str]:
-    """Return the names that a top-level statement defines; none for the docstring of a constant."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return {node.name}
-    return {
-        item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+def _rows(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return how parts are compared in every case alike, and by case the others."""
+    first, *others = [case.checkers for case in cases]
+    everywhere = {
+        path: item
+        for path, item in first.items()
+        if others and all(other.get(path) == item for other in others)
     }
+    return everywhere, {
+        case.name: {path: item for path, item in case.checkers.items() if path not in everywhere}
+        for case in cases
+    }
+
+
+def _lines(checkers: Checkers, plain: bool) -> list[str]:
+    """Write checkers as items of a dictionary, each with its reason."""
+    lines = []
+    for path, checker in checkers.items():
+        value = {name: item for name, item in checker.items() if name != "reason"}
+        tolerance = (value.get("rtol", 0), value.get("atol", 0))
+        shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
+        words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
+        if value["kind"] == "ignore":
+            words.insert(0, "not compared")
+        note = ": ".join(word for word in words if word)
+        lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
+    return lines
+
+
+def _in_words(path: str) -> str:
+    """Name a part that Python could not name: a key of a dictionary that is an object, and what it leads to."""
+    key, item = _KEY.search(path), _ITEM.search(path)
+    if key:
+        return f"key {int(key[2]) + 1} of {key[1]}, an object"
+    return f"what key {int(item[2]) + 1} of {item[1]}, an object, leads to" if item else ""
+
+
+_KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
+_IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+def _comment(case: Case) -> str:
+    adds = f": {case.adds}" if case.adds else ""
+    return _comment_after(f"call {case.call}{adds}")
+
+
+def _comment_after(text: str) -> str:
+    """Write a comment, cut between words where it is long."""
+    return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""

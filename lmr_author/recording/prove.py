@@ -14,11 +14,12 @@ from lmr_author.evaluation.bench import MUTANTS
 from lmr_author.evaluation.mutants import Mutant
 from lmr_author.evaluation.wrong_versions import mutants_to_try
 from lmr_author.probe.calling import RANDOM
+from lmr_author.probe.compare import Spread
 from lmr_author.probe.outcome import as_written
 from lmr_author.recording.calls import RecordedCall, Room, too_much
-from lmr_author.recording.checkers import fixture_advice, with_chosen
+from lmr_author.recording.checkers import check_option, fixture_advice, with_chosen
 from lmr_author.recording.choose import Catch, additions, order_of_choice
-from lmr_author.recording.tolerance import derive, differs_in_double
+from lmr_author.recording.tolerance import Exactness, derive, differs_in_double, narrowed
 from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
 from lmr_author.replay import replaying
 from lmr_author.task import Progress
@@ -32,6 +33,8 @@ MOST_SECONDS = 60.0
 """Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
+MOST_ROUNDED = 0.01
+"""Largest distance that a wider tolerance is advised for: what differs by more is another result."""
 NOT_IMPORTED = "the goal file cannot be imported by itself"
 
 
@@ -157,6 +160,7 @@ class _Replayed:
         self.rejected: list[Rejected] = []
         self.fragile: dict[int, str] = {}
         self.versions: dict[str, str] = {}
+        self._exact: dict[int, Mapping[str, Exactness]] = {}
 
     def replay(self, calls: Sequence[RecordedCall], wanted: int) -> None:
         """Replay calls in batches, the best first, until the time is up and enough reproduce."""
@@ -175,6 +179,11 @@ class _Replayed:
             self._replay(batch, f"{total - len(waiting)} of {total}")
         late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
         self.rejected += [Rejected(call, late) for call in waiting]
+        exact = [self._exact[call.number] for call in self.proven]
+        checkers = narrowed([call.checkers for call in self.proven], exact)
+        self.proven = [
+            replace(call, checkers=items) for call, items in zip(self.proven, checkers, strict=True)
+        ]
 
     def _lacks(self, call: RecordedCall) -> str:
         """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
@@ -217,8 +226,10 @@ class _Replayed:
         documents = [outcome.document for outcome in outcomes if outcome.document is not None]
         in_double = runs[-1].of("golden", f"{call.number}{DOUBLE}")
         precise = in_double.document if in_double.status == "returned" else None
-        derived, wide = derive(expected, documents, precise, inputs)
-        checkers = with_chosen(derived, self.golden.checks, expected, self.golden.ignored)
+        derived = derive(expected, documents, precise, inputs)
+        self._exact[call.number] = derived.exact
+        golden = self.golden
+        checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads)
         for outcome in outcomes:
             found = replaying.differences(expected, outcome, checkers)
             if found:
@@ -226,17 +237,32 @@ class _Replayed:
         if precise is not None and RANDOM not in inputs.tree:
             parts = differs_in_double(expected, precise, checkers)
             if parts:
-                self.fragile[call.number] = (
-                    f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, "
-                    f"unless that is the point; use inputs without ties, or --check '{parts[0]}=allclose:1e-3,1e-3'"
-                )
+                self.fragile[call.number] = _fragile(*parts[0])
         return replace(
             call,
             checkers=checkers,
             hits=outcomes[0].hits or call.hits,
             seconds=max(outcome.seconds for outcome in outcomes),
-            wide=tuple(item for item in wide if checkers.get(item.path) == derived[item.path]),
+            wide=tuple(
+                item for item in derived.wide if checkers.get(item.path) == derived.checkers[item.path]
+            ),
         )
+
+
+def _fragile(part: str, spread: Spread | None) -> str:
+    """Return what to do about a part that is another one in float64.
+
+    Args:
+        spread: how far numbers in it differ; None for what is no float.
+    """
+    kind = "ignore"
+    if spread is not None and min(spread) <= MOST_ROUNDED:
+        absolute, relative = (2 * min(distance, MOST_ROUNDED) for distance in spread)
+        kind = f"allclose:{relative:.0e},{absolute:.0e}"
+    return (
+        f"in float64 the golden gives another {part}: a correct version that rounds otherwise fails, unless that is "
+        f"the point; use inputs without ties, or {check_option(part, kind)}"
+    )
 
 
 def _killed(

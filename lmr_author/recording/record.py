@@ -26,6 +26,7 @@ from lmr_author.recording.drivers import Driver, from_examples, from_tests, read
 from lmr_author.recording.prove import Proof, prove
 from lmr_author.recording.run import Recorded, Run, begin, calls_left, forget, read, run, words_of
 from lmr_author.recording.tolerance import Widened
+from lmr_author.recording.uncompared import Kind, Uncompared, uncompared, with_changed_grads
 from lmr_author.recording.versions import Golden
 from lmr_author.replay import replaying, staging
 from lmr_author.sandbox.base import ExecResult, Sandbox
@@ -63,7 +64,9 @@ class RecordOptions:
         max_mb: limit of one recorded call, in MB.
         max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
-        in_place: an implementation has to change the arguments that the golden changes; None to ask, or else not.
+        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included;
+            None to ask, or else not.
+        files: an implementation has to write the files that the golden writes.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``), or the calls of an
             interrupted run.
         from_tests: the repository's own tests drive the target.
@@ -84,6 +87,7 @@ class RecordOptions:
     max_total_mb: float = MOST_BYTES / 2**20
     gradients: bool = False
     in_place: bool | None = None
+    files: bool = False
     force: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
@@ -101,7 +105,7 @@ class RecordResult:
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
-        by_the_way: arguments that the golden changes and that are not compared.
+        uncompared: effects of the golden that no case compares.
     """
 
     implementation: Implementation
@@ -112,7 +116,7 @@ class RecordResult:
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
-    by_the_way: tuple[str, ...] = ()
+    uncompared: tuple[Uncompared, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -267,6 +271,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
         max_bytes=int(job.options.max_mb * 1024 * 1024),
         helpers=job.helpers,
         gradients=job.options.gradients or bool(_DETACHES.search(ast.unparse(pair[0].function))),
+        files=job.options.files,
         globals=code.set_at_run_time(golden.tree, pair[0].function),
         cuda_as_cpu=job.options.cuda_as_cpu,
         uncompiled=switches(golden.tree, pair[0].function),
@@ -293,12 +298,15 @@ def _recorded(
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
-            f"say which are right, as in --check '{next(iter(wide))}=allclose:1e-6,1e-6'",
+            f"say which are right, as in {checkers.check_option(next(iter(wide)), 'allclose:1e-6,1e-6')}",
         )
     for note in _notes(job, proof):
         tell(note)
     kept = store.put_aside(task, info, implementation)
-    recording = store.store(task, info, implementation, plan, recorded, proof, golden.definition.function)
+    left_out = uncompared(_effects(golden, proof, recorded))
+    recording = store.store(
+        task, info, implementation, plan, recorded, proof, golden.definition.function, left_out
+    )
     executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
@@ -311,8 +319,20 @@ def _recorded(
         _blocks(original, executed.missed),
         _blocks(original, not_kept),
         executed.never_false,
-        tuple(name for name in golden.ignored if any(name in call.changed for call in recorded.calls)),
+        left_out,
     )
+
+
+def _effects(golden: Golden, proof: Proof, recorded: Recorded) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield what the golden does that no case compares, by the kind of the effect."""
+    for call in recorded.calls:
+        yield from call.uncompared.items()
+        yield Kind.ARGUMENTS, [name for name in golden.ignored if name in call.changed]
+        yield Kind.GRADS, [] if golden.grads else call.grads
+    for call in () if golden.grads else proof.chosen:
+        inputs = replaying.load_document(call.folder, "inputs")
+        expected = replaying.load_document(call.folder, "expected")
+        yield Kind.GRADS, with_changed_grads(inputs, expected, call.changed)
 
 
 def _calls(job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tell) -> Recorded:
@@ -334,9 +354,12 @@ def _golden(job: _Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_p
     method = bool(definition.class_name) and "." not in definition.function_name
     by_the_way = checkers.changes_by_the_way(definition.function, method, recorded.calls)
     arguments = [name for name in by_the_way if not (method and name == by_the_way[0])]
+    grads = checkers.changes_grads(definition.function, recorded.calls)
+    only_grads = {name for call in recorded.calls for name in call.grads} if not grads else set()
+    asked = [*arguments, *(f".grad of {name}" for name in sorted(only_grads))]
     in_place = job.options.in_place
-    if in_place or (in_place is None and arguments and ask_in_place(arguments)):
-        by_the_way = ()
+    if in_place or (in_place is None and asked and ask_in_place(asked)):
+        by_the_way, grads = (), True
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
@@ -353,7 +376,7 @@ def _golden(job: _Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_p
     )
     checks = checkers.parse(job.options.checks)
     return Golden(
-        sandbox, replay_plan, clean, plan.inside, module, definition, job.helpers, checks, by_the_way
+        sandbox, replay_plan, clean, plan.inside, module, definition, job.helpers, checks, by_the_way, grads
     )
 
 

@@ -49,6 +49,7 @@ class Run:
         gradients: whether gradients with respect to the inputs belong to the outcome.
         globals: those that the target reads and that importing its file does not set; see
             :func:`~lmr_author.code.set_at_run_time`.
+        files: whether the files that a call writes belong to its outcome.
         cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.recording.failed.Explain`.
@@ -66,6 +67,7 @@ class Run:
     max_bytes: int
     helpers: Helpers = field(default_factory=Helpers)
     gradients: bool = False
+    files: bool = False
     globals: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
     uncompiled: Mapping[str, str] = field(default_factory=dict)
@@ -156,6 +158,7 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         "max_bytes": plan.max_bytes,
         "fixture_names": list(plan.helpers.fixture_names),
         "gradients": plan.gradients,
+        "files": plan.files,
         "globals": list(plan.globals),
         "cuda_as_cpu": plan.cuda_as_cpu,
     }
@@ -230,6 +233,8 @@ def _calls(place: Path) -> list[RecordedCall]:
                 seconds=float(data.get("seconds", 0.0)),
                 changed=tuple(map(str, data.get("changed", ()))),
                 nothing=data.get("nothing") is True,
+                grads=tuple(map(str, data.get("grads", ()))),
+                uncompared={str(kind): tuple(map(str, names)) for kind, names in data["uncompared"].items()},
             )
         )
     return calls
@@ -290,7 +295,15 @@ def digest(plan: Run) -> str:
         list(plan.driver.shown),
         {path.name: files.sha256_file(path) for path in scripts},
         files.sha256_file(plan.tree / plan.goal_file),
-        [plan.goal_file, plan.qualname, plan.nth, plan.gradients, plan.cuda_as_cpu, plan.max_bytes],
+        [
+            plan.goal_file,
+            plan.qualname,
+            plan.nth,
+            plan.gradients,
+            plan.files,
+            plan.cuda_as_cpu,
+            plan.max_bytes,
+        ],
         files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
         __version__,
     ]

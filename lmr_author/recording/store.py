@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import __version__, files
+from lmr_author import __version__, files, resources
 from lmr_author.code import FunctionNode
 from lmr_author.recording.calls import RecordedCall, coverage
-from lmr_author.recording.checkers import digests
-from lmr_author.recording.page import support_file, write_page
+from lmr_author.recording.checkers import compact, digests
+from lmr_author.recording.page import write_page
 from lmr_author.recording.prove import Proof
 from lmr_author.recording.run import Recorded, Run
+from lmr_author.recording.uncompared import Uncompared
 from lmr_author.replay import replaying
 from lmr_author.task import Implementation, Task, TaskInfo
 from lmr_author.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
@@ -32,6 +34,7 @@ def store(
     recorded: Recorded,
     proof: Proof,
     function: FunctionNode,
+    uncompared: Sequence[Uncompared] = (),
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -39,6 +42,7 @@ def store(
         plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
         function: the target in the golden.
+        uncompared: effects of the golden that no case compares.
     """
     folder = task.recording(info, implementation.index)
     documents = [
@@ -66,10 +70,11 @@ def store(
                 for number, call in enumerate(proof.chosen, 1)
             ),
             support={},
-            helpers=digests(plan.helpers, [inputs for inputs, _ in documents], checkers),
+            helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
             cuda_as_cpu=plan.cuda_as_cpu,
         )
-        page, needs_support = write_page(implementation, recording, function, documents, plan.nth)
+        effects = [effect.text for effect in uncompared]
+        page, needs_support = write_page(implementation, recording, function, documents, plan.nth, effects)
         recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
         files.write_json(staging / MANIFEST, recording.to_json())
     _renew_support(task.unit_test_folder(info))
@@ -92,34 +97,21 @@ def _store_case(staging: Path, number: int, call: RecordedCall, adds: str) -> Ca
         files={path.name: files.sha256_file(path) for path in stored},
         summary=call.summary,
         outcome=call.outcome,
-        checkers=call.checkers,
+        checkers=compact(call.checkers),
         omitted=call.omitted,
         adds=adds,
     )
 
 
 def _renew_support(unit_test: Path) -> None:
-    """Write the support file anew, which all tests of a task share, or remove it where none needs it."""
+    """Write the support file, which all tests of a task share, or remove it where none needs it."""
     manifests = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
-    needing = {
-        path: recording
-        for path in manifests
-        if (recording := Recording.from_json(files.read_json(path))) and recording.support
-    }
+    recordings = {path: Recording.from_json(files.read_json(path)) for path in manifests}
+    needing = {path: recording for path, recording in recordings.items() if recording.support}
     if not needing:
         (unit_test / SUPPORT).unlink(missing_ok=True)
         return
-    cases = (
-        (
-            case.checkers,
-            replaying.load_document(path.parent / case.name, "inputs"),
-            replaying.load_document(path.parent / case.name, "expected"),
-        )
-        for path, recording in needing.items()
-        for case in recording.cases
-    )
-    text = support_file(cases, cuda_as_cpu=any(item.cuda_as_cpu for item in needing.values()))
-    files.write_text(unit_test / SUPPORT, text)
-    digests = {SUPPORT: files.sha256_bytes(text.encode())}
+    files.write_text(unit_test / SUPPORT, resources.support_file())
     for path, recording in needing.items():
-        files.write_json(path, replace(recording, support=digests).to_json())
+        support = {SUPPORT: resources.support_digest()}
+        files.write_json(path, replace(recording, support=support).to_json())

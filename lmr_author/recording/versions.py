@@ -53,6 +53,7 @@ class Golden:
         helpers: what the annotator wrote beside the tests.
         checks: path in the outcome → how it is compared, where the annotator says so.
         ignored: arguments that the golden changes, which an implementation need not.
+        grads: whether ``.grad`` of tensors is compared.
     """
 
     sandbox: Sandbox
@@ -64,6 +65,7 @@ class Golden:
     helpers: Helpers
     checks: Mapping[str, Mapping[str, Any]]
     ignored: tuple[str, ...] = ()
+    grads: bool = False
 
     @cached_property
     def named(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author import files
+from lmr_author import files, resources
 from lmr_author.errors import LmrError
 from lmr_author.task.record import Count, Digest, Index, Record, Text, Time
 
@@ -42,6 +42,11 @@ _CHECKER = {
             "type": "number",
             "minimum": 0,
             "description": "allowed absolute difference (allclose).",
+        },
+        "reason": {
+            "title": "Reason",
+            "type": "string",
+            "description": "why the part is compared like this, or is not.",
         },
         "function": {
             "title": "Function",
@@ -186,6 +191,8 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
                 problems.append(f"{case.name}/{name} was changed")
         present = {path.name for path in here.iterdir()} if here.is_dir() else set()
         problems += [f"{case.name}/{name} was not recorded" for name in sorted(present - set(case.files))]
+    if any(digest not in resources.known_support() for digest in recording.support.values()):
+        problems.append(f"../../{SUPPORT} is none that lmr-author wrote; record again")
     beside = {**recording.support, **recording.helpers}
     for name, digest in beside.items():
         path = folder.parent.parent / Path(name).name

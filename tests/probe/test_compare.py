@@ -88,6 +88,76 @@ def test_what_does_not_matter() -> None:
     assert differences(cycle, longer) == []
 
 
+def test_a_shared_part_is_compared_as_its_own_path_says() -> None:
+    """An argument that is changed and returned: how the result is compared says nothing about the argument."""
+    logits = [1.0, 2.0]
+    expected = {"value": logits, "logits": logits}
+    checkers = {"value": {"kind": "allclose", "rtol": 1e-6, "atol": 0}, "logits": {"kind": "ignore"}}
+    assert differences(expected, {"value": [1.0, 2.0], "logits": [7.0]}, checkers) == []
+    assert differences(expected, {"value": [1.0, 2.0]}, checkers) == []
+    assert differences(expected, {"value": [1.0, 2.5], "logits": [1.0, 2.0]}, checkers) != []
+    first_ignored = {"logits": checkers["value"], "value": {"kind": "ignore"}}
+    assert differences(expected, {"value": None, "logits": [1.0, 2.0]}, first_ignored) == []
+    wrong = [1.0, 2.5]
+    assert differences(expected, {"value": wrong, "logits": wrong}, first_ignored) != []
+    apart = {"value[1]": {"kind": "allclose", "rtol": 1, "atol": 0}, "logits[1]": {"kind": "exact"}}
+    assert differences(expected, {"value": wrong, "logits": wrong}, apart) != []
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_ignored_first_place_does_not_hide_the_others(shared: bool) -> None:
+    part = Config([1.0])
+    expected = {"a": part, "b": part}
+    other = Config([2.0])
+    actual = {"a": other, "b": other if shared else Config([2.0])}
+    assert differences(expected, actual, {"a": {"kind": "ignore"}}) != []
+
+
+def test_grads_are_left_out_where_a_checker_says_so() -> None:
+    torch = pytest.importorskip("torch")
+
+    def parameter(grad: bool) -> Any:
+        made = torch.nn.Parameter(torch.ones(2))
+        made.grad = torch.ones(2) if grad else None
+        return made
+
+    left_out = {"*.grad": {"kind": "ignore"}}
+    for expected, actual in ((True, False), (False, True)):
+        pair = {"self": parameter(expected)}, {"self": parameter(actual)}
+        assert differences(*pair) != []
+        assert differences(*pair, left_out) == []
+        assert differences(*pair, {**left_out, "self.grad": {"kind": "exact"}}) != []
+        assert differences({}, {"@grad self": parameter(actual)}, left_out) == []
+        assert differences({}, {"@grad self": parameter(actual)}) != []
+
+
+def test_numbers_agree_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment with PyTorch need not have numpy: the shipped test there says what the evaluation says."""
+    large = np.linspace(-3, 3, 300)
+    arrays = [
+        large,
+        large.astype("f4"),
+        large.astype("f2"),
+        large.astype("c8"),
+        np.arange(300),
+        large[:5].astype("f4"),
+    ]
+    for array in arrays:
+        for change in (0, 1e-9, 1e-4, NAN):
+            changed = array.copy()
+            changed[2:3] = changed[2:3] + (change if array.dtype.kind != "i" else int(change == 1e-4))
+            pair = encode([array, np.float32(0.1)]), encode([changed, 0.1 + change])
+            for near in ({}, {"*": {"kind": "allclose", "rtol": 1e-6, "atol": 1e-6}}):
+                with monkeypatch.context() as without:
+                    with_numpy = [item.path for item in compare(*pair, near)]
+                    without.setattr("lmr_author.probe.compare._has_numpy", lambda: False)
+                    assert [item.path for item in compare(*pair, near)] == with_numpy, (
+                        array.dtype,
+                        change,
+                        near,
+                    )
+
+
 def test_tolerance_applies_to_floats_of_its_path_only() -> None:
     expected = {"value": [np.array([1.0, 100.0]), 1.0], "loss": 2.0}
     actual = {"value": [np.array([1.001, 100.1]), 1.0], "loss": 2.002}

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author import code
-from lmr_author.probe.instrument import HIT, REGISTER, Hook, TargetNotFound, instrument
+from lmr_author.probe.definitions import TargetNotFound
+from lmr_author.probe.instrument import HIT, REGISTER, Hook, instrument
 
 
 def run(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,18 @@ import numpy as np
 import pytest
 
 from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe.compare import compare
+from lmr_author.probe.compare import Spread, _Comparison, compare
 from lmr_author.probe.decoding import decode
 from lmr_author.probe.encoding import encode
 from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.checkers import changes_by_the_way, parse, with_chosen
-from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double
+from lmr_author.recording.checkers import changes_by_the_way, check_option, compact, parse, with_chosen
+from lmr_author.recording.prove import _fragile
+from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
     wanted = encode({"value": expected})
-    checkers = with_chosen(derive(wanted, [])[0], parse(checks), wanted)
+    checkers = with_chosen(derive(wanted, []).checkers, parse(checks), wanted)
     return [str(item) for item in compare(wanted, encode({"value": actual}), checkers)]
 
 
@@ -122,7 +125,8 @@ def test_rounding_widens_a_tolerance_and_another_computation_does_not() -> None:
     exact = [1.0, 10.0]
     for error, widened in [(0.0, False), (1e-7, False), (5e-6, True), (1e-2, False)]:
         recorded = outcome([value * (1 + error) for value in exact], "f4")
-        checkers, wide = derive(recorded, [], outcome(exact, "f8"))
+        derived = derive(recorded, [], outcome(exact, "f8"))
+        checkers, wide = derived.checkers, derived.wide
         checker = checkers["value"]
         assert ((checker["rtol"], checker["atol"]) != own) == widened, error
         assert bool(wide) == widened
@@ -146,7 +150,7 @@ def test_what_float64_says_nothing_about() -> None:
 def passes(expected: Any, actual: Any, inputs: dict[str, Any], name: str = "value") -> bool:
     """Compare a part of an outcome with the tolerance that is derived for it."""
     wanted = encode({name: expected})
-    checkers, _ = derive(wanted, [], None, encode(inputs))
+    checkers = derive(wanted, [], None, encode(inputs)).checkers
     return compare(wanted, encode({name: actual}), checkers) == []
 
 
@@ -172,10 +176,10 @@ def test_a_step_of_an_optimizer_is_larger_than_its_tolerance() -> None:
 
 def test_small_numbers_are_compared_in_proportion_unless_they_are_nothing_but_rounding() -> None:
     small = outcome([2e-6, 3e-6], "f4")
-    checkers, _ = derive(small, [], outcome([2e-6, 3e-6], "f8"))
+    checkers = derive(small, [], outcome([2e-6, 3e-6], "f8")).checkers
     assert compare(small, outcome([2e-6, 4e-6], "f4"), checkers) != []
     noise = outcome([3e-8, -1e-8], "f4")
-    checkers, _ = derive(noise, [], outcome([0.0, 1e-17], "f8"))
+    checkers = derive(noise, [], outcome([0.0, 1e-17], "f8")).checkers
     assert compare(noise, outcome([-6e-8, 9e-8], "f4"), checkers) == []
 
 
@@ -183,6 +187,59 @@ def test_a_tie_that_rounding_breaks_is_found() -> None:
     """What a correct version gives that computes in double precision, and rounds in the end."""
     recorded = encode({"value": {"x": np.ones(2, "f4"), "best": 1}})
     exact, other = (encode({"value": {"x": np.ones(2) * (1 + 1e-9), "best": best}}) for best in (1, 0))
-    checkers, _ = derive(recorded, [], exact)
+    checkers = derive(recorded, [], exact).checkers
     assert differs_in_double(recorded, exact, checkers) == []
-    assert differs_in_double(recorded, other, checkers) == ["value['best']"]
+    assert differs_in_double(recorded, other, checkers) == [("value['best']", None)]
+
+
+def test_a_golden_that_is_exact_has_a_narrow_tolerance() -> None:
+    """A tolerance of 1e-5 would hide weight decay after the update: lr² times the decay, on weights of 0.2."""
+    exact = np.linspace(-0.2, 0.2, 12)
+    recorded = outcome(exact.astype("f4"), "f4")
+    derived = derive(recorded, [], outcome(exact, "f8"))
+    (checkers,) = narrowed([derived.checkers], [derived.exact])
+    assert derived.checkers["value"]["atol"] == 1e-5 and checkers["value"]["atol"] < 1e-6
+    assert compare(recorded, outcome(exact.astype("f4") + np.float32(2e-7), "f4"), checkers) == []
+    assert compare(recorded, outcome(exact.astype("f4") + np.float32(5e-6), "f4"), checkers) != []
+
+
+def test_a_tolerance_is_narrowed_by_the_least_exact_call_and_not_by_chance() -> None:
+    few, rough = np.array([0.1, 0.2]), np.linspace(0.1, 0.2, 12)
+    derived = [
+        derive(outcome(few.astype("f4"), "f4"), [], outcome(few, "f8")),
+        derive(outcome((rough + 3e-7).astype("f4"), "f4"), [], outcome(rough, "f8")),
+    ]
+    assert narrowed([derived[0].checkers], [derived[0].exact]) == [derived[0].checkers], (
+        "two numbers show little"
+    )
+    both = narrowed([item.checkers for item in derived], [item.exact for item in derived])
+    assert all(4e-6 <= item["value"]["atol"] < 1e-5 for item in both), "16 times the error of the worse one"
+    chosen = with_chosen(derived[1].checkers, parse(["value=allclose:1e-3,1e-3"]), outcome(rough, "f4"))
+    assert narrowed([chosen], [derived[1].exact]) == [chosen]
+
+
+@pytest.mark.parametrize("path", ["self._buffers['zero']", "value[0]", "value['it\\'s']"])
+def test_an_advised_check_can_be_pasted_into_a_shell(path: str) -> None:
+    option, text = shlex.split(check_option(path, "allclose:1e-3,1e-3"))
+    assert option == "--check" and parse([text]) == {path: {"kind": "allclose", "rtol": 1e-3, "atol": 1e-3}}
+
+
+def test_the_advised_tolerance_would_do_or_none_is_advised() -> None:
+    assert _fragile("value", Spread(1e-4, 2e-4)).endswith("--check value=allclose:4e-04,2e-04")
+    assert _fragile("value", Spread(1e-4, math.inf)).endswith("--check value=allclose:2e-02,2e-04")
+    for spread in (Spread(1.0, 0.5), None):
+        advice = _fragile("value", spread)
+        assert "allclose" not in advice and "--check value=ignore" in advice
+
+
+def test_most_parts_share_a_default() -> None:
+    near = {"kind": "allclose", "rtol": 1e-7, "atol": 1e-9, "reason": "usual"}
+    other = {**near, "atol": 1e-10}
+    checkers = {
+        **{f"value[{n}]": near for n in range(20)}, "value[3]": other, "self.w": other, "self.w.grad": near,
+        "@gradients['x']": near, "b": {"kind": "ignore"},
+    }  # fmt: skip
+    found = compact(checkers)
+    assert list(found) == ["*", "value[3]", "self.w", "self.w.grad", "@gradients['x']", "b"]
+    nearest = _Comparison(encode(0), encode(0), found)
+    assert {path: nearest.checker(path, path) for path in checkers} == checkers

@@ -137,7 +137,7 @@ def test_what_counts_as_a_fixture(tmp_path: Path) -> None:
     [("tokenizer is a X: …", "tokenizer"), ("self.cfg.tokenizer._lock", "tokenizer"), ("self._lock", None),
      ("value is a X", None), ("hooks[1]", "hooks"), ("", None),
      ("self._modules['encoder']", "encoder"), ("self._modules['a']._buffers['b']", "b"),
-     ("self._cache['encoder']", None)],
+     ("self._cache['encoder']", None), ("@closure helper is a function: …", "helper"), ("@global args", "args")],
 )  # fmt: skip
 def test_the_advice_names_the_function_to_write(place: str, name: str | None) -> None:
     assert checkers.fixture_name(place) == name
@@ -193,6 +193,75 @@ def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
     (beside / "fixtures.py").unlink()
     with pytest.raises(LmrError, match=r"fixtures\.py is missing"):
         helper(beside / "recordings/1", result.recording, FILE)
+
+
+SHARED = '''\
+import threading
+
+REGISTER = {}
+
+
+class Vocabulary:
+    """A tokenizer that can be stored, by the name of this class."""
+
+    def __init__(self, words):
+        self.words = list(words)
+
+    def ids(self, text):
+        return [self.words.index(word) for word in text.split()]
+
+
+class Locked(Vocabulary):
+    """One that cannot."""
+
+    def __init__(self, words):
+        super().__init__(words)
+        self.lock = threading.Lock()
+
+
+def tokenizer():
+    REGISTER["words"] = ["the", "cat", "sat", "on", "a", "mat"]
+    return Locked(REGISTER["words"])
+
+
+def scale():
+    """It takes the state of this module that the other fixture set: it is one module."""
+    made = Scale(float(len(REGISTER["words"])))
+    made.lock = threading.Lock()
+    return made
+
+
+class Scale(float):
+    pass
+'''
+SHARED_RUN = """\
+from pkg.words import first
+from unit_test.fixtures import REGISTER, Vocabulary, scale, tokenizer
+
+for text in ("cat sat", "mat the", ""):
+    first(text, Vocabulary(["the", "cat", "sat", "mat"]), scale=2.0)
+    locked = tokenizer()
+    first(text, locked, scale=scale())
+"""
+
+
+@pytest.mark.bwrap
+def test_fixtures_are_one_module_with_classes_and_state(task: Task) -> None:
+    root = task.root / "small-repo"
+    write_files(root, {"unit_test/fixtures.py": SHARED, "words_run.py": SHARED_RUN})
+    result = masked_and_recorded(task, "pkg/words.py::first", cases=6)
+
+    assert [item.reason for item in result.proof.rejected] == []
+    trees = [
+        replaying.load_document(root / "unit_test/recordings/1" / case.name, "inputs").tree
+        for case in result.recording.cases
+    ]
+    assert {tree["tokenizer"].get("cls", tree["tokenizer"]["$"]) for tree in trees} == {
+        "unit_test.fixtures:Vocabulary", "fixture",
+    }  # fmt: skip
+    assert failed_gates(task) == []
+    (root / "pkg/words.py").write_text(WORDS)
+    assert shipped(root) == 0
 
 
 @pytest.mark.bwrap

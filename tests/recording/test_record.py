@@ -47,11 +47,11 @@ def size(x):
 
 
 def recorded_from(
-    tmp_path: Path, files: dict[str, str], target: str, driver: str, *words: str, **options: object
+    tmp_path: Path, sources: dict[str, str], target: str, driver: str, *words: str, **options: object
 ) -> tuple[RecordResult, list[str]]:
     """Mask a function of some files and record it; returns the lines that it showed, too."""
     task = make_task(tmp_path)
-    write_files(task.root / "small-repo", files)
+    write_files(task.root / "small-repo", sources)
     write_files(tmp_path, {"driver.py": driver})
     mask(task, MaskOptions((target,)), task.root)
     shown: list[str] = []

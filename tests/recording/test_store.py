@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lmr_author import files
+from lmr_author import files, resources
 from lmr_author.errors import LmrError
-from lmr_author.probe.encoding import encode
-from lmr_author.recording.page import support_file
 from lmr_author.task import recording as recorded
 from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
 from tests.support import write_files
@@ -20,7 +19,7 @@ from tests.support import write_files
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """``unit_test/recordings/1`` with one case, beside the support files and a fixture."""
-    beside = {recorded.SUPPORT: "support", "fixtures.py": "def tokenizer():\n    return 1\n"}
+    beside = {recorded.SUPPORT: resources.support_file(), "fixtures.py": "def tokenizer():\n    return 1\n"}
     stored = {
         f"recordings/1/case_1/{name}": name for name in ("inputs.json", "expected.json", "expected.0.npy")
     }
@@ -35,7 +34,7 @@ def recording(folder: Path) -> Recording:
         target=RecordedTarget("a.py", "f", 3), module=None, sys_path=("",), command=("python", "run.py"),
         created="2024-01-01", tool="0", versions={"python": "3.11"}, calls=2, coverage=Coverage((3, 4), (5,), (4,)),
         cases=(Case("case_1", 1, 30, digests, {"x": "int"}, "returned", {"value": {"kind": "exact"}}),),
-        support={recorded.SUPPORT: files.sha256_bytes(b"support")},
+        support={recorded.SUPPORT: resources.support_digest()},
         helpers={"fixtures.py": files.sha256_file(folder.parent.parent / "fixtures.py")},
     )  # fmt: skip
     files.write_json(folder / recorded.MANIFEST, made.to_json())
@@ -86,10 +85,20 @@ def test_a_case_that_is_gone_lacks_every_file(folder: Path, recording: Recording
     assert len(recorded.tampered(folder, recording)) == 3
 
 
-def test_the_support_file_is_one_that_stands_alone() -> None:
-    inputs, expected = encode({"x": [1.0, (1, 2)]}), encode({"value": Path("a")})
-    text = support_file([({"value": {"kind": "exact"}}, inputs, expected)])
+def test_a_support_file_of_other_origin_is_found_although_the_manifest_vouches_for_it(
+    folder: Path, recording: Recording
+) -> None:
+    edited = resources.support_file().replace("if problems:", "if False:")
+    (folder / "../../lmr_support.py").write_text(edited)
+    (problem,) = recorded.tampered(
+        folder, replace(recording, support={recorded.SUPPORT: files.sha256_bytes(edited.encode())})
+    )
+    assert "none that lmr-author wrote" in problem
+
+
+def test_the_support_file_stands_alone_and_is_listed() -> None:
+    text = resources.support_file()
     compile(text, recorded.SUPPORT, "exec")
-    assert "from ." not in text and "pickle" not in text.partition('"""')[2]
-    assert len(text.splitlines()) < 700
-    assert "def _object" in text and "def _tensor" not in text
+    assert "from ." not in text
+    listed = (resources.folder("schemas") / "support.sha256").read_text().split()
+    assert listed[-1] == resources.support_digest(), "run scripts/generate-docs"

@@ -11,7 +11,7 @@ import shutil
 from lmr_probe.checking import from_bytes, load, read_frames
 from lmr_probe.compare import compare
 from lmr_probe.custom import load_checkers, verdict
-from lmr_probe.instrument import TargetNotFound, def_line, find
+from lmr_probe.definitions import TargetNotFound, def_line, find
 
 PLACE = "/lmr"
 COMMAND = ["python", "-m", "lmr_probe", "replay", PLACE + "/job/request.json"]

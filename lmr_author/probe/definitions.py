@@ -1,0 +1,80 @@
+"""Finding the definitions of a function in a syntax tree, and building one that is nested in another."""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any, Iterator, List, Sequence, Tuple, Union
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class TargetNotFound(Exception):
+    """The source has no such function, or no Python."""
+
+
+def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
+    """Return the definitions that lead to a function, itself last. Raises TargetNotFound.
+
+    Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
+    """
+    found = definitions(tree, qualname)
+    if not found:
+        raise TargetNotFound("there is no function %s" % qualname)
+    if nth:
+        if nth > len(found):
+            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
+        return found[nth - 1]
+    if line:
+        exact = [path for path in found if def_line(path[-1]) == line]
+        if not exact and len(found) > 1:
+            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+        found = exact or found
+    return found[-1]
+
+
+def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
+    """List the functions of a name, each with the definitions around it, outermost first."""
+    found = _definitions(tree, qualname.split("."), ())
+    return [path for path in found if isinstance(path[-1], FUNCTIONS)]
+
+
+def _definitions(
+    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
+) -> Iterator[Tuple[ast.stmt, ...]]:
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if node.name == names[0] and len(names) == 1:
+                yield (*above, node)
+            elif node.name == names[0]:
+                yield from _definitions(node, names[1:], (*above, node))
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
+            yield from _definitions(node, names, above)
+
+
+def def_line(node: Any) -> int:
+    """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
+    last_decorator = max([last_line(item) for item in node.decorator_list] or [0])
+    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+
+
+def last_line(node: Any) -> int:
+    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+
+
+def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
+    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
+
+    Args:
+        tree: the module, for its ``__future__`` imports.
+        target: the nested function; its decorators are left as they are.
+    """
+    names = [name for name in free if name != target.name]
+    text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
+    outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
+    outer.body[0].body[0] = target
+    outer.body[:0] = [
+        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
+    ]
+    return compile(outer, filename, "exec", dont_inherit=True)

@@ -1,0 +1,104 @@
+"""Making a recorded call again and taking its outcome: the same in the replayer and in a shipped test."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+from .calling import (
+    EXHAUSTED,
+    RETURNED,
+    VALUE,
+    applied,
+    call,
+    free_variables,
+    restore_random,
+    set_globals,
+    take_setting,
+    unbind,
+)
+from .decoding import decode
+from .document import BadDocument, Document
+from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
+from .outcome import Fixtures, Inputs
+from .written import Written, room_to_write
+
+
+class Repeated(NamedTuple):
+    """A call that was made again.
+
+    Attributes:
+        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
+        document: the outcome, of the first two.
+        error: the exception, of all but the first.
+        function: what was called; None where it did not come to that.
+        seconds: time of the call alone.
+    """
+
+    status: str
+    document: Optional[Document] = None
+    error: Optional[BaseException] = None
+    function: Any = None
+    seconds: float = 0.0
+
+
+def repeat(
+    find: Callable[[Dict[str, Any]], Any],
+    inputs: Document,
+    fixtures: Optional[str] = None,
+    limit: int = DEFAULT_LIMIT,
+    begin: Callable[[], Any] = lambda: None,
+) -> Repeated:
+    """Call a function with recorded inputs. Whatever it does is a result.
+
+    Args:
+        find: free variables by name → the function.
+        fixtures: ``unit_test/fixtures.py``, where the inputs need it.
+        limit: largest size of the outcome.
+        begin: called just before the call.
+    """
+    built = Fixtures(path=fixtures)
+    try:
+        if fixtures:
+            built.functions()  # also where only a class of the file is needed
+            restore_random({})  # so that they build the same each time
+        values = decode(inputs, built.build)
+        if not isinstance(values, dict):
+            raise BadDocument("the inputs are no dictionary")
+        setting = take_setting(values)
+        function = find(free_variables(values))
+        args, kwargs = unbind(function, values)
+        set_globals(function, values)
+    except Exception as error:
+        return Repeated("bad-inputs", error=error)
+    before = {name: node for name, node in inputs.tree.items() if name in values}
+    with room_to_write(setting.files), applied(setting.modes):
+        taken = Inputs(
+            values,
+            Document(before, inputs.buffers),
+            limit,
+            known=built.known,
+            gradients=setting.gradients,
+            written=None if setting.files is None else Written(values.values()).start(),
+        )
+        restore_random(setting.states)
+        begin()
+        start = time.perf_counter()
+        made = _outcome(function, args, kwargs, setting.most, taken)
+    return made._replace(function=function, seconds=time.perf_counter() - start)
+
+
+def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:
+    try:
+        result = call(function, args, kwargs, most, inputs.encode)
+        if EXHAUSTED not in result:
+            return Repeated("returned", inputs.ended(function, result[VALUE]))
+        end = inputs.encode(result[RETURNED]) if result[EXHAUSTED] else None
+        return Repeated("returned", inputs.generated(function, result[VALUE], end))
+    except (Unstorable, TooLarge) as error:
+        return Repeated("unstorable", error=error)
+    except BaseException as error:  # a SystemExit is an outcome, too
+        try:
+            return Repeated("raised", inputs.ended(function, None, error), error)
+        except (Unstorable, TooLarge) as refusal:
+            return Repeated("unstorable", error=refusal)

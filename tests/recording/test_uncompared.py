@@ -1,0 +1,150 @@
+"""Effects that no case compares are named, with what to do; asked for, they are compared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmr_author.cli.record import _remarks
+from tests.recording.test_record import recorded_from
+
+pytestmark = pytest.mark.bwrap
+
+EXPORT = '''\
+import json
+import os
+
+SEEN = []
+
+
+def export(rows, path):
+    """Write rows."""
+    SEEN.append(path)
+    with open(path, "w") as file:
+        json.dump(rows, file)
+    return len(rows)
+'''
+EXPORT_DRIVER = """\
+import os, tempfile
+from export import export
+
+folder = tempfile.mkdtemp()
+os.makedirs("out", exist_ok=True)
+for n in (1, 2):
+    export([[1.5] * n], "out/rows.json")
+    export([[2.5] * n], os.path.join(folder, "rows.json"))
+"""
+STEP = '''\
+import torch
+
+
+class Descent:
+    def __init__(self, parameters, lr):
+        self.parameters, self.lr = list(parameters), lr
+
+    @torch.no_grad()
+    def step(self):
+        """One step."""
+        for p in self.parameters:
+            if p.grad is not None:
+                p.sub_(p.grad * self.lr)
+                p.grad = None
+'''
+STEP_DRIVER = """\
+import torch
+from step import Descent
+
+torch.manual_seed(0)
+w = torch.nn.Parameter(torch.randn(4))
+descent = Descent([w], 0.1)
+for _ in range(3):
+    ((w - 1) ** 2).sum().backward()
+    descent.step()
+"""
+CLIP = '''\
+def clip(parameters, limit):
+    """Clip."""
+    for p in parameters:
+        p.grad.clamp_(-limit, limit)
+'''
+CLIP_DRIVER = """\
+import torch
+from clip import clip
+
+torch.manual_seed(0)
+for limit in (0.1, 0.5):
+    w = torch.nn.Parameter(torch.randn(6))
+    (w**2).sum().backward()
+    clip([w], limit)
+"""
+
+
+def passes(tmp_path: Path, file: str, text: str) -> bool:
+    """Run the shipped test on a version of the goal file."""
+    root = tmp_path / "1-Small/small-repo"
+    (root / file).write_text(text)
+    done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=root, capture_output=True)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode == 0
+
+
+def test_files_and_globals_are_named_and_files_are_compared_when_asked(tmp_path: Path) -> None:
+    asked, _ = recorded_from(
+        tmp_path, {"export.py": EXPORT}, "export.py::export", EXPORT_DRIVER, files=True, in_place=False
+    )
+    assert len(asked.recording.cases) >= 2
+    remarks = list(_remarks(asked))
+    assert [line for line in remarks if "globals that the call changes: SEEN" in line], remarks
+    assert not [line for line in remarks if "--files" in line]
+    test = (tmp_path / "1-Small/small-repo/unit_test/unit_test_1.py").read_text()
+    assert "Not compared: globals that the call changes: SEEN." in test
+    assert passes(tmp_path, "export.py", EXPORT)
+    for old, new in (
+        ("json.dump(rows, file)", "pass"),
+        ("json.dump(rows, file)", "json.dump(rows[:1] * 3, file)"),
+        ('open(path, "w")', 'open(path + ".txt", "w")'),
+        ('    with open(path, "w") as file:\n        json.dump(rows, file)\n', ""),
+    ):
+        assert old in EXPORT and not passes(tmp_path, "export.py", EXPORT.replace(old, new)), new
+    rewritten = EXPORT.replace(
+        '    with open(path, "w") as file:\n        json.dump(rows, file)\n',
+        '    with open(path + "~", "w") as file:\n        file.write(json.dumps(rows))\n'
+        '    os.replace(path + "~", path)\n',
+    )
+    assert passes(tmp_path, "export.py", rewritten)
+
+
+def test_a_file_that_is_not_compared_is_named(tmp_path: Path) -> None:
+    driver = "from export import export\nfor n in (1, 2):\n    export([[1.5] * n], '/tmp/rows.json')\n"
+    result, _ = recorded_from(tmp_path, {"export.py": EXPORT}, "export.py::export", driver)
+    (line,) = [line for line in _remarks(result) if "files" in line]
+    assert line == "not compared: files that the call writes: /tmp/rows.json; --files compares their content"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("in_place", [None, True])
+def test_grad_of_parameters_is_left_out_and_named(in_place: bool | None, tmp_path: Path) -> None:
+    result, _ = recorded_from(
+        tmp_path, {"step.py": STEP}, "step.py::Descent.step", STEP_DRIVER, in_place=in_place
+    )
+    named = [line for line in _remarks(result) if ".grad" in line]
+    assert bool(named) == (in_place is None) and all("--in-place" in line for line in named)
+    assert passes(tmp_path, "step.py", STEP)
+    assert passes(tmp_path, "step.py", STEP.replace("                p.grad = None\n", "")) == (
+        in_place is None
+    )
+    scaled = STEP.replace("p.sub_(p.grad * self.lr)", "p.grad.mul_(self.lr); p.sub_(p.grad)")
+    assert passes(tmp_path, "step.py", scaled)
+    assert not passes(tmp_path, "step.py", STEP.replace("* self.lr", "* self.lr * 1.01"))
+
+
+@pytest.mark.torch
+def test_grad_is_compared_where_it_is_what_the_golden_is_for(tmp_path: Path) -> None:
+    result, _ = recorded_from(tmp_path, {"clip.py": CLIP}, "clip.py::clip", CLIP_DRIVER)
+    assert not [line for line in _remarks(result) if ".grad" in line]
+    assert passes(tmp_path, "clip.py", CLIP)
+    for wrong in ("p.grad.clamp_(-limit)", "pass", "p.grad.clamp_(-limit, limit * 1.01)"):
+        assert not passes(tmp_path, "clip.py", CLIP.replace("p.grad.clamp_(-limit, limit)", wrong)), wrong
