@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 
@@ -52,6 +53,9 @@ _OURS = re.compile(r"(^|/)\.([^/]+)\.[a-z0-9_]{8}\.(?:tmp|partial)$")
 
 
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
+    if isinstance(error, shutil.Error):  # of a tree that was copied: a list of (source, target, reason)
+        source, _, reason = error.args[0][0]
+        return f"{source}: {str(reason).partition('] ')[2] or reason}", "check the permissions there"
     path = _OURS.sub(r"\1\2", str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",
