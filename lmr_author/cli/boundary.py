@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Callable
 
@@ -48,6 +49,9 @@ def guarded(run: Callable[[], int]) -> int:
 
 
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:
+    if isinstance(error, shutil.Error):  # of a tree that was copied: a list of (source, target, reason)
+        source, _, reason = error.args[0][0]
+        return f"{source}: {str(reason).partition('] ')[2] or reason}", "check the permissions there"
     path = owner.final_path(str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",

@@ -12,6 +12,13 @@ from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption
 
 if TYPE_CHECKING:
     from lmr_author.cli.evaluate import GateTable
+    from lmr_author.demo import DemoResult
+
+EXPLAINED = {
+    "record": "A mutant is the original with a small mistake; a good test makes it fail.",
+    "evaluate": "A gate is one thing that a run has to show; a task is sound if all hold.",
+}
+"""By verb: a word that the reader meets in what the verb prints."""
 
 
 def demo(
@@ -31,6 +38,8 @@ def demo(
 
         def show_command(command: str) -> None:
             ui.say("")
+            if explanation := EXPLAINED.get(command.split()[1]):
+                ui.say(explanation, "#", tone="dim")
             ui.say(command, "$", "bold cyan", tone="bold", whole=True)
 
         def show(result: object) -> None:
@@ -40,10 +49,23 @@ def demo(
         done = run(folder, sandbox.value, base_image, DemoHooks(show_command, show, progress, gates.show))
     ui.say("")
     ui.say(f"The task is in {done.task.root}")
-    ui.say("Look at it, then author your own.")
-    ui.then("new-task")
+    show_next(done)
     failed = any(gate.status in (GateStatus.FAILED, GateStatus.SKIPPED) for gate in done.evaluation.gates)
     return EXIT_FINDINGS if failed else EXIT_CLEAN
+
+
+def show_next(done: DemoResult) -> None:
+    """Say what is missing where the task is not proven, else how to go on."""
+    if done.evaluation.passed:
+        ui.say("Look at it, then author your own.")
+        ui.then("new-task")
+        return
+    ui.say("It is not proven yet:")
+    for gate in done.evaluation.gates:
+        if gate.status.value in ("failed", "unproven"):
+            ui.say(f"{gate.gate}: {gate.message}", indent=2)
+            ui.hint(gate.hint, indent=2)
+    ui.then("evaluate", done.task.root)
 
 
 def _show(result: object, gates: GateTable) -> None:

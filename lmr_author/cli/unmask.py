@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +59,8 @@ def _ask(task: Task, no_input: bool) -> str | None:
     if not names:
         return None  # which is an error with a hint of its own
     if not ui.can_ask(no_input):
-        raise UsageError("no target given", f"name one, or pass --all; masked: {listed(list(names), 8)}")
+        quoted = listed([shlex.quote(name) for name in names], 8)
+        raise UsageError("no target given", f"name one, or pass --all; masked: {quoted}")
     labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
     everything = {"": f"all of them ({len(names)})"} if len(names) > 1 else {}
     return ui.choice("Which function should be restored?", {**labels, **everything}) or None

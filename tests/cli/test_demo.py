@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from lmr_author.cli.demo import show_next
+from lmr_author.demo import DemoResult
+from lmr_author.task import GateResult, GateStatus, Task
 from tests.cli.conftest import GATES, Demo, Typed
 from tests.cli.program import lmr, snapshot
 
@@ -42,6 +46,26 @@ def test_only_reports_go_to_stdout(typed: Typed) -> None:
     for verb in ("validate", "evaluate", "status"):
         assert typed.ended[verb].out != ""
         assert typed.ended[verb].err == ""
+
+
+@pytest.mark.bwrap
+def test_words_are_explained_before_they_are_met(demo: Demo) -> None:
+    said = demo.ended.err
+    assert said.index("# A mutant is") < said.index("$ lmr-author record") < said.index(" mutants fail")
+    assert said.index("# A gate is") < said.index("$ lmr-author evaluate")
+
+
+def test_a_demo_that_is_not_proven_says_what_is_missing_and_how_to_get_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gates = (
+        GateResult("build", GateStatus.PASSED, "python 3.12"),
+        GateResult("isolated", GateStatus.UNPROVEN, "no bubblewrap", "apt install bubblewrap"),
+    )
+    show_next(DemoResult(Task(tmp_path), (), SimpleNamespace(passed=False, gates=gates)))  # type: ignore[arg-type]
+    *_, missing, hint, then = capsys.readouterr().err.splitlines()
+    assert (missing, hint) == ("  isolated: no bubblewrap", "  hint: apt install bubblewrap")
+    assert then == f"next: lmr-author evaluate {tmp_path}"
 
 
 @pytest.mark.bwrap

@@ -10,6 +10,8 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.cli import ui
 from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
+from lmr_author.cli.unmask import unmask
+from lmr_author.errors import UsageError
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import RecordOptions
 from lmr_author.review.checklist import HUMAN, human_items
@@ -81,3 +83,22 @@ def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:
     keys.send_text(ENTER)  # nothing is marked yet
     keys.send_text("second" + " " + ENTER)
     assert ui.several("Which?", {"a.py::first": "x", "a.py::second": "y"}, search=True) == ["a.py::second"]
+
+
+def test_unmask_without_a_target_asks_which(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(tmp_path)
+    before = (task.root / "small-repo/pkg/losses.py").read_bytes()
+    names = ("pkg/losses.py::hinge", "pkg/losses.py::Meter.add", "pkg/losses.py::Meter.each")
+    mask(task, MaskOptions(names, category=CATEGORIES[0]), task.root)
+    monkeypatch.setattr(ui, "can_ask", lambda no_input: not no_input)
+    keys.send_text(DOWN + ENTER)
+    assert unmask(task=task.root) == 0
+    assert [str(one.target) for one in task.load().implementations] == [names[0], names[2]]
+    with pytest.raises(UsageError, match="no target") as caught:
+        unmask(task=task.root, no_input=True)
+    assert names[0] in caught.value.hint and "--all" in caught.value.hint
+    keys.send_text(DOWN + DOWN + ENTER)
+    assert unmask(task=task.root) == 0
+    assert (task.root / "small-repo/pkg/losses.py").read_bytes() == before

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,11 +14,15 @@ from typing import Any
 import pytest
 
 from lmr_author.cli.app import ENV_COMMANDS, VERBS, command
-from tests.cli.program import ROOT
+from tests.cli.conftest import Demo
+from tests.cli.program import ENVIRONMENT, ROOT
 
 README = ROOT / "README.md"
 PAGES = (README, *sorted(set((ROOT / "docs").glob("*.md")) - {ROOT / "docs" / "commands.md"}))
 """What people wrote: the reference of the commands is generated from them."""
+
+
+LONG = ("lmr-author record tailcon/losses.py::margin_focal_contrast", "lmr-author evaluate")
 
 
 def shell_blocks(page: Path) -> list[list[str]]:
@@ -46,12 +53,42 @@ def options(verb: str, own: str = "") -> dict[str, Any]:
 
 
 def test_the_set_up_lines() -> None:
-    first, second = (block for block in shell_blocks(README)[:2])
-    assert len(first) == len(second) == 1
-    assert first[0].endswith("lmr-author demo")
-    assert second[0].endswith("/pytest -n auto --dist loadfile")
-    for line in (first[0], second[0]):
-        assert line.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    """Pasted in this order; .ci/run takes the first and the last from the page, too."""
+    demo, activate, *_, tests = shell_blocks(README)
+    assert demo == ["python3 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/lmr-author demo"]
+    assert activate == [". .venv/bin/activate"]
+    assert len(tests) == 1
+    assert tests[0].startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert tests[0].endswith("/pytest -n auto --dist loadfile")
+
+
+def test_a_newcomer_can_paste_the_six_commands(demo: Demo, tmp_path: Path) -> None:
+    """In the folder that the demo leaves; what takes long is, word for word, what the demo's own test types."""
+    six = next(block for block in shell_blocks(README) if "lmr-author-demo" in block[0])
+    verbs = [line.split()[1] for line in six if line.startswith("lmr-author ")]
+    assert verbs == ["new-task", "mask", "record", "validate", "evaluate", "review"]
+    typed = {words[1]: words for words in demo.commands if words[0] == "lmr-author"}
+    for line in six:
+        words = shlex.split(line)
+        if words[:2] in (["lmr-author", "record"], ["lmr-author", "evaluate"]):
+            assert words == typed[words[1]]
+
+    script = [line for line in six if line.partition(" --")[0] not in LONG and " review " not in line]
+    (tmp_path / "lmr-author-demo").mkdir()
+    for name in ("paper.pdf", "tailcon"):
+        os.symlink(demo.folder / name, tmp_path / "lmr-author-demo" / name)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(script)],
+        cwd=tmp_path,
+        env={**ENVIRONMENT, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    # Only what the two that are left out make is missing.
+    assert "masked tailcon/losses.py::margin_focal_contrast" in done.stderr, done.stderr
+    assert done.returncode == 1 and set(re.findall(r"error (LMR\d+)", done.stdout)) == {"LMR501"}, done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

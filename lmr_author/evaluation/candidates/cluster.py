@@ -43,7 +43,9 @@ def connect(address: str, seconds: float = _SECONDS) -> Client:
     try:
         from distributed import Client
     except ImportError as error:
-        raise LmrError("--scheduler needs Dask", "install it: pip install 'lmr-author[dask]'") from error
+        raise LmrError(
+            "--scheduler needs Dask", "in the checkout of lmr-author: pip install '.[dask]'"
+        ) from error
     try:
         return Client(address, timeout=seconds, set_as_default=False)
     except (OSError, ValueError) as error:

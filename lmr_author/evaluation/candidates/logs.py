@@ -64,7 +64,7 @@ def _read_inspect_log(path: Path) -> EvalLog:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
         raise LmrError(
-            f"reading {path.name} needs Inspect AI", "install it: pip install 'lmr-author[inspect]'"
+            f"reading {path.name} needs Inspect AI", "in the checkout of lmr-author: pip install '.[inspect]'"
         ) from error
     try:
         # The events are most of a log, and repeat what the messages say.
