@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from lmr_author import files, resources
 from lmr_author.checks.base import ERROR, Check, Problem, target_check
 from lmr_author.checks.lookup import (
     unit_test_path,
@@ -16,6 +17,7 @@ from lmr_author.checks.lookup import (
 from lmr_author.checks.view import TaskView, once
 from lmr_author.code import FunctionNode, Module
 from lmr_author.task import Implementation, Severity
+from lmr_author.task.recording import SUPPORT
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
@@ -132,8 +134,14 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {word for node in imports for word in re.findall(r"\w+", ast.unparse(node))}
     beside = [path.parent / f"{name}.py" for name in sorted(names) if path.parent != task.repository]
-    helpers = [task.module(one) for one in beside if one != path]
+    helpers = [task.module(one) for one in beside if one != path and not _is_support(task, one)]
     return UnitTest(path, (module, *(helper for helper in helpers if helper)))
+
+
+def _is_support(task: TaskView, path: Path) -> bool:
+    """Tell whether a file is the support file as lmr-author writes it, which is no part of any one test."""
+    data = task.read_bytes(path) if path.name == SUPPORT else None
+    return data is not None and files.sha256_bytes(data) in resources.known_support()
 
 
 def dotted(node: ast.AST) -> str:
