@@ -88,6 +88,7 @@ def changes(body: str) -> list[str]:
     [
         ("return max(x, y)", "max(y, x)"),
         ("return max(x, y, 3)", "max(y, x, 3)"),
+        ("return x.addcmul_(y.sign(), z, value=-0.1)", "addcmul_(z, y.sign()"),
         ("return x.fill_diagonal_(-1e9) + y", "-10000000000.0"),
         ("return x.reshape(1, -1) + y", "-2"),
         ("return x.flatten(1) + y", "flatten(2)"),

@@ -68,10 +68,11 @@ class _Canonical(ast.NodeTransformer):
             node.func.value = _without_detach(node.func.value)
         if name in WORDS["progress"] and node.args:
             return node.args[0]
-        if not node.keywords and (
-            name in WORDS["of_any_order"] or (len(node.args) == 2 and name in WORDS["commutative"])
-        ):
+        pair = len(node.args) == 2 and name in WORDS["commutative"]
+        if name in WORDS["of_any_order"] and not node.keywords:
             node.args.sort(key=ast.dump)
+        elif name in WORDS["symmetric"] or (pair and not node.keywords):
+            node.args[:2] = sorted(node.args[:2], key=ast.dump)
         own = self._defaults.get(name, {})
         node.keywords = [
             word
