@@ -45,7 +45,9 @@ class Stray:
 @once
 def strays(task: TaskView) -> tuple[Stray, ...]:
     """Return the strays of a task; none where an implementation names no function or golden that is there."""
-    if task.repository is None or any(not one.targets or one.golden_path is None for one in pairs(task)):
+    if task.raw is None or task.repository is None:
+        return ()
+    if any(not one.targets or one.golden_path is None for one in pairs(task)):
         return ()
     named = {one.golden_path for one in pairs(task)} | {task.task.root / one.original for one in _along(task)}
     found: list[Stray] = []
