@@ -69,7 +69,7 @@ class _Canonical(ast.NodeTransformer):
         if name in WORDS["progress"] and node.args:
             return node.args[0]
         pair = len(node.args) == 2 and name in WORDS["commutative"]
-        if name in WORDS["of_any_order"] and not node.keywords:
+        if name in WORDS["of_any_order"] and all(word.arg == "out" for word in node.keywords):
             node.args.sort(key=ast.dump)
         elif name in WORDS["symmetric"] or (pair and not node.keywords):
             node.args[:2] = sorted(node.args[:2], key=ast.dump)

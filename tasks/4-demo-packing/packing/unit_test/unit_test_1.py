@@ -20,13 +20,20 @@ LOG = HERE / "logs" / "unit_test_1.log"
 sys.path[:0] = [str(ROOT)]
 sys.dont_write_bytecode = True
 
-CASES = [
-    'case_1',  # call 4: the only one with query: 'Nazoba balume mesulu zonana.'; 3 mutants fail only here
-    'case_2',  # call 6: the only one with query: 'Pobaki kibame risuta dobave bazopo.'
-    'case_3',  # call 8: the only one with query: 'Zopome risuta doluve dobave kibame.'; 1 mutant fails only here; …
-    'case_4',  # call 22: 3 mutants fail only here; query: text of 56 characters
-    'case_5',  # call 41: 10 mutants fail only here; runs lines that no other runs; query: text of 84 characters
-]
+# Relative and absolute tolerances: another order of operations, number of threads or BLAS changes the last digits. A part
+# has that of its path, else of what is above it, else of "*". Everything that is no float has to be equal.
+CASES = {
+    'case_1': {  # call 4: 2 mutants fail only here; query: 'Nazoba balume mesulu zonana.'
+    },
+    'case_2': {  # call 14: 2 mutants fail only here; runs lines that no other runs; query: text of 70 characters
+    },
+    'case_3': {  # call 22: 1 mutant fails only here; query: text of 56 characters
+    },
+    'case_4': {  # call 30: 1 mutant fails only here; query: 'Pobaki kibame risuta dobave baz…
+    },
+    'case_5': {  # call 41: 12 mutants fail only here; runs lines that no other runs; query: text of 84 characters
+    },
+}
 
 
 def read(node, stem):
@@ -48,9 +55,10 @@ def load(case, stem):
     return {name: read(node, path) for name, node in values.items()}
 
 
-def compare(expected, actual, case, path):
-    """Raise AssertionError where two values differ."""
+def compare(expected, actual, near, case, path):
+    """Raise AssertionError where two values differ. ``near``: the tolerance of what is above, or of all."""
     where = lambda: f"{path}: expected {expected!r}, got {actual!r}"  # noqa: E731
+    rtol, atol = near = CASES[case].get(path, near)
     if type(actual) is not type(expected):  # a number of numpy is a number like Python's
         sides = (expected, actual)
         expected, actual = (x.item() if hasattr(x, "item") and not hasattr(x, "__len__") else x for x in sides)
@@ -59,9 +67,10 @@ def compare(expected, actual, case, path):
     if isinstance(expected, (list, tuple)):
         assert len(actual) == len(expected), where()
         for place, item in enumerate(expected):
-            compare(item, actual[place], case, f"{path}[{place}]")
+            compare(item, actual[place], near, case, f"{path}[{place}]")
         return
-    assert actual == expected, where()
+    near = isinstance(expected, float) and abs(actual - expected) <= atol + rtol * abs(expected) < float("inf")
+    assert actual == expected or near or (actual != actual and expected != expected), where()
 
 
 def check(case):
@@ -69,9 +78,12 @@ def check(case):
     tested = importlib.import_module('packing.select')
     assert Path(tested.__file__).resolve() == ROOT / 'packing/select.py', f"imported from {tested.__file__}"
     inputs, before, outcome = (load(case, stem) for stem in ("inputs", "inputs", "expected"))
-    compare(outcome["value"], tested.select_demonstrations(**inputs), case, "value")
+    near = CASES[case].get("*", (0, 0))
+    compare(outcome["value"], tested.select_demonstrations(**inputs), near, case, "value")
     for name, argument in inputs.items():  # what the call changed, and what it left as it was
-        compare(outcome.get(name, before[name]), argument, case, name)
+        if CASES[case].get(name, near) is not None:
+            changed = name in outcome
+            compare(outcome[name] if changed else before[name], argument, near if changed else (0, 0), case, name)
 
 
 def test_select_demonstrations():
