@@ -104,8 +104,9 @@ def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
     elif node["$"] in ("tensor", "array", "scalar"):
         yield from _of_numbers(node, buffers)
     else:
-        yield "type", describe(dict(node, v=[])) if isinstance(node.get("v"), list) else describe(node)
-        if node["$"] in ("list", "tuple", "set", "frozenset", "dict"):
+        several = node["$"] in ("list", "tuple", "set", "frozenset", "dict")
+        yield "type", node["$"] if several else describe(node)
+        if several:
             yield "size", _amount(len(node["v"]))
 
 
