@@ -38,7 +38,11 @@ FEWEST_EPSILONS = 32.0
 FEWEST_NUMBERS = 8
 """Numbers that have to show how exact a golden is: one alone may be exact by chance."""
 
-USUAL, SIZE, STEP = "usual for its element type", "in proportion to its size", "below the effect of the change"
+USUAL, SIZE, STEP = (
+    "usual for its element type",
+    "in proportion to its size",
+    "below the effect of the change",
+)
 VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
 NARROWED = "the golden is more exact than its element type"
 """Reasons of a tolerance."""
