@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.probe.scenarios import make
+from tests.support import write_files
 
 
 def test_a_target_that_is_never_called(tmp_path: Path) -> None:
@@ -60,4 +61,22 @@ def test_a_killed_recording_keeps_its_complete_calls(tmp_path: Path) -> None:
     assert done.returncode == -9
     assert repository.calls == ["000001", "000002"]
     assert repository.summary["module"] == "pkg.goal"
+    repository.replay().assert_same()
+
+
+def test_a_class_from_a_folder_that_the_driver_added_has_no_name_for_a_test(tmp_path: Path) -> None:
+    """As of a model whose code a hub downloads: `transformers_modules` is importable in this run alone."""
+    write_files(
+        tmp_path / "hub", {"remote_code.py": "class Model:\n    def __init__(self):\n        self.size = 3\n"}
+    )
+    goal = "def width(model):\n    return model.size\n"
+    driver = (
+        f"import sys\nfrom types import SimpleNamespace\nsys.path.append({str(tmp_path / 'hub')!r})\n"
+        "import remote_code\nfrom pkg.goal import width\nwidth(remote_code.Model())\nwidth(SimpleNamespace(size=2))\n"
+    )
+    repository = make(tmp_path, "width", goal, driver)
+    assert repository.record("driver.py").returncode == 0
+    assert len(repository.calls) == 1
+    (reason,) = repository.summary["not_stored"]
+    assert reason["kind"] == "unstorable" and reason["reason"].startswith("model is a remote_code.Model: ")
     repository.replay().assert_same()
