@@ -44,6 +44,8 @@ def main() -> int:
             kills.append(place.kill(verb, choose))
             if not kills[-1].good:
                 print(f"{number}: {kills[-1]}", file=sys.stderr, flush=True)
+            if number % len(verbs) == 0:
+                print(f"{number} of {len(rounds)}", file=sys.stderr, flush=True)
     _print(kills)
     return 0 if all(kill.good for kill in kills) else 1
 

@@ -211,6 +211,7 @@ class Range:
 
     def _fresh(self, folder: Path) -> None:
         task = make_task(folder / "tasks")
+        make_paper(task.root / "small-repo" / "paper.pdf")
         (task.root / "small-repo" / "requirements.txt").write_text("tiny_lmr\n")
         (task.root / "authoring").mkdir()
         task.provenance_path.write_text(json.dumps({"repository": {"commit_date": "2100-12-31T00:00:00Z"}}))
