@@ -56,7 +56,7 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
         if option:
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
             if depth == 0:
-                traits.extend(Trait(path, kind, value) for kind, value in _order(node))
+                traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
         if depth < DEEPEST:
             below = [
                 (path + step, item, depth + 1, option and own) for step, item, own in _named(node, names)
@@ -176,6 +176,20 @@ def _order(node: Any) -> Iterator[Tuple[str, str]]:
     else:
         yield "order", "mixed"
     yield "ties", "with ties" if len(set(items)) < len(items) else "without ties"
+
+
+def _spelling(node: Any) -> Iterator[Tuple[str, str]]:
+    """Yield what an argument's texts have that functions treat in ways of their own: capitals, blanks, nothing."""
+    node = tagged(node)
+    items = node["v"] if isinstance(node, dict) and node["$"] in ("list", "tuple") else [node]
+    if not items or not all(isinstance(item, str) for item in items[:MOST_ORDERED]):
+        return
+    texts = items[:MOST_ORDERED]
+    yield "case", "with capitals" if any(text != text.lower() for text in texts) else "without capitals"
+    odd = any("  " in text or text != text.strip() for text in texts)
+    yield "blanks", "with blanks in a row or at an end" if odd else "with single blanks"
+    if not all(texts):
+        yield "content", "with an empty text"
 
 
 def outcome_trait(raised: Optional[str]) -> Trait:

@@ -92,6 +92,12 @@ def test_the_order_of_numbers_their_ties_and_their_amount_tell_calls_apart() -> 
     assert {1, 2, 3, 4, 5} <= found and len(found) <= 6
 
 
+def test_capitals_blanks_and_empty_texts_tell_calls_apart() -> None:
+    given = [["a b"], ["A b"], ["a  b"], ["", "a"], ["c d"], ["e f"]]
+    found = chosen([call(n, {0}, sentences=texts) for n, texts in enumerate(given, 1)], {})
+    assert {2, 3, 4} <= set(found) and "with capitals" in found[2]
+
+
 def test_a_call_that_raised_and_one_that_drew_random_numbers_are_cases() -> None:
     calls = [call(n, {0}, size=n, x=n + 10) for n in range(1, 9)]
     traits = calls[0].traits

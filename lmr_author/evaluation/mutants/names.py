@@ -109,9 +109,11 @@ def _mapping(node: ast.expr) -> str:
 
 
 def _patterns(name: str) -> Iterator[str]:
-    """Yield the name with each of its words, and the digits at its end, left open."""
+    """Yield what names that are alike have in common: all but one word or the digits at their end, or one word more."""
+    yield name
     if match := re.fullmatch(r"(.*?[^\d_])_?\d+", name):
         yield f"{match[1]}#"
     words = name.split("_")
     for place in range(len(words)) if len(words) > 1 else ():
         yield "_".join([*words[:place], "*", *words[place + 1 :]])
+        yield "_".join([*words[:place], *words[place + 1 :]])
