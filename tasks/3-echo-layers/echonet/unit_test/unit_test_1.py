@@ -4,8 +4,8 @@
 
 Each folder recordings/1/case_N/ holds the inputs of one call and, apart from them, its outcome: what it returned
 or raised, and what it changed. As there is more among them than tensors, arrays and plain containers, lmr_support.py
-beside this file rebuilds the objects, makes the call and compares. Run it from the repository's root, as a script or under
-pytest:
+beside this file rebuilds the objects, makes the call and compares; it is the same in every task. Run the test from the
+repository's root, as a script or under pytest:
 
     PYTHONPATH=$(pwd) python unit_test/unit_test_1.py
 """
@@ -20,33 +20,37 @@ sys.dont_write_bytecode = True
 
 import lmr_support  # noqa: E402
 
-# Tolerances begin with those of torch.testing.assert_close for the least precise element type: another order of operations,
-# number of threads or BLAS changes the last digits. They are in proportion to small and large numbers, and wider where the
-# original itself varied more between runs or in double precision. What is not named has to be equal.
+# Relative and absolute tolerances begin with those of torch.testing.assert_close: another order of operations, number of
+# threads or BLAS changes the last digits. A part is compared as its path says, else as what is above it, else as "*"; what is
+# no float has to be equal.
+EVERYWHERE = {
+    'self': {'kind': 'ignore'},  # not compared: the original changes it by the way
+    '*.grad': {'kind': 'ignore'},  # not compared: .grad of every tensor: .grad is working memory: an implementation may clear or keep it
+}
 CASES = {
-    'case_1': {  # call 1: self.decay: tensor float32[1], requires grad, self.leak: tensor float32[1], requires grad,…
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'self': {'kind': 'ignore'},
+    'case_1': {  # call 1: the only one with self.decay: zeros, self.decay of size one, self.heads=1 and 1 more; …
+        **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
+        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 7e-06},  # the golden is more exact than its element type
+        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.4e-06},  # the golden is more exact than its element type
     },
-    'case_2': {  # call 21: 1 mutant fails only here; self.decay: tensor float32[4], requires grad, self.leak: tensor…
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'self': {'kind': 'ignore'},
+    'case_2': {  # call 21: 1 mutant fails only here; self.decay: tensor float32[4], requires…, self.leak: tensor …
+        **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.1e-06},  # every float that is not named: the golden is more exact than its element type
+        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5e-06},  # the golden is more exact than its element type
+        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.4e-06},  # the golden is more exact than its element type
     },
-    'case_3': {  # call 37: self.decay: tensor float32[4], requires grad, self.leak: tensor float32[4], requires grad…
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'self': {'kind': 'ignore'},
+    'case_3': {  # call 37: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+        **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9e-06},  # every float that is not named: the golden is more exact than its element type
+        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.1e-06},  # the golden is more exact than its element type
+        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
-    'case_4': {  # call 59: the only one with self.gated=True, state=EchoState; 11 mutants fail only here; runs lines…
-        'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},
-        'self': {'kind': 'ignore'},
+    'case_4': {  # call 59: the only one with self.gated=True, self.leak: numbers, state: a EchoState; 10 mutants …
+        **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.8e-06},  # every float that is not named: the golden is more exact than its element type
+        'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 6.9e-06},  # the golden is more exact than its element type
+        'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
 }
 

@@ -1,4 +1,7 @@
-"""Reads recorded calls, makes them and compares their outcomes: copied by lmr-author, for its tests."""
+"""Makes recorded calls again and compares their outcomes, for tests that lmr-author wrote.
+
+Parts of its own probe, unchanged: the same file in every task, which `lmr-author validate` knows.
+"""
 
 from __future__ import annotations
 
@@ -6,74 +9,428 @@ import ast
 import asyncio
 import base64
 import builtins
+import cmath
 import collections
+import contextlib
 import copy
+import copyreg
+import ctypes
+import enum
 import functools
 import importlib
-import importlib.machinery
 import importlib.util
 import inspect
 import json
+import logging
 import math
 import os
 import random
+import re
+import shutil
+import struct
 import sys
+import tempfile
+import time
 import traceback
 import types
+import warnings
 from contextlib import contextmanager
+from pathlib import PurePath
 from types import CodeType
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
-Document: Any = None
-_MAKERS: Any = None
-gradients: Any = None
-unmatched: Any = None
 
+# probe/document.py
+
+FORMAT = "lmr-recording/2"
+MAX_DEPTH = 200
+"""Deepest nesting of a tree; encoder and reader agree on it."""
+
+NODE, NODES, PAIRS, STATE, TEXT, INTS, FLAG, DATA = range(8)
+_ARRAY = {"dtype": TEXT, "shape": INTS, "?data": DATA, "?file": TEXT}
+FIELDS: Dict[str, Dict[str, int]] = {
+    "ref": {},
+    "list": {"v": NODES},
+    "tuple": {"v": NODES},
+    "set": {"v": NODES},
+    "frozenset": {"v": NODES},
+    "dict": {"v": PAIRS},
+    "bytes": {"v": TEXT},
+    "bytearray": {"v": TEXT},
+    "complex": {"v": DATA},
+    "tensor": dict(
+        _ARRAY, **{"?requires_grad": FLAG, "?leaf": FLAG, "?cls": TEXT, "?grad": NODE, "?attrs": STATE}
+    ),
+    "array": dict(_ARRAY, **{"?cls": TEXT}),
+    "scalar": _ARRAY,
+    "objects": {"shape": INTS, "v": NODES},
+    "table": {"columns": NODE, "index": NODE, "v": NODES},
+    "name": {"v": TEXT},
+    "namedtuple": {"cls": TEXT, "v": STATE},
+    "object": {"cls": TEXT, "state": STATE, "?base": NODE},
+    "call": {"call": NODE, "args": NODES, "?state": NODE, "?items": NODES, "?pairs": PAIRS},
+    "make": {"kind": TEXT, "args": NODES},
+    "fixture": {"v": TEXT},
+    "omitted": {},
+}
+"""Tag → its fields and what each holds; ``?`` marks one that may be absent."""
+
+NPY_TYPES = {
+    "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
+    "int64": "<i8", "uint64": "<u8", "float16": "<f2", "float32": "<f4", "float64": "<f8", "complex64": "<c8",
+    "complex128": "<c16", "bfloat16": "<i2",
+}  # fmt: skip
+"""Element type → its ``.npy`` type. bfloat16, which numpy lacks, is stored as the integers with the same bits."""
+
+
+class BadDocument(Exception):
+    """A damaged recording, or none at all: the only error that reading one raises."""
+
+
+class Buffer(NamedTuple):
+    """Numbers of one type, little-endian and in C order. ``descr``: their type as ``.npy`` files have it."""
+
+    descr: str
+    shape: Tuple[int, ...]
+    data: bytes
+
+
+class Omitted(NamedTuple):
+    """A part that was left out of an object's state: where, what it was, what to do about it."""
+
+    path: str
+    type: str
+    advice: str
+
+
+class Document:
+    """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
+
+    def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Omitted, ...] = ()) -> None:
+        self.tree = tree
+        self.buffers = buffers
+        self.omitted = omitted
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all buffers together."""
+        return sum(len(buffer.data) for buffer in self.buffers.values())
+
+
+def tagged(node: Any) -> Any:
+    """Return the tagged node that a list or plain object abbreviates; any other node as it is."""
+    if isinstance(node, list):
+        return {"$": "list", "v": node}
+    if isinstance(node, dict) and "$" not in node:
+        return {"$": "dict", "v": [[key, item] for key, item in node.items()]}
+    return node
+
+
+def join(path: str, step: str) -> str:
+    """Return a path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
+    if path:
+        return path + step
+    return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
+
+
+def key_text(key: Any, place: int) -> str:
+    """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
+    return (
+        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
+    )
+
+
+def parts(node: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
+    node = tagged(node)
+    for field, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
+        name = field.lstrip("?")
+        if name not in node:
+            continue
+        value = node[name]
+        if kind == NODE:
+            yield "" if name == "base" else "." + name, value
+        elif kind == NODES:
+            for place, item in enumerate(value):
+                yield "[%d]" % place, item
+        elif kind == PAIRS:
+            for place, (key, item) in enumerate(value):
+                if isinstance(key, (dict, list)):
+                    yield "<key %d>" % place, key
+                yield key_text(key, place), item
+        elif kind == STATE:
+            for attribute, item in value.items():
+                yield "." + attribute, item
+
+
+def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield every node once, as (path, node), in recording order; references are not followed."""
+    stack: List[Tuple[str, Any]] = [("", tree)]
+    while stack:
+        path, node = stack.pop()
+        yield path, node
+        if isinstance(node, (dict, list)):
+            below = [(join(path, step) if step else path, item) for step, item in parts(node)]
+            stack.extend(reversed(below))
+
+
+def by_id(tree: Any) -> Dict[int, Any]:
+    """Return the nodes that references name, by their ids."""
+    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
+    return {node["id"]: node for node in nodes if "id" in node}
+
+
+def dump(document: Document, folder: str, stem: str) -> None:
+    """Write ``<stem>.json`` and, for each large array, ``<stem>.<n>.npy``."""
+    base = os.path.join(str(folder), stem)
+    for name, buffer in document.buffers.items():
+        with open("%s.%s.npy" % (base, name), "wb") as file:
+            file.write(write_npy(buffer))
+    header = {"format": FORMAT, "omitted": [list(item) for item in document.omitted], "values": document.tree}
+    with open(base + ".json", "w", encoding="ascii") as text:
+        text.write(pretty(header) + "\n")
+
+
+def pretty(value: Any, indent: str = "") -> str:
+    """Format JSON for people: whatever fits into a line is one line."""
+    text = json.dumps(value)
+    if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
+        return text
+    inner = indent + " "
+    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+        # Lines are broken between items only: a blank inside of a text stays what it is.
+        rows, row = [], inner
+        for item in value:
+            word = json.dumps(item) + ", "
+            if len(row) + len(word) > 110 and row != inner:
+                rows.append(row)
+                row = inner
+            row += word
+        return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
+    if isinstance(value, list):
+        lines = [inner + pretty(item, inner) for item in value]
+    else:
+        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(item, inner)) for key, item in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
+
+
+def read_file(path: str) -> bytes:
+    """Return a file's bytes. Raises BadDocument."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise BadDocument("cannot read %s: %s" % (os.path.basename(path), error.strerror)) from error
+
+
+def read(folder: str, stem: str) -> Document:
+    """Read a document that :func:`dump` wrote; :func:`.checking.load` checks it, too. Raises BadDocument."""
+    base = os.path.join(str(folder), stem)
+    header = parse_json(read_file(base + ".json"))
+    if header.get("format") != FORMAT:
+        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
+    buffers = {}
+    try:
+        for _, node in walk(header.get("values")):
+            if isinstance(node, dict) and "$" in node and "file" in node:
+                name = node["file"]
+                if not (isinstance(name, str) and name.isdigit()):
+                    raise BadDocument("not the name of a file: %.60r" % (name,))
+                buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
+        omitted = tuple(Omitted(*item) for item in header["omitted"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadDocument("not a tree: %s" % error) from error
+    return Document(header.get("values"), buffers, omitted)
+
+
+def parse_json(data: bytes) -> Dict[str, Any]:
+    """Parse a JSON object. Raises BadDocument."""
+    try:
+        header = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadDocument("not JSON: %s" % error) from error
+    if not isinstance(header, dict):
+        raise BadDocument("no JSON object")
+    return header
+
+
+def write_npy(buffer: Buffer) -> bytes:
+    """Return the bytes of a ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
+    text = "{'descr': %r, 'fortran_order': False, 'shape': %r, }" % (buffer.descr, tuple(buffer.shape))
+    raw = text.encode("latin1")
+    raw += b" " * (-(len(raw) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + buffer.data
+
+
+def read_npy(data: bytes) -> Buffer:
+    """Read a ``.npy`` file as :func:`write_npy` makes it. Raises BadDocument."""
+    size = struct.unpack("<H", data[8:10])[0] if data[:8] == b"\x93NUMPY\x01\x00" and len(data) > 10 else -1
+    if not 0 <= size <= len(data) - 10:
+        raise BadDocument("not a .npy file")
+    try:
+        header = ast.literal_eval(data[10 : 10 + size].decode("latin1").strip())
+        descr, shape, fortran = header["descr"], tuple(header["shape"]), header["fortran_order"]
+    except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
+        raise BadDocument("not a .npy header") from error
+    if fortran is not False or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
+        raise BadDocument("a .npy file that is not in C order")
+    return Buffer(str(descr), shape, data[10 + size :])
+
+
+# probe/objects.py
 
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
 """The module that stands in for ``__main__`` when a script's function is replayed."""
 
+HELPERS = "unit_test"
+"""The package that the annotator's files are imported from, wherever they lie."""
+
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
+_TRANSPARENT = (object, *CONTENT, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
+_HOMES = (
+    "builtins", "torch", "torch.nn.functional", "torch.special", "torch.linalg", "numpy", "math", "typing",
+)  # fmt: skip
+"""Modules that have functions and singletons which do not know where they are from."""
+
 aliases: Dict[str, str] = {}
 """Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
+hidden: Set[str] = set()
+"""Modules whose classes and functions cannot be found again: a driver outside the repository."""
+
+
+first_path: Optional[List[str]] = None
+"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
+_importable: Dict[str, bool] = {}
+
 
 def load_file(name: str, path: str, register: bool = False) -> Any:
-    """Import a file by its path. Raises whatever importing it raises."""
+    """Import a file by its path. Raises whatever importing it raises.
+
+    Args:
+        register: list the module in ``sys.modules``, so that its classes can be found by name.
+    """
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
     module = importlib.util.module_from_spec(spec)
     if register:
         sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if register:
+            del sys.modules[name]
+        raise
     return module
 
-def resolve(name: str, load: bool) -> Any:
-    """Return the object named ``module:qualname``. Raises LookupError."""
+
+def load_helper(path: str) -> Any:
+    """Import one of the annotator's files by the name that a driver has for it, ``unit_test.fixtures``, and only once.
+
+    Raises whatever importing it raises.
+    """
+    path = os.path.realpath(str(path))
+    folder, file = os.path.split(path)
+    stem = os.path.splitext(file)[0]
+    name = "%s.%s" % (HELPERS, stem)
+    loaded = sys.modules.get(name)
+    if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
+        return loaded
+    package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
+    places = list(getattr(package, "__path__", ()))
+    if folder not in places:
+        package.__path__ = [folder, *places]
+    module = load_file(name, path, register=True)
+    setattr(package, stem, module)
+    return module
+
+
+def resolve(name: str) -> Any:
+    """Return the object named ``module:qualname``; imports the module: only ever inside the environment.
+
+    Raises LookupError.
+    """
     module_name, _, qualname = name.partition(":")
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
-    for running, recorded in aliases.items():
-        if recorded == module_name and running in sys.modules:
-            module_name = running
-    found: Any = sys.modules.get(module_name)
-    if found is None and load:
-        try:
-            found = importlib.import_module(module_name)
-        except Exception as error:
-            problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
-            raise LookupError(problem) from error
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:
+        problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
+        raise LookupError(problem) from error
     for part in qualname.split(".") if qualname else ():
-        # getattr would make a lazy module import things that the recorded command never needed.
-        lazy = isinstance(found, types.ModuleType) and not load
-        found = vars(found).get(part) if lazy else getattr(found, part, None)
+        found = getattr(found, part, None)
     if found is None:
         raise LookupError("there is no %s" % name)
     return found
 
+
+def recorded_module(name: str) -> str:
+    """Return the name by which a module is recorded."""
+    return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
+
+
+def is_importable(home: str) -> bool:
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository."""
+    place = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(place, str):
+        return True
+    top = home.partition(".")[0]
+    if top not in _importable:
+        inside = os.path.realpath(place).startswith(first_path[0] + os.sep)
+        later, sys.path[:] = list(sys.path), first_path
+        try:
+            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            _importable[top] = inside or any(find(top, None) is not None for find in finders)
+        except Exception:  # a finder of the repository's own
+            _importable[top] = True
+        finally:
+            sys.path[:] = later
+    return _importable[top]
+
+
+def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
+    """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
+    qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(qualname, str) or "<" in qualname:
+        return None
+    homes = [
+        home for home in (getattr(value, "__module__", None), type(value).__module__) if isinstance(home, str)
+    ]
+    if not isinstance(value, (type, types.FunctionType)):
+        homes += _HOMES
+    for home in filter(is_importable, homes):
+        for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
+            found: Any = sys.modules.get(home) if home not in hidden else None
+            for part in last.split("."):
+                # getattr would make a lazy module import things that the recorded command never needed.
+                module = isinstance(found, types.ModuleType)
+                found = vars(found).get(part) if module else getattr(found, part, None)
+            if found is value or (isinstance(found, types.BuiltinMethodType) and found == value):
+                return "%s:%s" % (recorded_module(home), last)
+    return None
+
+
+def is_plain(cls: type) -> bool:
+    """Tell whether an object of this class is its ``__dict__``, slots and container content, and no more.
+
+    Others have state that only their own C code sees: those are stored by what ``__reduce_ex__`` says.
+    """
+    for base in cls.__mro__:
+        if base in _TRANSPARENT:
+            continue
+        if not base.__flags__ & HEAP_TYPE:
+            return False
+        if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
+            return False
+    return True
+
+
 def content_type(cls: type) -> Optional[type]:
     """Return the built-in container or scalar that a class derives from, if any."""
     return next((base for base in cls.__mro__ if base in CONTENT), None)
+
 
 def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
     """Yield an object's attributes as (name, value): its ``__dict__``, then its slots."""
@@ -88,6 +445,7 @@ def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
         except AttributeError:  # declared, and not set
             continue
 
+
 def _slots(cls: type) -> List[Tuple[str, Any]]:
     return [
         (name, member)
@@ -95,6 +453,7 @@ def _slots(cls: type) -> List[Tuple[str, Any]]:
         for name, member in vars(base).items()
         if isinstance(member, types.MemberDescriptorType) and base.__flags__ & HEAP_TYPE
     ]
+
 
 def set_state(value: Any, state: Dict[str, Any]) -> None:
     """Put attributes back, past any ``__setattr__`` of the class."""
@@ -104,6 +463,7 @@ def set_state(value: Any, state: Dict[str, Any]) -> None:
             object.__setattr__(value, name, item)
         else:
             object.__getattribute__(value, "__dict__")[name] = item
+
 
 def new_object(cls: type, content: Any) -> Any:
     """Make an object of ``cls`` without its ``__init__``; ``content`` for a class derived from a built-in one."""
@@ -115,6 +475,7 @@ def new_object(cls: type, content: Any) -> Any:
         if issubclass(cls, home):
             return home.__new__(cls)
     return (base or object).__new__(cls)
+
 
 def fill_object(value: Any, content: Any) -> None:
     """Put the items of a container-derived object back, past any override of its class."""
@@ -129,130 +490,65 @@ def fill_object(value: Any, content: Any) -> None:
     elif isinstance(value, bytearray):
         bytearray.extend(value, content)
 
-class OmittedPart:
-    """Takes the place of a part that was not recorded, and says so whenever it is used."""
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        self()
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("this part of an object was not recorded (see 'omitted' in its recording)")
 
-class Decoder:
-    """Rebuilds one document. ``build``: fixture's name → its object."""
-    def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
-        self.buffers, self.build = document.buffers, build
-        self.known: Dict[int, Any] = {}
-    def node(self, node: Any) -> Any:
-        """Return the value of a node."""
-        if isinstance(node, list):
-            return [self.node(item) for item in node]
-        if not isinstance(node, dict):
-            return node
-        if "$" not in node:
-            return {key: self.node(item) for key, item in node.items()}
-        if node["$"] == "ref":
-            return self.known[node["id"]]
-        simple = _SIMPLE.get(node["$"])
-        return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
-    def _remember(self, node: Dict[str, Any], value: Any) -> Any:
-        """Note the value of a node for references to it, which may lie inside of the node itself."""
-        if "id" in node:
-            self.known[node["id"]] = value
-        return value
-    def _class(self, node: Dict[str, Any]) -> Any:
-        found = resolve(node["cls"], load=True)
-        if not isinstance(found, type):
-            raise TypeError("%s is no class" % node["cls"])
-        return found
-    def _array(self, node: Dict[str, Any]) -> Any:
-        import numpy
-        kind = node["dtype"]
-        dtype = numpy.dtype(ast.literal_eval(kind) if kind.startswith("[") else kind)
-        if dtype.hasobject:
-            raise ValueError("an array of objects as raw data")
-        shape = tuple(node["shape"])
-        if "data" in node:
-            value = numpy.array(node["data"], dtype).reshape(shape)
-        elif dtype.itemsize and self.buffers[node["file"]].data:
-            value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
-        else:
-            value = numpy.zeros(shape, dtype)
-        return value.view(getattr(numpy, node["cls"])) if node.get("cls") in ("matrix", "recarray") else value
-    def _object(self, node: Dict[str, Any]) -> Any:
-        cls = self._class(node)
-        if content_type(cls) in (None, dict, list, set, bytearray):
-            value = self._remember(node, new_object(cls, None))
-            if "base" in node:
-                fill_object(value, self.node(node["base"]))
-        else:
-            value = self._remember(node, new_object(cls, self.node(node["base"])))
-        state = {name: self.node(item) for name, item in node["state"].items()}
-        if isinstance(value, collections.defaultdict):
-            value.default_factory = state.pop("default_factory", None)
-        set_state(value, state)
-        return value
-
-def _generator(state: Any) -> Any:
-    result = importlib.import_module("torch").Generator(device="cpu")
-    result.set_state(state)
-    return result
-
-def _pandas(kind: str, values: Any, *args: Any) -> Any:
-    pandas: Any = importlib.import_module("pandas")
-    if kind == "series":
-        return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
-    if kind == "index":
-        return pandas.Index(values, dtype=values.dtype, name=args[0])
-    if kind == "categorical":
-        return pandas.Categorical.from_codes(values, categories=args[0], ordered=args[1])
-    return pandas.array(values, dtype=args[0])
-
-_SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
-    "tuple": lambda decoder, node: tuple(decoder.node(node["v"])),
-    "frozenset": lambda decoder, node: frozenset(decoder.node(node["v"])),
-    "bytes": lambda decoder, node: base64.b64decode(node["v"], validate=True),
-    "bytearray": lambda decoder, node: bytearray(base64.b64decode(node["v"], validate=True)),
-    "complex": lambda decoder, node: complex(*node["v"]),
-    "omitted": lambda decoder, node: OmittedPart(),
-    "name": lambda decoder, node: resolve(node["v"], load=True),
-    "scalar": lambda decoder, node: decoder._array(node)[()],
-    "make": lambda decoder, node: _MAKERS[node["kind"]](*decoder.node(node["args"])),
-}
-_MAKERS: Dict[str, Callable[..., Any]] = {
-    "generator": _generator,
-    "factory": lambda made: lambda: copy.deepcopy(made),
-    **{kind: functools.partial(_pandas, kind) for kind in ("series", "index", "categorical", "column")},
-}
+# probe/calling.py
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
-GRADIENTS, ITEMS = "@gradients", "@items"
+GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
+GRAD = "@grad "
+"""Begins the name of an argument of which the call changed nothing but ``.grad`` of tensors."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
+DEEPEST = 8
+"""Nesting of containers below which no tensor is looked for."""
+
 
 class Setting(NamedTuple):
     """The parts of recorded inputs that are neither arguments nor free variables."""
+
     modes: Optional[Dict[str, Any]]
     states: Dict[str, Any]
     gradients: bool
     most: int
+    files: Optional[List[str]]
+
 
 def take_setting(inputs: Dict[str, Any]) -> Setting:
     """Remove the setting of a call from its inputs, and return it."""
     modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
-    return Setting(modes, states, inputs.pop(GRADIENTS, False) is True, inputs.pop(ITEMS, ITEM_LIMIT))
+    return Setting(
+        modes,
+        states,
+        inputs.pop(GRADIENTS, False) is True,
+        inputs.pop(ITEMS, ITEM_LIMIT),
+        inputs.pop(FILES, None),
+    )
+
 
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
     """Return the free variables among some inputs, by their own names."""
     return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
 
+
+def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
+    """Return those of some globals that are set, as ``{"@global args": value}``."""
+    space = inspect.unwrap(function).__globals__
+    return {GLOBAL + name: space[name] for name in names if name in space}
+
+
 def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
     """Set the globals among some inputs in the module of a function."""
     space = inspect.unwrap(function).__globals__
     space.update({name[len(GLOBAL) :]: item for name, item in inputs.items() if name.startswith(GLOBAL)})
+
+
+def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    """Return arguments by parameter name, in order; no defaults. Raises TypeError as the call would."""
+    return dict(inspect.signature(function).bind(*args, **kwargs).arguments)
+
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
     """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
@@ -267,6 +563,7 @@ def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[
             bound.arguments[name] = arguments[name]
     return bound.args, bound.kwargs
 
+
 def closure(function: Any) -> Dict[str, Any]:
     """Return free variables of a function as ``{"@closure x": value}``, without itself and those not bound yet."""
     function = inspect.unwrap(function)
@@ -279,11 +576,17 @@ def closure(function: Any) -> Dict[str, Any]:
             continue
     return found
 
+
 def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
-    """Call a function of any kind to its end, and return what it returned or yielded. Raises what it raises."""
+    """Call a function of any kind to its end, and return what it returned or yielded. Raises what it raises.
+
+    Args:
+        most: items taken of a generator at most.
+        keep: copies an item before the generator goes on.
+    """
     value = function(*args, **kwargs)
     if inspect.iscoroutine(value):
-        value = asyncio.run(_finished(value))
+        value = asyncio.run(value)
     if not inspect.isgenerator(value):
         return {VALUE: value}
     items: List[Any] = []
@@ -294,8 +597,16 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
             return {VALUE: items, EXHAUSTED: True, RETURNED: stop.value}
     return {VALUE: items, EXHAUSTED: False}
 
-async def _finished(value: Any) -> Any:
-    return await value
+
+def mode() -> Dict[str, Any]:
+    """Return torch's modes that change what a call does, where they are not the usual ones."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "get_default_dtype"):
+        return {}
+    found = {"grad": torch.is_grad_enabled(), "dtype": str(torch.get_default_dtype()).rpartition(".")[2]}
+    usual = {"grad": True, "dtype": "float32"}
+    return {name: value for name, value in found.items() if value != usual[name]}
+
 
 @contextmanager
 def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
@@ -304,6 +615,7 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
         yield
         return
     import torch
+
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
@@ -313,6 +625,20 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
 
+
+def random_states() -> Dict[str, Any]:
+    """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
+    states: Dict[str, Any] = {"python": random.getstate()}
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and hasattr(numpy, "random"):
+        kind, keys, position, has_gauss, gauss = numpy.random.get_state()
+        states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        state = torch.get_rng_state()
+        states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
+    return states
+
+
 def restore_random(states: Dict[str, Any]) -> None:
     """Put states back, and seed the generators that have none."""
     random.seed(0)
@@ -320,6 +646,7 @@ def restore_random(states: Dict[str, Any]) -> None:
         random.setstate(states["python"])
     if "numpy" in states or "numpy" in sys.modules:
         import numpy
+
         numpy.random.seed(0)
         if "numpy" in states:
             kind, keys, position, has_gauss, gauss = states["numpy"]
@@ -327,51 +654,1741 @@ def restore_random(states: Dict[str, Any]) -> None:
             numpy.random.set_state((kind, array, position, has_gauss, gauss))
     if "torch" in states:
         import torch as loaded
+
         loaded.set_rng_state(loaded.tensor(list(states["torch"]), dtype=loaded.uint8))
     elif "torch" in sys.modules:
         # torch.manual_seed would queue seeds for every device, with a stack trace each: slow, and not needed.
         torch = sys.modules["torch"]
         getattr(torch, "default_generator", torch).manual_seed(0)
 
+
 def type_name(error: BaseException) -> str:
     """Return the class of an exception: ``ValueError``, or ``module.Class`` for one that is not built in."""
     cls = type(error)
     return cls.__qualname__ if cls.__module__ == "builtins" else "%s.%s" % (cls.__module__, cls.__qualname__)
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
+    """Return path of each input that requires a gradient and that the result depends on → its gradient.
+
+    The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
+    alike: the plain sum of a softmax does not depend on anything. It stops at the inputs, also where one was computed
+    from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
+    Raises what autograd raises.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return {}
+    results = [item for _, item in _tensors(torch, {"": value})]
+    wanted = list(_tensors(torch, inputs))
+    if not results or not wanted:
+        return {}
+    found: Dict[str, Any] = {}
+
+    def stop(path: str) -> Callable[[Any], Any]:
+        def hook(gradient: Any) -> Any:
+            found[path] = gradient.clone()
+            return torch.zeros_like(gradient)
+
+        return hook
+
+    with torch.enable_grad():
+        total = sum((item * _weights(torch, item)).sum() for item in results)
+        hooks = [item.register_hook(stop(path)) for path, item in wanted]
+        try:
+            torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
+        finally:
+            for handle in hooks:
+                handle.remove()
+    return {path: found[path] for path, _ in wanted if path in found}
+
+
+def _weights(torch: Any, tensor: Any) -> Any:
+    """Return numbers between -1 and 1, one for each element, the same ones each time."""
+    places = torch.arange(tensor.numel(), dtype=torch.float64)
+    return torch.cos(1.7 * places + 0.3).reshape(tensor.shape).to(tensor)
+
+
+def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
+    seen: Set[int] = set()
+    waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
+    while waiting:
+        path, item, depth = waiting.pop()
+        if id(item) in seen or depth > DEEPEST or isinstance(item, (str, bytes, int, float)):
+            continue
+        seen.add(id(item))
+        if isinstance(item, torch.Tensor):
+            if item.requires_grad and item.is_floating_point():
+                yield path, item
+            continue
+        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, item)))
+
+
+def _steps(torch: Any, value: Any) -> List[Tuple[str, Any]]:
+    if isinstance(value, torch.nn.Module):
+        return [("." + name, parameter) for name, parameter in value.named_parameters()]
+    if isinstance(value, dict):
+        return [("[%r]" % (key,), item) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [("[%d]" % place, item) for place, item in enumerate(value)]
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(value, type) or not isinstance(attributes, dict) or callable(value):
+        return []
+    return [("." + name, item) for name, item in attributes.items()]
+
+
+# probe/decoding.py
+
+class OmittedPart:
+    """Takes the place of a part that was not recorded, and says so whenever it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        self()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("this part of an object was not recorded (see 'omitted' in its recording)")
+
+
+class Decoder:
+    """Rebuilds one document. ``build``: fixture's name → its object."""
+
+    def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
+        self.buffers, self.build = document.buffers, build
+        self.known: Dict[int, Any] = {}
+
+    def node(self, node: Any) -> Any:
+        """Return the value of a node."""
+        if isinstance(node, list):
+            return [self.node(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$" not in node:
+            return {key: self.node(item) for key, item in node.items()}
+        if node["$"] == "ref":
+            return self.known[node["id"]]
+        simple = _SIMPLE.get(node["$"])
+        return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
+
+    def _remember(self, node: Dict[str, Any], value: Any) -> Any:
+        """Note the value of a node for references to it, which may lie inside of the node itself."""
+        if "id" in node:
+            self.known[node["id"]] = value
+        return value
+
+    def _list(self, node: Dict[str, Any]) -> Any:
+        value: List[Any] = self._remember(node, [])
+        value.extend(self.node(item) for item in node["v"])
+        return value
+
+    def _dict(self, node: Dict[str, Any]) -> Any:
+        value: Dict[Any, Any] = self._remember(node, {})
+        for key, item in node["v"]:
+            name = self.node(key)
+            value[name] = self.node(item)
+        return value
+
+    def _set(self, node: Dict[str, Any]) -> Any:
+        value: Any = self._remember(node, set())
+        value.update(self.node(node["v"]))
+        return value
+
+    def _fixture(self, node: Dict[str, Any]) -> Any:
+        if self.build is None:
+            raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+        return self.build(node["v"])
+
+    def _class(self, node: Dict[str, Any]) -> Any:
+        found = resolve(node["cls"])
+        if not isinstance(found, type):
+            raise TypeError("%s is no class" % node["cls"])
+        return found
+
+    def _tensor(self, node: Dict[str, Any]) -> Any:
+        import torch
+
+        dtype, shape = getattr(torch, node["dtype"]), tuple(node["shape"])
+        if "data" in node:
+            value = torch.tensor(node["data"], dtype=dtype).reshape(shape)
+        else:
+            data = self.buffers[node["file"]].data
+            value = torch.empty(shape, dtype=dtype)
+            if len(data) != value.numel() * value.element_size():
+                raise ValueError("%d bytes for a tensor of %s" % (len(data), node["shape"]))
+            ctypes.memmove(value.data_ptr(), data, len(data))
+        needs = node.get("requires_grad", False)
+        if "cls" in node and issubclass(self._class(node), torch.nn.Parameter):
+            value = torch.Tensor._make_subclass(self._class(node), value, needs)
+        else:
+            value = value.as_subclass(self._class(node)) if "cls" in node else value
+            value = value.requires_grad_() if needs else value
+        value = self._remember(node, value if node.get("leaf", True) else value.clone())
+        if "grad" in node:
+            value.grad = self.node(node["grad"])
+        for name, item in node.get("attrs", {}).items():
+            value.__dict__[name] = self.node(item)
+        return value
+
+    def _array(self, node: Dict[str, Any]) -> Any:
+        import numpy
+
+        dtype = numpy.dtype(node["dtype"])
+        if dtype.hasobject:
+            raise ValueError("an array of objects as raw data")
+        shape = tuple(node["shape"])
+        if "data" in node:
+            value = numpy.array(node["data"], dtype).reshape(shape)
+        elif dtype.itemsize and self.buffers[node["file"]].data:
+            value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
+        else:
+            value = numpy.zeros(shape, dtype)
+        return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
+
+    def _objects(self, node: Dict[str, Any]) -> Any:
+        import numpy
+
+        value = self._remember(node, numpy.empty(tuple(node["shape"]), dtype=object))
+        for place, item in enumerate(self.node(node["v"])):
+            value.reshape(-1)[place] = item
+        return value
+
+    def _table(self, node: Dict[str, Any]) -> Any:
+        import pandas
+
+        index, columns = self.node(node["index"]), self.node(node["columns"])
+        made = [_pandas("series", self.node(item), index, None) for item in node["v"]]
+        table = pandas.DataFrame(dict(enumerate(made)), index=index)
+        table.columns = columns
+        return table
+
+    def _namedtuple(self, node: Dict[str, Any]) -> Any:
+        return self._class(node)._make([self.node(item) for item in node["v"].values()])
+
+    def _object(self, node: Dict[str, Any]) -> Any:
+        cls = self._class(node)
+        if content_type(cls) in (None, dict, list, set, bytearray):
+            value = self._remember(node, new_object(cls, None))
+            if "base" in node:
+                fill_object(value, self.node(node["base"]))
+        else:
+            value = self._remember(node, new_object(cls, self.node(node["base"])))
+        state = {name: self.node(item) for name, item in node["state"].items()}
+        if isinstance(value, collections.defaultdict):
+            value.default_factory = state.pop("default_factory", None)
+        set_state(value, state)
+        return value
+
+    def _call(self, node: Dict[str, Any]) -> Any:
+        value = self._remember(node, self.node(node["call"])(*[self.node(item) for item in node["args"]]))
+        state = self.node(node.get("state"))
+        if state is not None and hasattr(value, "__setstate__"):
+            value.__setstate__(state)
+        elif state is not None:
+            attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+            set_state(value, dict(attributes or {}, **(slots or {})))
+        for item in node.get("items", ()):
+            value.append(self.node(item))
+        for key, item in node.get("pairs", ()):
+            value[self.node(key)] = self.node(item)
+        return value
+
+
+def _generator(state: Any) -> Any:
+    result = importlib.import_module("torch").Generator(device="cpu")
+    result.set_state(state)
+    return result
+
+
+def _pandas(kind: str, values: Any, *args: Any) -> Any:
+    pandas: Any = importlib.import_module("pandas")
+    if kind == "series":
+        return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
+    if kind == "index":
+        return pandas.Index(values, dtype=values.dtype, name=args[0])
+    if kind == "categorical":
+        return pandas.Categorical.from_codes(values, categories=args[0], ordered=args[1])
+    return pandas.array(values, dtype=args[0])
+
+
+_SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
+    "tuple": lambda decoder, node: tuple(decoder.node(node["v"])),
+    "frozenset": lambda decoder, node: frozenset(decoder.node(node["v"])),
+    "bytes": lambda decoder, node: base64.b64decode(node["v"], validate=True),
+    "bytearray": lambda decoder, node: bytearray(base64.b64decode(node["v"], validate=True)),
+    "complex": lambda decoder, node: complex(*node["v"]),
+    "omitted": lambda decoder, node: OmittedPart(),
+    "name": lambda decoder, node: resolve(node["v"]),
+    "scalar": lambda decoder, node: decoder._array(node)[()],
+    "make": lambda decoder, node: _MAKERS[node["kind"]](*decoder.node(node["args"])),
+}
+_MAKERS: Dict[str, Callable[..., Any]] = {
+    "generator": _generator,
+    "factory": lambda made: lambda: copy.deepcopy(made),
+    "series": functools.partial(_pandas, "series"),
+    "index": functools.partial(_pandas, "index"),
+    "categorical": functools.partial(_pandas, "categorical"),
+    "column": functools.partial(_pandas, "column"),
+}
+
+
+def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:
+    """Rebuild the value of a document; imports the classes it names. Raises BadDocument.
+
+    Args:
+        build: fixture's name → its object.
+    """
+    try:
+        return Decoder(document, build).node(document.tree)
+    except RecursionError as error:
+        raise BadDocument("nested too deeply") from error
+    except Exception as error:
+        raise BadDocument("%s: %s" % (type(error).__name__, error)) from error
+
+
+# probe/encoding.py
+
+DEFAULT_LIMIT = 256 * 1024 * 1024
+"""Largest document by default (bytes)."""
+MOST_INLINE = 200
+"""Largest array (elements) that is written into the tree, for people to read; larger ones get a file of their own."""
+ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
+LOCAL = "it has no importable name; define it at the top level of a module of the repository"
+_NODE_BYTES = 6
+"""Size of a container's item as text, about, beside its own data."""
+_PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
+"""The first two steps of a path: an argument and its attribute or item."""
+_REBUILT = (collections.defaultdict, collections.OrderedDict, functools.partial)
+"""Classes that are rebuilt as they ask for; an object of a class derived from them is its attributes and content."""
+_INLINE = (
+    "bool", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+)  # fmt: skip
+"""Element types whose numbers JSON can hold."""
+
+
+class Unstorable(Exception):
+    """Values that cannot be stored: ``problems`` are (path, type, advice)."""
+
+    def __init__(self, problems: Iterable[Omitted]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join("%s: cannot store a %s (%s)" % problem for problem in self.problems))
+
+
+class TooLarge(Exception):
+    """A value over the size limit. ``path`` is its largest part; sizes in bytes."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        self.path, self.size, self.limit = path, size, limit
+        super().__init__("%s: %d bytes, more than the limit of %d" % (path or "value", size, limit))
+
+
+def encode(
+    value: Any,
+    limit: int = DEFAULT_LIMIT,
+    skip: Iterable[str] = (),
+    stands_in: Optional[Callable[[Any, str], Optional[str]]] = None,
+) -> Document:
+    """Copy a value into a document.
+
+    Args:
+        limit: largest size of the result, in bytes.
+        skip: paths of attributes to leave out (they are listed in ``omitted``).
+        stands_in: object and path → the fixture that is recorded in its place, or None.
+
+    Paths start at the value: item ``loss`` of a dictionary is ``loss``, its second item ``loss[1]``. A part that cannot
+    be stored is left out when it is an object's attribute (see ``omitted``); otherwise raises Unstorable with all such
+    parts. Raises TooLarge before large data are copied.
+    """
+    return _Encoder(limit, skip, stands_in).run(value)
+
+
+class _Encoder:
+    def __init__(
+        self, limit: int, skip: Iterable[str], stands_in: Optional[Callable[[Any, str], Optional[str]]]
+    ) -> None:
+        self.limit, self.skip, self.stands_in = limit, frozenset(skip), stands_in
+        self.omitted: List[Omitted] = []
+        self.problems: List[Omitted] = []
+        self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
+        self.known: Dict[int, Tuple[Dict[str, Any], Any]] = {}
+        """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
+        self.ids = self.depth = self.inside = self.size = 0
+        self.sizes: Dict[str, int] = {}
+
+    def run(self, value: Any) -> Document:
+        try:
+            tree = self.node(value, "")
+        except RecursionError:
+            self.problems.append(Omitted("", type(value).__name__, "it is nested too deeply"))
+        if self.problems:
+            raise Unstorable(self.problems)
+        if self.size > self.limit:
+            largest = max(self.sizes, key=lambda part: self.sizes[part]) if self.sizes else ""
+            raise TooLarge(largest, self.sizes.get(largest, self.size), self.limit)
+        buffers: Dict[str, Buffer] = {}
+        for node, copied in self.buffers:
+            node["file"] = str(len(buffers))
+            buffers[node["file"]] = copied()
+        return Document(_abbreviated(tree), buffers, tuple(self.omitted))
+
+    def grow(self, path: str, size: int) -> None:
+        """Count bytes of a part, so that the largest argument or attribute can be named."""
+        self.size += size
+        if size >= 1024:
+            part = _PART.match(path).group()  # type: ignore[union-attr]
+            self.sizes[part] = self.sizes.get(part, 0) + size
+
+    def problem(self, path: str, value: Any, advice: str) -> Dict[str, Any]:
+        """Note a part that cannot be stored; inside an object it is only left out."""
+        kind = type(value)
+        prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
+        found = self.omitted if self.inside else self.problems
+        found.append(Omitted(path, prefix + kind.__qualname__, advice))
+        self.known.pop(id(value), None)  # its node is in no tree: nothing may refer to it
+        return {"$": "omitted"}
+
+    def node(self, value: Any, path: str) -> Any:
+        """Return the node of a value."""
+        kind = type(value)
+        if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 4096):
+            return value
+        if kind is str:
+            self.grow(path, len(value))
+            return value
+        fixture = self.stands_in(value, path) if self.stands_in is not None else None
+        if fixture is not None:
+            return {"$": "fixture", "v": fixture}
+        known = self.known.get(id(value))
+        if known is not None:
+            first = known[0]
+            if "id" not in first:
+                first["id"] = self.ids
+                self.ids += 1
+            return {"$": "ref", "id": first["id"]}
+        if path in self.skip:
+            return self.problem(path, value, "it is too large; the function does not name it")
+        if self.depth >= MAX_DEPTH // 2 or self.size > 4 * self.limit:
+            return self.problem(path, value, "it is nested too deeply, or has too many parts")
+        self.depth += 1
+        try:
+            return self.compound(value, kind, path)
+        except RecursionError:
+            raise
+        except Exception as error:
+            return self.problem(path, value, "%s: %s" % (type(error).__name__, str(error)[:200]))
+        finally:
+            self.depth -= 1
+
+    def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
+        """Make the node of an object, so that a second encounter becomes a reference."""
+        node = dict({"$": tag}, **fields)
+        self.known[id(value)] = node, value
+        return node
+
+    def items(self, value: Iterable[Any], path: str) -> List[Any]:
+        nodes = [self.node(item, join(path, "[%d]" % place)) for place, item in enumerate(value)]
+        self.grow(path, _NODE_BYTES * len(nodes))
+        return nodes
+
+    def pairs(self, value: Iterable[Tuple[Any, Any]], path: str) -> List[List[Any]]:
+        result = []
+        for place, (key, item) in enumerate(value):
+            key_node = self.node(key, join(path, "<key %d>" % place))
+            result.append([key_node, self.node(item, join(path, key_text(key_node, place)))])
+        self.grow(path, 2 * _NODE_BYTES * len(result))
+        return result
+
+    def state(self, attributes: Iterable[Tuple[str, Any]], path: str) -> Dict[str, Any]:
+        """Encode an object's attributes. One that cannot be stored leaves a gap."""
+        self.inside += 1
+        try:
+            return {name: self.node(item, join(path, "." + name)) for name, item in attributes}
+        finally:
+            self.inside -= 1
+
+    def compound(self, value: Any, kind: type, path: str) -> Any:
+        """Return the node of anything but a plain number or text."""
+        if kind in (list, tuple, dict, set, frozenset):
+            node = self.remember(value, kind.__name__, v=[])
+            if kind is dict:
+                node["v"] = self.pairs(list(value.items()), path)
+            else:  # a set is always written in the same order, whatever the hash seed
+                ordered = sorted(value, key=_order) if kind in (set, frozenset) else value
+                node["v"] = self.items(ordered, path)
+            return node
+        if kind in (bytes, bytearray):
+            self.grow(path, len(value))
+            return self.remember(value, kind.__name__, v=base64.b64encode(bytes(value)).decode("ascii"))
+        if kind is complex:
+            return {"$": "complex", "v": [value.real, value.imag]}
+        if kind is OmittedPart:
+            return {"$": "omitted"}
+        if isinstance(value, types.ModuleType):
+            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
+        for library in (self.torch, self.numpy, self.pandas):
+            found = library(value, path)
+            if found is not None:
+                return found
+        if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
+            node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
+            for name, item in zip(kind._fields, value):
+                node["v"][name] = self.node(item, join(path, "." + name))
+            return node
+        if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or callable(value):
+            name = name_of(value)
+            if name is not None:
+                return {"$": "name", "v": name}
+            if isinstance(value, (type, types.FunctionType)):
+                return self.problem(path, value, LOCAL)
+        if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
+            return self.problem(path, value, ITERATOR)
+        plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
+        return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
+
+    def torch(self, value: Any, path: str) -> Any:
+        """Return the node of a tensor or generator; None for anything else. A sparse tensor is reduced."""
+        torch: Any = sys.modules.get("torch")
+        if torch is None or not hasattr(torch, "Tensor"):
+            return None
+        if isinstance(value, torch.Generator) and value.device.type == "cpu":
+            node = self.remember(value, "make", kind="generator", args=[])
+            node["args"] = [self.node(value.get_state(), path)]
+            return node
+        if not isinstance(value, torch.Tensor) or value.layout is torch.sparse_coo:
+            return None
+        dtype = str(value.dtype).rpartition(".")[2]
+        odd = value.layout is not torch.strided or getattr(value, "is_nested", False)
+        if odd or dtype not in NPY_TYPES or getattr(value, "is_meta", False):
+            return self.problem(path, value, "only dense and COO tensors of plain numbers can be stored")
+        node = self.remember(value, "tensor", dtype=dtype, shape=list(value.shape))
+        if type(value) is not torch.Tensor:
+            node["cls"] = name_of(type(value))
+            if node["cls"] is None:
+                return self.problem(path, value, LOCAL)
+        if value.requires_grad:
+            node.update(requires_grad=True, **({} if value.is_leaf else {"leaf": False}))
+        if value.is_leaf and value.grad is not None:
+            node["grad"] = self.node(value.grad, join(path, ".grad"))
+        if getattr(value, "__dict__", None):
+            node["attrs"] = self.state(list(value.__dict__.items()), path)
+        with torch.no_grad():
+            plain = value.detach()
+            plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
+            for lazy in ("resolve_conj", "resolve_neg"):
+                plain = getattr(plain, lazy)() if hasattr(plain, lazy) else plain
+        size = plain.numel() * plain.element_size()
+        self.grow(path, size)
+        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
+            node["data"] = _shortened(plain.tolist(), dtype)
+            return node
+
+        def copied() -> Buffer:
+            dense = plain.cpu().contiguous()
+            data = ctypes.string_at(dense.data_ptr(), size) if size else b""
+            return Buffer(NPY_TYPES[dtype], tuple(plain.shape), data)
+
+        self.buffers.append((node, copied))
+        return node
+
+    def numpy(self, value: Any, path: str) -> Any:
+        """Return the node of an array or scalar; None for anything else."""
+        numpy: Any = sys.modules.get("numpy")
+        if numpy is None or not hasattr(numpy, "ndarray"):
+            return None
+        if not isinstance(value, (numpy.ndarray, numpy.generic)):
+            return None
+        scalar, dtype = isinstance(value, numpy.generic), value.dtype
+        cls = "" if scalar else type(value).__name__
+        if dtype.kind == "O" and cls == "ndarray":
+            node = self.remember(value, "objects", shape=list(value.shape), v=[])
+            node["v"] = self.items(value.ravel().tolist() if value.ndim else [value.item()], path)
+            return node
+        plain = ("", "ndarray", "memmap", "matrix", "recarray")
+        if cls not in plain or type(value).__module__[:5] != "numpy" or dtype.hasobject:
+            return self.problem(
+                path, value, "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
+            )
+        if dtype.names or (scalar and dtype.kind in "USVc"):
+            return self.reduced(value, type(value), path)
+        name = dtype.name if dtype.name in _INLINE and dtype.isnative else dtype.str
+        fields = {"dtype": name, "shape": list(value.shape)}
+        node = dict(fields, **{"$": "scalar"}) if scalar else self.remember(value, "array", **fields)
+        if cls == "matrix":
+            node["cls"] = cls
+        self.grow(path, value.nbytes)
+        if value.size <= MOST_INLINE and (name in _INLINE or dtype.kind == "U"):
+            node["data"] = _shortened(value.tolist(), name)
+            return node
+        descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
+        self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
+        return node
+
+    def pandas(self, value: Any, path: str) -> Any:
+        """Return the node of a table, column or index; None for anything else."""
+        pandas: Any = sys.modules.get("pandas")
+        if pandas is None or not hasattr(pandas, "DataFrame"):
+            return None
+        if isinstance(value, pandas.DataFrame):
+            node = self.remember(value, "table", columns=None, index=None, v=[])
+            node["columns"] = self.node(value.columns, path + ".columns")
+            node["index"] = self.node(value.index, path + ".index")
+            columns = [value.iloc[:, place].array for place in range(value.shape[1])]
+            node["v"] = [self.column(item, join(path, "[%d]" % place)) for place, item in enumerate(columns)]
+            return node
+        if isinstance(value, pandas.Series):
+            node = self.remember(value, "make", kind="series", args=[])
+            node["args"] = [self.column(value.array, path), *self.items([value.index, value.name], path)]
+            return node
+        if isinstance(value, (pandas.MultiIndex, pandas.RangeIndex)):
+            return self.reduced(value, type(value), path)
+        if isinstance(value, pandas.Index):
+            node = self.remember(value, "make", kind="index", args=[])
+            node["args"] = [self.column(value.array, path), self.node(value.name, path)]
+            return node
+        return self.column(value, path) if isinstance(value, pandas.api.extensions.ExtensionArray) else None
+
+    def column(self, array: Any, path: str) -> Any:
+        pandas: Any = sys.modules["pandas"]
+        wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
+        if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype):
+            return self.node(array.to_numpy(), path)
+        if isinstance(array.dtype, pandas.CategoricalDtype):
+            args = [array.codes.copy(), array.categories, bool(array.ordered)]
+            return {"$": "make", "kind": "categorical", "args": self.items(args, path)}
+        return {"$": "make", "kind": "column", "args": self.items([list(array), str(array.dtype)], path)}
+
+    def plain_object(self, value: Any, kind: type, path: str) -> Any:
+        """Return the node of a plain object: its class, its content where it is a container, its attributes."""
+        name, base = name_of(kind), content_type(kind)
+        if name is None:
+            return self.problem(path, value, "its class %s: %s" % (kind.__qualname__, LOCAL))
+        node = self.remember(value, "object", cls=name, state={})
+        if base is not None:
+            content: Any = value
+            if base in (dict, list, set, bytearray):  # past any override
+                content = dict.items(value) if base is dict else base.__iter__(value)
+            content = base(content)
+            node["base"] = content if base in (str, int, float) else self.compound(content, base, path)
+        if isinstance(value, collections.defaultdict):
+            node["state"]["default_factory"] = self.node(value.default_factory, path)
+        node["state"].update(self.state(state_of(value), path))
+        return node
+
+    def reduced(self, value: Any, kind: type, path: str) -> Any:
+        """Return the node of an object whose state only its own code sees, by what it tells pickle."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                reducer: Any = copyreg.dispatch_table.get(kind)
+                found = reducer(value) if reducer else value.__reduce_ex__(2)
+            except Exception as error:
+                advice = "%s; it holds what only this process has" % str(error)[:200]
+                return self.problem(path, value, advice)
+        if isinstance(found, str):
+            name = name_of(value, found)
+            return {"$": "name", "v": name} if name else self.problem(path, value, LOCAL)
+        call, arguments, state, items, pairs = (tuple(found) + (None,) * 5)[:5]
+        node = self.remember(value, "call", call=None, args=[])
+        before, self.inside = len(self.omitted), self.inside + 1
+        try:
+            node["call"] = self.node(call, path)
+            node["args"] = self.arguments(kind, arguments, path)
+            # An exception has an empty __dict__ as soon as somebody asked for it.
+            if state is not None and state != {}:
+                node["state"] = self.node(state, path)
+            if items is not None:
+                node["items"] = self.items(items, path)
+            if pairs is not None:
+                node["pairs"] = self.pairs(pairs, path)
+        finally:
+            self.inside -= 1
+        # Here a gap would be passed to the object's own code: it cannot be stored without the part.
+        if len(self.omitted) > before and not self.inside:
+            self.problems.extend(self.omitted[before:])
+        return node
+
+    def arguments(self, kind: type, arguments: Tuple[Any, ...], path: str) -> List[Any]:
+        if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
+            # A factory without a name, such as a lambda, is known by what it makes.
+            return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
+        return [self.node(item, path + "<argument>[%d]" % n) for n, item in enumerate(arguments)]
+
+
+def _order(value: Any) -> Tuple[str, Any, str]:
+    """Return the sort key of a set's element."""
+    if type(value) in (int, float):
+        return "number", value if value == value else float("-inf"), type(value).__name__
+    if type(value) is str:
+        return "str", 0, value
+    try:
+        return type(value).__qualname__, 0, json.dumps(encode(value).tree)
+    except (Unstorable, TooLarge):
+        return type(value).__qualname__, 0, ""
+
+
+def _shortened(data: Any, dtype: str) -> Any:
+    """Return numbers in few digits: enough to tell two numbers of single precision apart."""
+    if isinstance(data, list):
+        return [_shortened(item, dtype) for item in data]
+    if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
+        return data
+    for digits in (6, 7, 8):
+        short = float("%.*g" % (digits, data))
+        if abs(short) < 3.4e38 and struct.unpack("<f", struct.pack("<f", short))[0] == data:
+            return short
+    return data
+
+
+def _abbreviated(node: Any) -> Any:
+    """Return the tree with lists and plain dictionaries as JSON has them, where nothing refers to them."""
+    if isinstance(node, list):
+        return [_abbreviated(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    tag = node.get("$")
+    node = {name: item if name == "data" else _abbreviated(item) for name, item in node.items()}
+    if "id" in node:
+        return node
+    if tag == "list":
+        return node["v"]
+    if tag == "dict" and all(isinstance(key, str) and key != "$" for key, _ in node["v"]):
+        return dict(node["v"])
+    return node
+
+
+# probe/compare.py
+
+MOST = 20
+"""Most differences that are reported."""
+MOST_UNORDERED = 2000
+"""Longer sequences are compared in order: matching each item with each would take too long."""
+SKIPPED = ("ignore", "custom")
+"""Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+DEFAULT = "*"
+"""Checker of every part that has none of its own, and none above it."""
+CHOSEN = "as the annotator said"
+"""Reason of a checker that was chosen by ``--check``."""
+GRADS = "*.grad"
+"""Checker of the ``.grad`` of every tensor that has none of its own."""
+
+Checkers = Mapping[str, Mapping[str, Any]]
+
+
+class Difference(NamedTuple):
+    """One place where two documents differ."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return "%s: %s" % (self.path or "the value", self.message)
+
+
+class Leaf(NamedTuple):
+    """A floating or complex leaf: its path and element type."""
+
+    path: str
+    dtype: str
+
+
+class Spread(NamedTuple):
+    """The distance between repeated runs at a leaf."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+
+
+def compare(expected: Document, actual: Document, checkers: Optional[Checkers] = None) -> List[Difference]:
+    """List the differences, at most :data:`MOST`; an empty list when the documents agree.
+
+    A malformed actual document is a difference, never an error.
+
+    Args:
+        checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
+            ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
+            nearest path above it; then, where one object is in several places, that of the first place, unless that is
+            not compared; then that of :data:`DEFAULT`, then exact.
+    """
+    return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
+
+
+def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
+    """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
+    run = _Comparison(before, after, checkers or {})
+    later = after.tree
+    return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
+
+
+def leaves(document: Document) -> List[Leaf]:
+    """List the leaves whose comparison may have a tolerance."""
+    return [Leaf(path, dtype_of(node)) for path, node in walk(document.tree) if dtype_of(node) in FLOATS]
+
+
+def spread(documents: Sequence[Document]) -> Dict[str, Spread]:
+    """Return for each leaf of the first document the largest distance of the others from it."""
+    result = {leaf.path: Spread() for leaf in leaves(documents[0])}
+    for other in documents[1:]:
+        _Comparison(documents[0], other, {}, result).run(documents[0].tree, other.tree)
+    return result
+
+
+def dtype_of(node: Any) -> str:
+    """Return the element type of a numeric leaf; "" for no leaf."""
+    if isinstance(node, float):
+        return "float64"
+    if not isinstance(node, dict):
+        return ""
+    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
+
+
+def numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
+    import numpy
+
+    try:
+        if isinstance(node, float):
+            return numpy.float64(node)
+        if node["$"] == "complex":
+            return numpy.complex128(complex(*node["v"]))
+        kind = node["dtype"]
+        if "data" in node:
+            return numpy.array(node["data"], "float64" if kind == "bfloat16" else kind).reshape(node["shape"])
+        buffer = document.buffers[node["file"]]
+        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
+        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
+    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
+        raise BadDocument("invalid numbers: %s" % error) from error
+
+
+class _Comparison:
+    """Compares two documents; with ``spreads``, notes distances of leaves there instead of differences."""
+
+    def __init__(
+        self,
+        expected: Document,
+        actual: Document,
+        checkers: Checkers,
+        spreads: Optional[Dict[str, Spread]] = None,
+    ) -> None:
+        self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers, spreads
+        self.ids = [by_id(document.tree) for document in (expected, actual)]
+        self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
+        self.found: List[Difference] = []
+        self.seen: Set[Tuple[Any, ...]] = set()
+        self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
+
+    def run(self, expected: Any, actual: Any) -> List[Difference]:
+        self.found, self.seen = [], set()
+        try:
+            self.pair(expected, actual, "")
+        except RecursionError:
+            self.differ("", "nested too deeply to compare")
+        return self.found[:MOST]
+
+    def differ(self, path: str, message: str) -> None:
+        if self.spreads is None:
+            self.found.append(Difference(path, message))
+
+    def pair(self, e: Any, a: Any, path: str) -> None:
+        """Compare two nodes."""
+        e, a = (
+            ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
+            for node, ids in zip((e, a), self.ids)
+        )
+        if path.startswith(GRAD) and self.left_out(path):
+            return
+        first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
+        checker = self.checker(path, first)
+        if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e.get("$") == "omitted"):
+            return
+        if _is_shared(e) or _is_shared(a):
+            pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
+            if pair in self.seen:
+                return
+            self.seen.add(pair)
+        e, a = tagged(e), tagged(a)
+        if _kind(e) != _kind(a):
+            e, a = _number(e), _number(a)
+        # Who unpacks a result or looks at its items cannot tell a list from a tuple.
+        sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
+        if _kind(e) != _kind(a) and not sequences:
+            self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
+        elif self.loosely(e, a, path, checker):
+            return
+        elif dtype_of(e):
+            self.leaf(e, a, path, first, checker)
+        elif isinstance(e, dict):
+            self.parts(e, a, path)
+        elif e != a:
+            self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
+
+    def checker(self, path: str, first: str) -> Mapping[str, Any]:
+        """Return the checker of a path. ``first``: the first place of the same object, which has the tolerances."""
+        own = self.nearest(path)
+        if own is None and first != path:
+            own = self.nearest(first)
+            own = None if own is not None and own.get("kind") in SKIPPED else own
+        return self.checkers.get(DEFAULT, {}) if own is None else own
+
+    def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
+        """Return the checker of a path, else of the nearest above; None where there is none."""
+        while path:
+            if path in self.checkers:
+                return self.checkers[path]
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return None
+
+    def below(self, path: str) -> FrozenSet[Tuple[str, str]]:
+        """Return the checkers below a path: one object in two places is compared twice where these differ."""
+        size = len(path)
+        return frozenset(
+            (name[size:], kind)
+            for name, kind in self.kinds.items()
+            if name.startswith(path) and name[size : size + 1] in (".", "[")
+        )
+
+    def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
+        """Compare in any order where a checker says so; False when it is none, or does not fit the value."""
+        tags = ("list", "tuple", "array", "tensor")
+        if checker.get("kind") != "set" or not isinstance(e, dict) or e["$"] not in tags:
+            return False
+        sides = ((self.expected, e), (self.actual, a))
+        wanted, got = (
+            list(numbers(document, node).tolist() if "dtype" in node else node["v"])
+            for document, node in sides
+        )
+        if len(wanted) > MOST_UNORDERED and len(wanted) == len(got):
+            return False
+        self.unordered(wanted, got, path, checker)
+        return True
+
+    def unordered(self, wanted: List[Any], got: List[Any], path: str, checker: Mapping[str, Any]) -> None:
+        """Compare items in any order; within each, the checkers below the path hold."""
+        if len(wanted) != len(got):
+            self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
+            return
+        # An item has no place of its own, so no checker can be meant for a part of it.
+        inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
+        for place, item in enumerate(wanted):
+            match = next((number for number, other in enumerate(got) if not inner.run(item, other)), None)
+            if match is None:
+                self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
+            else:
+                del got[match]
+
+    def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Compare two nodes that hold numbers."""
+        if isinstance(e, dict) and e["$"] != "complex":
+            labels = (("dtype", "element type"), ("shape", "shape"), ("requires_grad", "requires_grad"))
+            for field, label in labels:
+                if e.get(field, False) != a.get(field, False):
+                    self.differ(
+                        path, "expected %s %s, got %s" % (label, e.get(field, False), a.get(field, False))
+                    )
+                    return
+            if e.get("cls") != a.get("cls"):
+                self.differ(path, "expected class %s, got %s" % (e.get("cls"), a.get("cls")))
+        if not self.same_data(e, a):
+            try:
+                self.numeric(e, a, path, first, checker)
+            except BadDocument as error:
+                self.differ(path, str(error))
+        if isinstance(e, dict) and e["$"] == "tensor":
+            self.grads(e, a, join(path, ".grad"))
+            attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
+            self.parts(attributes[0], attributes[1], path)
+
+    def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare the ``.grad`` of two tensors, unless it is left out."""
+        checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
+        if checker.get("kind") in SKIPPED or not ("grad" in e or "grad" in a):
+            return
+        if "grad" in e and "grad" in a:
+            self.pair(e["grad"], a["grad"], path)
+        else:
+            self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
+
+    def left_out(self, path: str) -> bool:
+        """Tell whether a part that only one side has is not compared."""
+        checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
+        return checker.get("kind") in SKIPPED
+
+    def same_data(self, e: Any, a: Any) -> bool:
+        """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
+        if not isinstance(e, dict):
+            return bool(e == a or (e != e and a != a))
+        if "file" in e and "file" in a:
+            return bool(self.expected.buffers[e["file"]] == self.actual.buffers[a["file"]])
+        return bool(e.get("data", e.get("v", e)) == a.get("data", a.get("v")))
+
+    def numeric(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
+        floating = dtype_of(e) in FLOATS
+        near = floating and checker.get("kind") == "allclose"
+        rtol, atol = (float(checker.get(name, 0.0)) if near else 0.0 for name in ("rtol", "atol"))
+        if isinstance(e, float):
+            found = _scalar_mismatch(e, a, rtol, atol)
+        elif _has_numpy():
+            found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
+        else:
+            found = _listed_mismatch(_listed(self.expected, e), _listed(self.actual, a), floating, rtol, atol)
+        if found is None:
+            return
+        text, distance = found
+        if self.spreads is not None and first in self.spreads:
+            self.spreads[first] = Spread(*map(max, distance, self.spreads[first]))
+        if math.isfinite(distance.max_abs):
+            text += "; largest difference %.3g absolute, %.3g relative" % distance
+        self.differ(path, text + (" (allowed: rtol %g, atol %g)" % (rtol, atol) if near else ""))
+
+    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+        for field, kind in FIELDS[e["$"]].items():
+            name = field.lstrip("?")
+            if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
+                texts = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+                self.differ(path, "expected %s, got %s" % texts)
+                return
+            if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
+                self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
+                return
+        by_key = all(_plain_key(key) for node in (e, a) for key, _ in _pairs(node))
+        wanted, got = _parts(e, by_key), _parts(a, by_key)
+        for key in [*wanted, *(key for key in got if key not in wanted)]:
+            if len(self.found) >= MOST:
+                return
+            step = (wanted if key in wanted else got)[key][0]
+            place = join(path, step) if step else path
+            if key in wanted and key in got:
+                self.pair(wanted[key][1], got[key][1], place)
+            elif self.left_out(place):
+                continue
+            elif key not in wanted:
+                self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
+            elif wanted[key][1] != {"$": "omitted"}:
+                self.differ(place, "expected %s, got nothing" % describe(wanted[key][1]))
+        ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
+        if ordered and set(wanted) == set(got) and list(wanted) != list(got):
+            self.differ(path, "the keys are in another order")
+
+
+def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
+    return list(node["v"] if node["$"] == "dict" else node.get("pairs", ()))
+
+
+def _plain_key(key: Any) -> str:
+    """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
+    text = json.dumps(key, sort_keys=True)
+    compound = ('"file":', '"id":', '"object"', '"call"', '"tensor"')
+    return "" if any(word in text for word in compound) else text
+
+
+def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
+    """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
+    pairs = _pairs(node)
+    rest = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
+    found = {step: (step, item) for step, item in parts(rest)}
+    for place, (key, item) in enumerate(pairs):
+        identity = _plain_key(key) if by_key else str(place)
+        if not by_key:
+            found["<key>" + identity] = ("<key %d>" % place, key)
+        found["<item>" + identity] = (key_text(key, place), item)
+    return found
+
+
+_BEYOND = Spread(math.inf, math.inf)
+"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+
+
+def _scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats or complex numbers that are not equal, as :func:`_mismatch` does arrays."""
+    distance = _BEYOND
+    if cmath.isfinite(e) and cmath.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
+
+
+_CODES = {
+    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
+    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
+}  # fmt: skip
+"""``.npy`` type → code of :mod:`struct`."""
+
+
+def _listed(document: Document, node: Dict[str, Any]) -> List[Any]:
+    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
+    if node["$"] == "complex":
+        return [complex(*node["v"])]
+    if "data" in node:
+        values = [node["data"]]
+        for _ in node["shape"]:
+            values = [item for row in values for item in row]
+        return [_rounded(item, node["dtype"]) for item in values]
+    buffer = document.buffers[node["file"]]
+    if buffer.descr not in _CODES:
+        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
+    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
+    if node["dtype"] == "bfloat16":
+        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
+    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
+
+
+def _rounded(value: Any, dtype: str) -> Any:
+    """Return a number that was written in few digits as its type has it."""
+    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
+        return value
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:  # a hostile document
+        return value
+
+
+def _listed_mismatch(
+    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
+) -> Optional[Tuple[str, Spread]]:
+    """Compare numbers one by one; see :func:`_mismatch`."""
+    distance, first, count = Spread(), "", 0
+    for place, (wanted, got) in enumerate(zip(e, a)):
+        if wanted == got or (floating and wanted != wanted and got != got):
+            continue
+        mismatch = _scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
+        if mismatch is not None:
+            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
+            first = first or "first is number %d: expected %r, got %r" % (place, wanted, got)
+    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
+
+
+def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare arrays; returns None when they agree, else a text and the largest distance.
+
+    NaN agrees with NaN only, and an infinity with the same infinity only.
+    """
+    import numpy
+
+    if not floating:
+        wrong = e != a
+        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
+    with numpy.errstate(all="ignore"):
+        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
+        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
+        finite = numpy.isfinite(e) & numpy.isfinite(a)
+        error, scale = abs(a - e), abs(e)
+        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
+        if not wrong.any():
+            return None
+        distance = _BEYOND
+        if not (wrong & ~finite).any():
+            counted = finite & ~same
+            relative = numpy.where(scale > 0, error / scale, math.inf)
+            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
+    return _first(e, a, wrong), distance
+
+
+def _first(e: Any, a: Any, wrong: Any) -> str:
+    """Say how many elements differ, and show the first with its place."""
+    import numpy
+
+    if not wrong.shape:
+        return "expected %r, got %r" % (e.item(), a.item())
+    place = tuple(int(number) for number in numpy.argwhere(wrong)[0])
+    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
+    return "%s; first at %s: expected %r, got %r" % (count, list(place), e[place].item(), a[place].item())
+
+
+def _number(node: Any) -> Any:
+    """Return the number that a scalar of numpy is; any other node as it is."""
+    number = isinstance(node, dict) and node["$"] == "scalar" and "data" in node
+    if number and isinstance(node["data"], (bool, int, float)):
+        return _rounded(node["data"], node["dtype"])
+    return node
+
+
+def _has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _is_shared(node: Any) -> bool:
+    """Tell whether other places refer to a node."""
+    return isinstance(node, dict) and type(node.get("id")) is int and "$" in node
+
+
+def _kind(node: Any) -> str:
+    """Return what has to be the same before values are compared."""
+    return str(node["$"]) if isinstance(node, dict) else type(node).__name__
+
+
+def describe(node: Any) -> str:
+    """Put a node into words."""
+    node = tagged(node)
+    if not isinstance(node, dict):
+        return _short(node)
+    tag = node["$"]
+    if tag in ("tensor", "array"):
+        return "%s %s%s" % ("a tensor" if tag == "tensor" else "an array", node["dtype"], node["shape"])
+    if tag in ("list", "tuple", "set", "frozenset", "dict"):
+        return "a %s of %d" % (tag, len(node["v"]))
+    if "cls" in node:
+        return "a %s" % str(node["cls"]).rpartition(":")[2]
+    if tag == "call":
+        name = node["call"].get("v") if isinstance(node["call"], dict) else ""
+        if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
+            name = node["args"][0].get("v", name)
+        return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
+    if tag == "complex":
+        return str(complex(*node["v"]))
+    if tag == "fixture":
+        return "the fixture %s" % node["v"]
+    if tag == "omitted":
+        return "something that was not stored"
+    if tag == "name":
+        return str(node["v"])
+    return "a numpy scalar" if tag == "scalar" else "a %s" % node.get("kind", tag)
+
+
+def _short(value: Any) -> str:
+    """Write a plain value, cut when it is long."""
+    text = repr(value)
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+# probe/written.py
+
+MOST_ENTRIES = 1000
+"""Entries of a folder that are looked at before and after a call."""
+_WRITING = os.O_WRONLY | os.O_RDWR
+
+
+class Written:
+    """Notes the files that are written between ``start`` and ``stop``.
+
+    Attributes:
+        folders: folders that it wrote into, and that were there before; below the current one by their relative path.
+    """
+
+    watching: Optional[Written] = None
+    hooked = False
+
+    def __init__(self, arguments: Iterable[Any] = ()) -> None:
+        self.folders: List[str] = []
+        self._made: List[str] = []
+        self._paths: List[str] = []
+        self._here = os.path.realpath(os.getcwd())
+        self._named = [str(item) for item in arguments if isinstance(item, (str, PurePath))]
+        self._before: Dict[str, Tuple[int, int]] = {}
+
+    def start(self) -> Written:
+        """Begin to watch."""
+        listen: Any = getattr(sys, "addaudithook", None)
+        if listen is not None and not Written.hooked:
+            Written.hooked = True  # there is no way to take a hook off again
+            listen(_heard)
+        self._before = self._listed()
+        Written.watching = self
+        return self
+
+    def stop(self) -> None:
+        """End it."""
+        Written.watching = None
+        for path, state in self._listed().items():
+            if self._before.get(path) != state:
+                self.note(path)
+
+    def note(self, path: Any, folder: bool = False) -> None:
+        """Note a file that is about to be written, or a folder that is about to be made."""
+        if isinstance(path, int):
+            return
+        name = os.path.realpath(os.fsdecode(path))
+        known = self._made if folder else self._paths
+        if name not in known:
+            known.append(name)
+        parent = os.path.dirname(name)
+        if parent not in self._made and self._shown(parent) not in self.folders and os.path.isdir(parent):
+            self.folders.append(self._shown(parent))
+
+    def names(self) -> List[str]:
+        """Return the written files that are left, below the current folder by their relative path."""
+        return [self._shown(path) for path in self._left()]
+
+    def contents(self) -> Dict[str, Union[str, bytes]]:
+        """Return the written files that are left: text where they are text."""
+        found: Dict[str, Union[str, bytes]] = {}
+        for path in self._left():
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError:  # it wrote what nobody may read
+                data = b""
+            try:
+                found[self._shown(path)] = data.decode("utf-8")
+            except UnicodeDecodeError:
+                found[self._shown(path)] = data
+        return dict(sorted(found.items()))
+
+    def _left(self) -> List[str]:
+        """Return the files that are still there, without Python's own caches."""
+        return [path for path in self._paths if os.path.isfile(path) and "__pycache__" not in path]
+
+    def _shown(self, path: str) -> str:
+        inside = path == self._here or path.startswith(self._here + os.sep)
+        return os.path.relpath(path, self._here) if inside else path
+
+    def _listed(self) -> Dict[str, Tuple[int, int]]:
+        found = {}
+        for name in self._named:
+            try:
+                entries = [entry.path for entry in os.scandir(name)] if os.path.isdir(name) else [name]
+                for path in entries[:MOST_ENTRIES]:
+                    state = os.stat(path)
+                    if os.path.isfile(path):
+                        found[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
+            except (OSError, ValueError):  # no path after all, or nothing there yet
+                continue
+        return found
+
+
+def _heard(event: str, arguments: Sequence[Any]) -> None:
+    """Hear what Python says before it opens, moves or makes a file. It must never raise."""
+    watching = Written.watching
+    if watching is None or event not in ("open", "os.rename", "os.mkdir"):
+        return
+    try:
+        if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+            watching.note(arguments[0])
+        elif event == "os.rename":
+            watching.note(arguments[1])
+        elif event == "os.mkdir":
+            watching.note(arguments[0], folder=True)
+    except Exception:
+        return
+
+
+@contextlib.contextmanager
+def room_to_write(folders: Optional[Sequence[str]]) -> Iterator[None]:
+    """Run in a copy of the current folder, made of links, where the call may write.
+
+    Args:
+        folders: those that the recorded call wrote into; None to stay where we are.
+    """
+    if folders is None:
+        yield
+        return
+    here, place = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
+    try:
+        _link(here, place)
+        os.chdir(place)
+        for folder in folders:
+            _make_real(folder)
+        yield
+    finally:
+        os.chdir(here)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _link(source: str, place: str) -> None:
+    for name in os.listdir(source):
+        os.symlink(os.path.join(source, name), os.path.join(place, name))
+
+
+def _make_real(folder: str) -> None:
+    """Make a folder, and turn links on the way to it into folders of links."""
+    path = "" if not os.path.isabs(folder) else os.sep
+    for step in folder.strip(os.sep).split(os.sep):
+        path = os.path.join(path, step)
+        if os.path.islink(path) and not os.path.isabs(folder):
+            source = os.path.realpath(path)
+            os.unlink(path)
+            os.mkdir(path)
+            _link(source, path)
+        elif not os.path.isdir(path):
+            with contextlib.suppress(OSError):  # the call then says what it lacks
+                os.mkdir(path)
+
+
+# probe/outcome.py
+
+_LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
+"""An argument, a free variable, or an attribute; no item of a container."""
+_CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
+"""An attribute of a torch module, where the module keeps it."""
+
+
+VALUE_ARGUMENT = "@argument value"
+"""The part of an outcome that is an argument named as the returned value is."""
+
+
+def as_written(path: str) -> str:
+    """Write a path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
+    return _CHILD.sub(r".\1", path)
+
+
+class Fixtures:
+    """The fixtures of one call: objects that are built, not stored.
+
+    A fixture is a function without arguments in ``unit_test/fixtures.py``, as in ``def tokenizer(): ...``. It stands
+    for every argument and every attribute of its name. Only the name is recorded; the object is built where the
+    recording is replayed, and nowhere else.
+
+    Args:
+        names: fixtures by which arguments and attributes are recorded.
+        path: the file that builds them; None where nothing is built.
+        kinds: fixture → type of the object that it builds, where that is known.
+    """
+
+    def __init__(
+        self, names: Iterable[str] = (), path: Optional[str] = None, kinds: Optional[Dict[str, type]] = None
+    ) -> None:
+        self.path, self.kinds = path, kinds or {}
+        self._names = frozenset(names)
+        self._known: Dict[int, Tuple[str, Any]] = {}
+        self._built: Dict[str, Any] = {}
+        self._module: Any = None
+
+    def find(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that stands for an object of the inputs, by where it is, or None."""
+        match = _LAST_STEP.search(as_written(path))
+        if match is None or match.group(1) not in self._names or not self._stands_for(match.group(1), value):
+            return self.known(value, path)
+        self._known[id(value)] = (match.group(1), value)
+        return match.group(1)
+
+    def _stands_for(self, name: str, value: Any) -> bool:
+        """Tell whether a fixture is such an object, or the object could not be stored without it.
+
+        A layer without dropout may have a lambda where another one has a module, which is no such object.
+        """
+        if self.kinds.get(name, type(value)) is type(value):
+            return True
+        try:
+            return bool(encode(value).omitted)
+        except (Unstorable, TooLarge):
+            return True
+
+    def known(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
+        found = self._known.get(id(value))
+        return None if found is None else found[0]
+
+    def build(self, name: str) -> Any:
+        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        if name not in self._built:
+            function = self.functions().get(name)
+            if function is None:
+                raise LookupError("unit_test/fixtures.py has no function %s" % name)
+            self._built[name] = function()
+            self._known[id(self._built[name])] = (name, self._built[name])
+        return self._built[name]
+
+    def functions(self) -> Dict[str, Any]:
+        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
+        if self._module is None:
+            if self.path is None:
+                raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+            self._module = load_helper(self.path)
+        return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
+
+
+class Inputs:
+    """The parts that a call may change, and their document from before it.
+
+    Args:
+        known: object and path → its fixture, or None.
+        gradients: whether gradients belong to the outcome.
+        written: the files that the call writes, where they belong to the outcome.
+    """
+
+    def __init__(
+        self,
+        parts: Dict[str, Any],
+        document: Document,
+        limit: int = DEFAULT_LIMIT,
+        skip: Iterable[str] = (),
+        known: Optional[Callable[[Any, str], Optional[str]]] = None,
+        gradients: bool = False,
+        written: Optional[Written] = None,
+    ) -> None:
+        self.parts, self.document, self.limit = parts, document, limit
+        self.skip, self.known, self.gradients, self.written = tuple(skip), known, gradients, written
+
+    def encode(self, value: Any) -> Document:
+        """Encode a part of the outcome. Objects of fixtures are known by their identity."""
+        return encode(value, self.limit, self.skip, self.known)
+
+    def _after(self, function: Any) -> Dict[str, Any]:
+        """Return the parts that differ from before, as they are now, and the files that were written."""
+        found: Dict[str, Any] = {}
+        if self.written is not None:
+            self.written.stop()
+            contents = self.written.contents()
+            found = {FILES: contents} if contents else {}
+        now = dict(self.parts)
+        now.update({name: value for name, value in closure(function).items() if name in now})
+        later = self.encode(now)
+        names = changed(self.document, later)
+        more_than_grads = changed(self.document, later, {GRADS: {"kind": "ignore"}}) if names else []
+        for name in names:
+            if not name.startswith(GLOBAL):
+                prefix = "" if name in more_than_grads else GRAD
+                found[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
+        return found
+
+    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
+        """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
+        root: Dict[str, Any] = {VALUE: value} if error is None else {RAISED: type_name(error)}
+        if self.gradients and error is None:
+            root[GRADIENTS] = gradients(self.parts, value)
+        return self.encode(dict(root, **self._after(function)))
+
+    def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
+        """Return the outcome of a generator.
+
+        Args:
+            items: what it yielded, each taken when it was yielded.
+            end: its return value when it was exhausted, else None.
+        """
+        after = self.encode(self._after(function))
+        whole = _combine([*items, after, *([end] if end is not None else [])])
+        tree: Dict[str, Any] = {VALUE: whole.tree[: len(items)], EXHAUSTED: end is not None}
+        if end is not None:
+            tree[RETURNED] = whole.tree[-1]
+        return Document(dict(tree, **whole.tree[len(items)]), whole.buffers, whole.omitted)
+
+
+def changed_parts(inputs: Document, expected: Document) -> List[str]:
+    """Return the names under which an outcome has arguments and free variables that the call changed."""
+    names = [
+        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
+    ]
+    return [name for name in names if name in expected.tree]
+
+
+def _combine(items: List[Document]) -> Document:
+    """Make one list document of several documents that share nothing."""
+    buffers: Dict[str, Buffer] = {}
+    omitted: List[Omitted] = []
+    trees, next_id = [], 0
+    for document in items:
+        tree = json.loads(json.dumps(document.tree))
+        first_id, first_file = next_id, len(buffers)
+        buffers.update((str(first_file + int(name)), buffer) for name, buffer in document.buffers.items())
+        for _, node in list(walk(tree)):
+            if isinstance(node, dict) and "$" in node:
+                if "file" in node:
+                    node["file"] = str(first_file + int(node["file"]))
+                if "id" in node:
+                    node["id"] += first_id
+                    next_id = max(next_id, node["id"] + 1)
+        omitted.extend(document.omitted)
+        trees.append(tree)
+    return Document(trees, buffers, tuple(omitted))
+
+
+# probe/repeating.py
+
+class Repeated(NamedTuple):
+    """A call that was made again.
+
+    Attributes:
+        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
+        document: the outcome, of the first two.
+        error: the exception, of all but the first.
+        function: what was called; None where it did not come to that.
+        seconds: time of the call alone.
+    """
+
+    status: str
+    document: Optional[Document] = None
+    error: Optional[BaseException] = None
+    function: Any = None
+    seconds: float = 0.0
+
+
+def repeat(
+    find: Callable[[Dict[str, Any]], Any],
+    inputs: Document,
+    fixtures: Optional[str] = None,
+    limit: int = DEFAULT_LIMIT,
+    begin: Callable[[], Any] = lambda: None,
+) -> Repeated:
+    """Call a function with recorded inputs. Whatever it does is a result.
+
+    Args:
+        find: free variables by name → the function.
+        fixtures: ``unit_test/fixtures.py``, where the inputs need it.
+        limit: largest size of the outcome.
+        begin: called just before the call.
+    """
+    built = Fixtures(path=fixtures)
+    try:
+        if fixtures:
+            built.functions()  # also where only a class of the file is needed
+            restore_random({})  # so that they build the same each time
+        values = decode(inputs, built.build)
+        if not isinstance(values, dict):
+            raise BadDocument("the inputs are no dictionary")
+        setting = take_setting(values)
+        function = find(free_variables(values))
+        args, kwargs = unbind(function, values)
+        set_globals(function, values)
+    except Exception as error:
+        return Repeated("bad-inputs", error=error)
+    before = {name: node for name, node in inputs.tree.items() if name in values}
+    with room_to_write(setting.files), applied(setting.modes):
+        taken = Inputs(
+            values,
+            Document(before, inputs.buffers),
+            limit,
+            known=built.known,
+            gradients=setting.gradients,
+            written=None if setting.files is None else Written(values.values()).start(),
+        )
+        restore_random(setting.states)
+        begin()
+        start = time.perf_counter()
+        made = _outcome(function, args, kwargs, setting.most, taken)
+    return made._replace(function=function, seconds=time.perf_counter() - start)
+
+
+def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:
+    try:
+        result = call(function, args, kwargs, most, inputs.encode)
+        if EXHAUSTED not in result:
+            return Repeated("returned", inputs.ended(function, result[VALUE]))
+        end = inputs.encode(result[RETURNED]) if result[EXHAUSTED] else None
+        return Repeated("returned", inputs.generated(function, result[VALUE], end))
+    except (Unstorable, TooLarge) as error:
+        return Repeated("unstorable", error=error)
+    except BaseException as error:  # a SystemExit is an outcome, too
+        try:
+            return Repeated("raised", inputs.ended(function, None, error), error)
+        except (Unstorable, TooLarge) as refusal:
+            return Repeated("unstorable", error=refusal)
+
+
+# probe/custom.py
+
+NOT_PLAIN = frozenset({"object", "call", "name", "namedtuple", "fixture", "omitted"})
+"""Nodes that name code, or hold nothing."""
+
+
+class _Plain(Decoder):
+    """Decodes a part of a document, and nothing that names code."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self.nodes = dict(walk(document.tree))
+        self.by_id = by_id(document.tree)
+
+    def node(self, node: Any) -> Any:
+        if isinstance(node, dict) and "$" in node:
+            if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix"):
+                raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
+            if node["$"] == "ref" and node["id"] not in self.known:
+                return self.node(self.by_id[node["id"]])  # the first place lies outside of this part
+        return super().node(node)
+
+    def part(self, path: str) -> Any:
+        if path not in self.nodes:
+            raise BadDocument("there is no %s" % path)
+        return self.node(self.nodes[path])
+
+
+def load_checkers(path: Any) -> Dict[str, Any]:
+    """Return the functions of a checkers file. Raises whatever importing it raises."""
+    return {name: value for name, value in vars(load_helper(path)).items() if callable(value)}
+
+
+def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual: Document, path: str) -> str:
+    """Return a checker's objection to a part: "" when the values agree. Never raises an Exception."""
+    if name not in functions:
+        return "unit_test/checkers.py has no function %s" % name
+    try:
+        answer = functions[name](_Plain(expected).part(path), _Plain(actual).part(path))
+    except BadDocument as error:
+        return str(error)
+    except Exception as error:
+        return "%s raised %s: %s" % (name, type(error).__name__, str(error)[:300])
+    if isinstance(answer, str):
+        return answer[:500]
+    # numpy's or torch's True will do; anything else that is merely truthy will not.
+    agreed = answer is None or (type(answer).__name__ in ("bool", "bool_", "Tensor") and bool(answer))
+    return "" if agreed else "%s says no" % name
+
+
+# probe/definitions.py
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class TargetNotFound(Exception):
+    """The source has no such function, or no Python."""
+
+
+def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
+    """Return the definitions that lead to a function, itself last. Raises TargetNotFound.
+
+    Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
+    """
+    found = definitions(tree, qualname)
+    if not found:
+        raise TargetNotFound("there is no function %s" % qualname)
+    if nth:
+        if nth > len(found):
+            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
+        return found[nth - 1]
+    if line:
+        exact = [path for path in found if def_line(path[-1]) == line]
+        if not exact and len(found) > 1:
+            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+        found = exact or found
+    return found[-1]
+
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree.body, qualname.split("."), ())
-    return [path for path in found if isinstance(path[-1], _FUNCTIONS)]
+    found = _definitions(tree, qualname.split("."), ())
+    return [path for path in found if isinstance(path[-1], FUNCTIONS)]
+
 
 def _definitions(
-    body: Sequence[ast.stmt], names: List[str], above: Tuple[ast.stmt, ...]
+    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
 ) -> Iterator[Tuple[ast.stmt, ...]]:
-    for statement in body:
-        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-            if statement.name == names[0]:
-                path = (*above, statement)
-                if len(names) == 1:
-                    yield path
-                else:
-                    yield from _definitions(statement.body, names[1:], path)
-            continue
-        for block in _blocks(statement):
-            yield from _definitions(block, names, above)
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if node.name == names[0] and len(names) == 1:
+                yield (*above, node)
+            elif node.name == names[0]:
+                yield from _definitions(node, names[1:], (*above, node))
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
+            yield from _definitions(node, names, above)
 
-def _blocks(statement: ast.stmt) -> Iterator[List[ast.stmt]]:
-    """Yield the statement lists inside a compound statement."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(statement, field, None)
-        if isinstance(block, list):
-            yield block
-    for field in ("handlers", "cases"):
-        for item in getattr(statement, field, ()):
-            yield item.body
+
+def def_line(node: Any) -> int:
+    """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
+    last_decorator = max([last_line(item) for item in node.decorator_list] or [0])
+    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+
+
+def last_line(node: Any) -> int:
+    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
-    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target."""
+    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
+
+    Args:
+        tree: the module, for its ``__future__`` imports.
+        target: the nested function; its decorators are left as they are.
+    """
     names = [name for name in free if name != target.name]
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
     outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
@@ -381,26 +2398,125 @@ def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence
     ]
     return compile(outer, filename, "exec", dont_inherit=True)
 
-MOST = 20
-"""Most differences that are reported."""
 
-class _Files(Dict[str, Any]):
-    """The large arrays of a document, each read when it is needed."""
-    def __init__(self, base: str) -> None:
-        super().__init__()
-        self.base = base
-    def __missing__(self, name: str) -> Any:
-        with open("%s.%s.npy" % (self.base, name), "rb") as file:
-            data = file.read()
-        return types.SimpleNamespace(data=data[10 + int.from_bytes(data[8:10], "little") :])
+# probe/cuda_as_cpu.py
 
-def _read(base: str, build: Any) -> Any:
-    with open(base + ".json", encoding="ascii") as file:
-        tree = json.load(file)["values"]
-    return Decoder(types.SimpleNamespace(buffers=_Files(base)), build).node(tree)  # type: ignore[arg-type]
+_FACTORIES = """
+    arange as_tensor asarray bartlett_window blackman_window empty empty_like empty_strided eye frombuffer full
+    full_like hamming_window hann_window kaiser_window linspace logspace normal ones ones_like rand rand_like randint
+    randint_like randn randn_like randperm range scalar_tensor sparse_coo_tensor tensor tril_indices triu_indices
+    zeros zeros_like
+"""
+_METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
+_ANSWERS: Dict[str, Any] = {
+    "current_device": 0, "empty_cache": None, "get_arch_list": [], "get_device_capability": (8, 0),
+    "get_device_name": "CPU", "init": None, "ipc_collect": None, "is_bf16_supported": True,
+    "is_current_stream_capturing": False, "is_initialized": True, "max_memory_allocated": 0,
+    "max_memory_cached": 0, "max_memory_reserved": 0, "mem_get_info": (2**34, 2**34), "memory_allocated": 0,
+    "memory_cached": 0, "memory_reserved": 0, "memory_summary": "", "reset_max_memory_allocated": None,
+    "reset_peak_memory_stats": None, "set_device": None, "synchronize": None, "utilization": 0,
+}  # fmt: skip
+_LIBRARY = re.compile(r"[/\\](site|dist)-packages[/\\]")
+
+
+def use_cpu_for_cuda() -> None:
+    """Have everything of PyTorch that names CUDA use the CPU, in this process; without PyTorch, do nothing.
+
+    The code's own questions are answered as if there were one GPU. Installed libraries get the true answer: PyTorch's
+    own DataParallel and autocast then turn themselves off. ``x.cuda()`` is ``x`` itself, as it is for what lies on the
+    GPU already.
+    """
+    # TorchScript compiles what it finds under the names that are replaced here.
+    os.environ.update(CUDA_VISIBLE_DEVICES="", PYTORCH_JIT="0")
+    try:
+        torch: Any = importlib.import_module("torch")
+    except ImportError:
+        return
+    if hasattr(torch.cuda, "__lmr_cpu__"):
+        return
+    torch.cuda.__lmr_cpu__ = True
+
+    def on_cpu(value: Any) -> Any:
+        if isinstance(value, str):
+            return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
+        return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
+
+    def device_on_cpu(value: Any) -> Any:
+        # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
+        return "cpu" if type(value) is int else on_cpu(value)
+
+    def wrapped(owner: Any, name: str, positional: Any = None) -> None:
+        function = getattr(owner, name, None)
+        if function is None:  # in another version of PyTorch
+            return
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for key in ("device", "map_location"):
+                if key in kwargs:
+                    kwargs[key] = device_on_cpu(kwargs[key])
+            return function(*(map(positional, args) if positional else args), **kwargs)
+
+        setattr(owner, name, call)
+
+    for name in _FACTORIES.split():
+        wrapped(torch, name)
+    for name in _METHODS.split():
+        wrapped(torch.Tensor, name, device_on_cpu if name == "to" else None)
+    wrapped(torch.nn.Module, "to", device_on_cpu)
+    wrapped(torch.nn.Module, "to_empty", device_on_cpu)
+    wrapped(torch.Tensor, "type", on_cpu)
+    wrapped(torch, "set_default_tensor_type", on_cpu)
+    wrapped(torch, "set_default_device", device_on_cpu)
+    wrapped(torch, "load", on_cpu)
+    load = torch.load
+    torch.load = lambda *args, **kwargs: load(
+        *args, **dict({} if args[1:] else {"map_location": "cpu"}, **kwargs)
+    )
+    torch.Tensor.cuda = torch.Tensor.pin_memory = lambda self, *args, **kwargs: self
+    _answer_queries(torch)
+
+
+def _answer_queries(torch: Any) -> None:
+    """Answer what ``torch.cuda`` is asked."""
+    cuda = torch.cuda
+    for name, answer in _ANSWERS.items():
+        setattr(cuda, name, lambda *args, answer=answer, **kwargs: answer)
+    for name, answer in (("is_available", True), ("device_count", 1)):
+        setattr(cuda, name, functools.partial(_answer, getattr(cuda, name), answer))
+    for name in dir(torch):
+        if name.endswith("Tensor") and hasattr(cuda, name):
+            setattr(cuda, name, getattr(torch, name))
+    cuda.device = cuda.device_of = cuda.stream = contextlib.nullcontext
+    cuda.get_device_properties = lambda *args: types.SimpleNamespace(
+        name="CPU", total_memory=2**34, major=8, minor=0, multi_processor_count=1
+    )
+    # Random numbers of the GPU are drawn by the CPU's generator now. (`torch.manual_seed` itself calls these.)
+    cuda.manual_seed = cuda.manual_seed_all = lambda seed: torch.default_generator.manual_seed(int(seed))
+    cuda.get_rng_state = lambda *args: torch.get_rng_state()
+    cuda.set_rng_state = lambda state, *args: torch.set_rng_state(state)
+    cuda.get_rng_state_all = lambda: [torch.get_rng_state()]
+    cuda.set_rng_state_all = lambda states: torch.set_rng_state(states[0])
+
+
+def _answer(function: Any, answer: Any) -> Any:
+    """Return an answer to the code, and the true one to an installed library."""
+    asking = sys._getframe(1).f_code.co_filename
+    return function() if _LIBRARY.search(asking) else answer
+
+
+# probe/shipped.py
 
 class Target:
-    """The function under test, in the repository that the test lies in."""
+    """The function under test, in the repository that the test lies in.
+
+    Args:
+        root: the repository.
+        goal_file, qualname: the function; ``nth`` of that name, from 1, where there are several.
+        module: the name to import the file by; None for a script.
+        sys_path: folders of the repository to import from.
+    """
+
     def __init__(
         self,
         root: Any,
@@ -420,6 +2536,7 @@ class Target:
             self.module = load_file(MAIN_STAND_IN, self.path, register=True)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
+
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the function without its decorators; a nested one is built with the given free variables."""
         names = self.qualname.split(".")
@@ -434,6 +2551,7 @@ class Target:
             if code and code.co_name == names[-1] and os.path.samefile(code.co_filename, self.path):
                 return found
         return self._from_source(free)
+
     def _from_source(self, free: Dict[str, Any]) -> Any:
         with open(self.path, "rb") as file:
             tree = ast.parse(file.read(), self.path)
@@ -450,165 +2568,30 @@ class Target:
         made = space.pop("__lmr_outer__")(**free)
         # While it is recorded, the recorder's decorator is there.
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
-    def outcome(self, inputs: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any], str]:
-        """Make a call; returns its outcome, its inputs as they are afterwards, and the traceback if it raised."""
-        setting = take_setting(inputs)
-        function = self.function(free_variables(inputs))
-        args, kwargs = unbind(function, inputs)
-        set_globals(function, inputs)
-        restore_random(setting.states)
-        with applied(setting.modes):
-            try:
-                found, shown = call(function, args, kwargs, setting.most, _copied), ""
-                if setting.gradients:
-                    found[GRADIENTS] = gradients(inputs, found[VALUE])
-            except BaseException as error:  # a SystemExit must not end the test
-                found, shown = {RAISED: type_name(error)}, traceback.format_exc()
-        later = closure(function)
-        kept = {name: item for name, item in inputs.items() if not name.startswith(GLOBAL)}
-        return found, {name: later.get(name, item) for name, item in kept.items()}, shown
 
-def _copied(item: Any) -> Any:
-    try:
-        return copy.deepcopy(item)
-    except Exception:  # a tensor that was computed, for one
-        return item
 
 def check(
     target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
 ) -> None:
-    """Make a recorded call and compare its outcome. Raises AssertionError with every difference."""
-    built: Dict[str, Any] = {}
-    def build(name: str) -> Any:
-        if name not in built:
-            built[name] = getattr(load_file("lmr_fixtures", fixtures), name)()
-        return built[name]
-    if fixtures:
-        restore_random({})  # so that they build the same each time
-    inputs, before = (_read(os.path.join(str(case), "inputs"), build) for _ in range(2))
-    expected = _read(os.path.join(str(case), "expected"), build)
-    actual, after, shown = target.outcome(inputs)
-    for name, item in after.items():
-        key = "@argument value" if name == "value" else name
-        actual[key] = item
-        expected.setdefault(key, before[name])
-    judged = {path: item["function"] for path, item in checkers.items() if item["kind"] == "custom"}
-    plain = {path: {"kind": "ignore"} if path in judged else item for path, item in checkers.items()}
-    run = Comparison(plain)
-    run.compare(expected, actual, "")
-    for path, name in judged.items():
-        answer = getattr(load_file("lmr_checkers", custom), name)(_part(expected, path), _part(actual, path))
-        if answer not in (None, True, ""):
-            run.found.append("%s: %s" % (path, answer or "%s says no" % name))
-    if run.found:
-        problems = "\n  ".join(run.found[:MOST])
-        raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), problems, shown))
+    """Make a recorded call and compare its outcome. Raises AssertionError with every difference.
 
-def _part(value: Any, path: str) -> Any:
-    """Return the part of an outcome at a path, as in ``value['loss'][0].weight``."""
-    name = next(name for name in value if path == name or path.startswith((name + ".", name + "[")))
-    return eval("_" + path[len(name) :], {"__builtins__": {}}, {"_": value[name]})
-
-class Comparison:
-    """Compares values part by part; ``found`` lists the differences."""
-    def __init__(self, checkers: Mapping[str, Any]) -> None:
-        self.checkers = checkers
-        self.found: List[str] = []
-        self.seen: Dict[Tuple[int, int], Any] = {}
-    def compare(self, e: Any, a: Any, path: str) -> None:
-        """Compare an expected and an actual value."""
-        place, checker = path, None
-        while place and checker is None:
-            checker = self.checkers.get(place)
-            place = place[: max(place.rfind("."), place.rfind("["), 0)]
-        checker = checker or self.checkers.get("", {})
-        kind = checker.get("kind")
-        rtol, atol = (checker["rtol"], checker["atol"]) if kind == "allclose" else (0.0, 0.0)
-        if kind == "ignore" or e is a or isinstance(e, OmittedPart) or (id(e), id(a)) in self.seen:
-            return
-        self.seen[id(e), id(a)] = (e, a)
-        if type(e) is not type(a):
-            e, a = (side.item() if _is_scalar(side) else side for side in (e, a))
-        sequences = path == "value" and {type(e), type(a)} == {list, tuple}
-        if type(e) is not type(a) and not sequences:
-            self._note(path, "expected a %s, got a %s" % (type(e).__name__, type(a).__name__))
-        elif kind == "set":
-            near = {"": dict(checker, kind="allclose")}
-            missing = unmatched(list(e), list(a), lambda x, y: not _differences(near, x, y))
-            if missing or len(e) != len(a):
-                self._note(path, "%d items are nowhere" % len(missing))
-        elif hasattr(e, "dtype") and hasattr(e, "shape") and not hasattr(e, "iloc"):
-            self._arrays(e, a, path, rtol, atol)
-        elif isinstance(e, (float, complex)):
-            same = e == a or abs(a - e) <= atol + rtol * abs(e) < math.inf or (e != e and a != a)
-            self._note(path, "" if same else "expected %r, got %r" % (e, a))
-        elif e is None or isinstance(e, (set, frozenset, str, bytes, int, type, types.FunctionType)):
-            self._note(path, "" if e == a else "expected %.100r, got %.100r" % (e, a))
-        else:
-            self._parts(_parts_of(e), _parts_of(a), path)
-    def _note(self, path: str, problem: str) -> None:
-        if problem:
-            self.found.append("%s: %s" % (path, problem))
-    def _arrays(self, e: Any, a: Any, path: str, rtol: float, atol: float) -> None:
-        for name in ("dtype", "shape", "requires_grad"):
-            wanted, got = getattr(e, name, None), getattr(a, name, None)
-            if wanted != got:
-                self._note(path, "expected %s %s, got %s" % (name, wanted, got))
-                return
-        library: Any = sys.modules["torch" if hasattr(e, "requires_grad") else "numpy"]
-        if hasattr(e, "is_sparse"):
-            if e.is_leaf and a.is_leaf:
-                self.compare(e.grad, a.grad, path + ".grad")
-            e, a = (side.detach().to_dense() if side.is_sparse else side.detach() for side in (e, a))
-        elif e.dtype.hasobject:
-            self.compare(e.tolist(), a.tolist(), path)
-            return
-        floating = str(e.dtype).rpartition(".")[2][:5] in ("float", "bfloa", "compl")
-        close = library.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True) if floating else a == e
-        wrong = (~close).reshape(-1)
-        if wrong.any():
-            first = int(wrong.nonzero()[0][0])
-            wanted, got = (side.reshape(-1)[first].item() for side in (e, a))
-            message = "%d elements differ; the first is number %d: expected %r, got %r"
-            self._note(path, message % (int(wrong.sum()), first, wanted, got))
-    def _parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        for step in [*e, *(step for step in a if step not in e)]:
-            inner = path + step if path else step.replace("['", "").replace("']", "").lstrip(".")
-            if step in e and step in a:
-                self.compare(e[step], a[step], inner)
-            elif self.checkers.get(inner, {}).get("kind") != "ignore":
-                if step not in e:
-                    self._note(inner, "expected nothing")
-                elif not isinstance(e[step], OmittedPart):
-                    self._note(inner, "expected something, got nothing")
-
-def _is_scalar(value: Any) -> bool:
-    """Tell whether a value is a number of numpy, which a caller cannot tell from one of Python."""
-    return type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__")
-
-def _parts_of(value: Any) -> Dict[str, Any]:
-    """Return the parts of a value by the step that leads to them."""
-    found: Dict[str, Any] = {}
-    if hasattr(value, "iloc"):  # a table or a column of pandas
-        columns = [value.iloc[:, n] for n in range(value.shape[1])] if hasattr(value, "columns") else [value]
-        found = {"." + name: getattr(value, name, None) for name in ("columns", "index", "name")}
-        found.update(("[%d]" % n, column.to_numpy()) for n, column in enumerate(columns))
-        return found
-    if hasattr(value, "get_indexer"):  # an index
-        return {"": value.tolist(), ".names": list(value.names)}
-    if isinstance(value, dict):
-        found.update(("[%r]" % (key,), item) for key, item in dict.items(value))
-    elif isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
-        names = getattr(value, "_fields", None) or ()
-        found.update((".%s" % names[n] if names else "[%d]" % n, item) for n, item in enumerate(value))
-    found.update(("." + name, item) for name, item in state_of(value))
-    if not found and not isinstance(value, (dict, list, tuple)):
-        reduced = value.__reduce_ex__(2)
-        steps = enumerate(reduced if isinstance(reduced, tuple) else (reduced,))
-        found.update(("<%d>" % n, list(item) if hasattr(item, "__next__") else item) for n, item in steps)
-    return found
-
-def _differences(checkers: Mapping[str, Any], e: Any, a: Any) -> List[str]:
-    run = Comparison(checkers)
-    run.compare(e, a, "")
-    return run.found
+    Args:
+        case: its folder.
+        checkers: path → how that part is compared, where not exactly.
+        fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
+    """
+    expected = read(str(case), "expected")
+    made = repeat(target.function, read(str(case), "inputs"), fixtures and str(fixtures))
+    raised = made.error
+    shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
+    problems = ["%s: %s" % (made.status, raised)]
+    if made.document is not None:
+        problems = [str(item) for item in compare(expected, made.document, checkers)]
+        for path, item in checkers.items():
+            if item["kind"] == "custom":
+                functions = load_checkers(custom)
+                message = verdict(functions, item["function"], expected, made.document, path)
+                problems += ["%s: %s" % (path, message)] if message else []
+    if problems:
+        text = "\n  ".join(problems)
+        raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), text, shown))
