@@ -13,6 +13,7 @@ from lmr_author.errors import LmrError
 from lmr_author.evaluation.evaluate import accept_mutants
 from lmr_author.masking import MaskOptions, mask
 from lmr_author.recording.record import NO_GRADIENTS, OFFER_GRADIENTS, RecordOptions, RecordResult, record
+from lmr_author.recording.uncompared import Kind
 from lmr_author.task import Task
 from lmr_author.texts import time_left
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
@@ -328,7 +329,8 @@ def test_an_argument_that_is_changed_by_the_way_is_not_compared(
     driver = "from scale import scale\nfor by in (2.0, 3.0):\n    scale([1.0, 2.0], by)\n"
     code = IN_PLACE.format(doc=doc, value=value)
     result, _ = recorded_from(tmp_path, {"scale.py": code}, "scale.py::scale", driver, **options)
-    assert result.by_the_way == (() if compared else ("items",))
+    arguments = [effect.names for effect in result.uncompared if effect.kind is Kind.ARGUMENTS]
+    assert arguments == ([] if compared else [("items",)])
     assert result.proof.fragile == ()
     pure = code.replace("    for n", "    items = list(items)\n    for n")
     root = tmp_path / "1-Small/small-repo"
