@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 MARKER = "LMR_AUTHOR_RUN"
-"""Environment variable that every process of a local run inherits: the owner, a dot, and the run's id."""
+"""Environment variable that every program we start inherits: the owner, a dot, and the id of a run in a sandbox."""
 _BOOT_DIGITS = 8
 """Enough to tell boots apart; an owner is a part of file names, whose length is limited."""
 _OWNER = r"\d+\.\d*\.\d+\.[0-9a-f]+"
@@ -63,7 +63,7 @@ def marked(value: str) -> list[int]:
 
 
 def orphans() -> list[int]:
-    """Return the processes of local runs whose owner is gone."""
+    """Return the processes that an owner that is gone has started."""
     return [pid for pid, mark in _marks() if is_gone(mark.rpartition(".")[0])]
 
 

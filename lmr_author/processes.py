@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from lmr_author import owner
 from lmr_author.errors import LmrError
 from lmr_author.files import HeldInterrupts
 from lmr_author.texts import printable
@@ -176,6 +177,8 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start the program. A Ctrl-C in between waits until there is a process to kill."""
     process = None
+    _end_orphans()
+    variables = {owner.MARKER: f"{owner.me()}.program", **(os.environ if env is None else env)}
     # A file, not a pipe: a program that never reads its input cannot block us.
     with tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
         if stdin:
@@ -184,9 +187,8 @@ def _start(
         try:
             with HeldInterrupts():
                 process = subprocess.Popen(
-                    [*_dying_with_us(argv[0], env), *argv], cwd=cwd, env=None if env is None else dict(env),
-                    pass_fds=pass_fds, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                    start_new_session=True,
+                    [*_dying_with_us(argv[0], variables), *argv], cwd=cwd, env=variables, pass_fds=pass_fds,
+                    stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                 )  # fmt: skip
         except FileNotFoundError as error:
             if error.filename == argv[0]:
@@ -200,16 +202,23 @@ def _start(
     return process
 
 
-def _dying_with_us(program: str, env: Mapping[str, str] | None) -> tuple[str, ...]:
+@cache
+def _end_orphans() -> None:
+    """Kill what killed owners left running: where the kernel did not, and what such programs had started."""
+    owner.kill(owner.orphans())
+
+
+def _dying_with_us(program: str, env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the words before a command that make the kernel kill it when we are killed; () where nothing can.
 
     The kernel's own way is PR_SET_PDEATHSIG, set in the child. Python sets it only in a ``preexec_fn``, which can
     deadlock where there are threads; setpriv sets it and becomes the program. It acts when the thread that started the
     program ends: :func:`run` stays in that thread to the program's end. Between fork and setpriv, about a millisecond,
-    a kill leaves the program, which then runs to its own end. macOS and busybox have no such setpriv.
+    a kill leaves the program: its environment has our marker, and the next command ends it. macOS and busybox have no
+    such setpriv.
     """
     # A program that cannot be found is left to Popen, whose error says so.
-    known = shutil.which(program, path=(os.environ if env is None else env).get("PATH", os.defpath))
+    known = shutil.which(program, path=env.get("PATH", os.defpath))
     setpriv = _setpriv()
     return (setpriv, "--pdeathsig", "KILL", "--") if known and setpriv else ()
 

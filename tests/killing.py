@@ -47,6 +47,7 @@ class Verb:
         words: its arguments.
         place: where it is run, below the folder.
         prepared: changes the folder before it is killed.
+        resumes: the second run uses what the first one found out until then, so that their result may differ.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Verb:
     words: tuple[str, ...]
     place: str = TASK
     prepared: Callable[[Path], None] = field(default=lambda _: None)
+    resumes: bool = False
 
 
 STAGES: dict[str, tuple[str, ...]] = {
@@ -82,7 +84,7 @@ VERBS = (
     Verb("unmask", "recorded", ("unmask", HINGE)),
     Verb("instruct", "masked", ("instruct", "--text", "Implement the loss.", "--no-input")),
     Verb("extract", "fresh", ("extract", "run.py:6-7", "--name", "work", "--yes")),
-    Verb("record", "masked", STAGES["recorded"]),
+    Verb("record", "masked", STAGES["recorded"], resumes=True),
     Verb("evaluate", "recorded", ("evaluate", "--repeats", "1")),
     Verb("evaluate --predictions", "recorded", ("evaluate", "tasks", "--predictions", "answers.jsonl"), "."),
     Verb("validate --fix", "masked", ("validate", "--fix"), prepared=_spoil),
@@ -153,11 +155,14 @@ class Range:
         again = self._start(verb, trial)
         text, _ = again.communicate(timeout=SECONDS)
         now = _snapshot(trial)
-        completed = state == "after" or now == after or state == "not killed"
+        completed = (
+            state in ("after", "not killed") or now == after or (verb.resumes and again.returncode == 0)
+        )
         left = Counter(_left(trial))
-        left["process"] += alive
+        left["process"] += len(alive)
         left["container"] += _containers(process.pid) + _containers(again.pid)
-        detail = "" if completed else f"exit {again.returncode}: {text[-600:]}\n{_difference(now, after)}"
+        detail = f"living: {alive}\n" if alive else ""
+        detail += "" if completed else f"exit {again.returncode}: {text[-600:]}\n{_difference(now, after)}"
         shutil.rmtree(trial)
         return Kill(verb.name, state, completed, +left, detail)
 
@@ -326,17 +331,21 @@ def _left(trial: Path) -> Iterator[str]:
         yield from ("partial" for name in [*folders, *names] if _LEFT.match(name))
 
 
-def _living(trial: Path) -> int:
-    """Return how many processes of a killed command live on."""
+def _living(trial: Path) -> list[str]:
+    """Return the command lines of processes of a killed command that live on, and end them."""
     deadline = time.monotonic() + _DYING_SECONDS
     while (found := list(_processes(trial.name))) and time.monotonic() < deadline:
         time.sleep(0.05)
+    lines = []
     for pid in found:
         try:
+            lines.append(
+                Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            )
             os.kill(pid, 9)
         except OSError:
             continue
-    return len(found)
+    return lines
 
 
 def _processes(word: str) -> Iterator[int]:

@@ -15,8 +15,8 @@ import pytest
 from lmr_author import owner
 from lmr_author.files import write_text
 from lmr_author.locks import held
-from tests.cli.program import finish, lmr, snapshot, start, wait_for
-from tests.killing import VERBS, Range, _processes
+from tests.cli.program import finish, lmr, processes_with, snapshot, start, wait_for
+from tests.killing import VERBS, Range
 from tests.support import make_task
 
 FEW = ("mask", "env local", "validate --fix")
@@ -61,10 +61,10 @@ def test_programs_and_what_they_started_end_with_a_killed_command(tmp_path: Path
         f"run(['sleep', '{os.getpid()}.25'], cwd=Path({str(tmp_path)!r}), seconds=999)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
-    wait_for(lambda: list(_processes(f"sleep\0{os.getpid()}.25")))
+    wait_for(lambda: processes_with(f"{os.getpid()}.25"))
     process.kill()
     process.wait()
-    wait_for(lambda: not list(_processes(f"sleep\0{os.getpid()}.25")), 20)
+    wait_for(lambda: not processes_with(f"{os.getpid()}.25"), 20)
 
 
 def test_workers_of_a_killed_validate_end(tmp_path: Path) -> None:
