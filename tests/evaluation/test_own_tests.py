@@ -104,6 +104,7 @@ KINDS = {
 def few_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough to see that they run."""
     monkeypatch.setattr(wrong_versions, "MOST_BY_SCRIPT", MUTANTS)
+    monkeypatch.setattr(wrong_versions, "FEWEST", MUTANTS)
 
 
 def proved(task: Task, python: Path = PLAIN_PYTHON) -> EvaluationRun:
