@@ -84,7 +84,9 @@ def test_a_task_is_found_from_inside_it_and_by_its_option(fresh: Task, tmp_path:
 def test_record_by_a_driver_outside_of_the_task(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "mine" / "drive.py"
     driver.parent.mkdir()
-    driver.write_text("from pkg.losses import hinge\nfor x in (2.5, 2.0, 4.0, 3.0, 5.0): hinge(x, margin=1.5)\n")
+    driver.write_text(
+        "from pkg.losses import hinge\nfor x in (2.5, 2.0, 4.0, 3.0, 5.0): hinge(x, margin=1.5)\n"
+    )
     command = ("--cases", "2", "--", "python", "../../mine/drive.py")
     done = succeed("record", *command, cwd=masked.root / "small-repo")
 
