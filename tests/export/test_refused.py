@@ -59,7 +59,7 @@ def test_a_task_without_a_recording(masked: Task, tmp_path: Path) -> None:
 
 
 def test_a_task_in_which_nothing_is_masked(tmp_path: Path) -> None:
-    task = make_task(tmp_path)
+    task = make_task(tmp_path / "tasks")
     assert "nothing is masked" in refuse(EXPECTED, *_agent(task.root), "--force", cwd=tmp_path)[0]
 
 
