@@ -50,7 +50,7 @@ def find_twins(
     for other in others:
         for theirs in _goldens(task, other, (other.qualname,)):
             # The search leaves out what is too small to be recognized.
-            same = any(one.statements == theirs.statements for one in mine)
+            same = any(one.statements and one.statements == theirs.statements for one in mine)
             copies = leaks.in_file(theirs.place.path, theirs.module.data, solutions)
             named = (leak.where for leak in copies if leak.sure and leak.kind == "code")
             if same or theirs.place.qualname in named:
@@ -64,6 +64,9 @@ def _goldens(task: Task, one: Implementation, qualnames: Sequence[str]) -> Itera
         module = code.Module.parse(staging.read_golden(task, one), one.golden_file)
         for item in module.definitions:
             meant = any(item.qualname == name or item.qualname.startswith(f"{name}.") for name in qualnames)
+            own = item.qualname == one.qualname
+            if own and one.nth is not None and item.nth != one.nth:
+                continue  # a getter is not its setter
             if meant and isinstance(item.node, code.FunctionNode):
-                nth = one.nth if item.qualname == one.qualname else None
+                nth = one.nth if own else None
                 yield _Golden(staging.Place(one.goal_file, item.qualname, nth), module, item.node)
