@@ -51,8 +51,8 @@ RUNS = {
     "status": 0,
     "next --show": 0,
     "report --html ../../page.html": 0,
-    "export . --to agent --out ../../bundles": 0,
-    "export . --to huggingface --out ../../dataset": 0,
+    "export . --unreviewed --to agent --out ../../bundles": 0,
+    "export . --unreviewed --to huggingface --out ../../dataset": 0,
     "analyze ../../predictions.jsonl --out ../../analysis": 0,
 }
 """A run of every verb in the finished task of the demo, and how it ends where nothing is odd."""
@@ -154,7 +154,7 @@ def test_a_task_that_may_not_be_read(closed: str, folder: Path) -> None:
         "validate",
         "status",
         "mask tailcon/train.py::fit --no-input",
-        "export . --to agent --out ../../out",
+        "export . --unreviewed --to agent --out ../../out",
     ):
         done = lmr_forked(*shlex.split(run), cwd=folder / TASK, env=AWAY, caller=Caller(may_read_all=False))
         assert_ended_well(run, done)
