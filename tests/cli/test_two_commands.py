@@ -28,7 +28,7 @@ READING = {
     "suggest": ("suggest",),
     "validate": ("validate",),
     "report": ("report", "--html", "../page.html"),
-    "export": ("export", ".", "--to", "agent", "--out", "../out", "--force"),
+    "export": ("export", ".", "--to", "agent", "--out", "../../out", "--force"),
     "next": ("next", "--show"),
     "env detect": ("env", "detect"),
     "instruct": ("instruct", "--draft"),
