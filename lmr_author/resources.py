@@ -76,6 +76,7 @@ def support_digest() -> str:
 
 
 @cache
-def known_support() -> frozenset[str]:
-    """The SHA-256 of each support file that this version or one before wrote."""
-    return frozenset([*(folder("schemas") / "support.sha256").read_text("utf-8").split(), support_digest()])
+def is_known_support(digest: str) -> bool:
+    """Return whether this version or one before wrote a support file of this SHA-256."""
+    listed = (folder("schemas") / "support.sha256").read_text("utf-8").split()
+    return digest in listed or digest == support_digest()

@@ -141,7 +141,7 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
 def _is_support(task: TaskView, path: Path) -> bool:
     """Tell whether a file is the support file as lmr-author writes it, which is no part of any one test."""
     data = task.read_bytes(path) if path.name == SUPPORT else None
-    return data is not None and files.sha256_bytes(data) in resources.known_support()
+    return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
 
 def dotted(node: ast.AST) -> str:

@@ -56,13 +56,15 @@ def demo(
 
 def show_next(done: DemoResult) -> None:
     """Say what is missing where the task is not proven, else how to go on."""
+    from lmr_author.task import GateStatus
+
     if done.evaluation.passed:
         ui.say("Look at it, then author your own.")
         ui.then("new-task")
         return
     ui.say("It is not proven yet:")
     for gate in done.evaluation.gates:
-        if gate.status.value in ("failed", "unproven"):
+        if gate.status in (GateStatus.FAILED, GateStatus.UNPROVEN):
             ui.say(f"{gate.gate}: {gate.message}", indent=2)
             ui.hint(gate.hint, indent=2)
     ui.then("evaluate", done.task.root)

@@ -68,12 +68,13 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         LmrError: a golden is missing, or a record of what was masked or taken out is damaged.
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
-    info = task.load()
-    if not masked_names(task):
+    masked = _Masked.of(task)
+    info = masked.info
+    if not masked.names:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
         if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
             return UnmaskResult((), (), put_back=back.done, left_out=back.left)
-    chosen, alone, stray = _chosen(task, info, target, here)
+    chosen, alone, stray = _chosen(task, masked, target, here)
     moved: list[str] = []
     # First: a target's file has to be as its golden but for the target.
     unnamed = [name for one in stray for name in _restore_stray(task, info, one)]
@@ -107,24 +108,40 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
 
 def masked_names(task: Task) -> dict[str, str]:
     """Return everything that ``unmask`` restores: node id, or path of a kept original → remark."""
-    return _names(task.load(), also_masked.load(task), strays(TaskView(task)))
+    return _Masked.of(task).names
 
 
-def _names(info: TaskInfo, along: Sequence[AlsoMasked], unnamed: Sequence[Stray]) -> dict[str, str]:
-    names = {str(item.target): "" for item in info.implementations}
-    names |= {item.node_id: f"masked along with {item.target}" for item in along}
-    for stray in unnamed:
-        own = [stray.node_id(function) for function in stray.functions] or [stray.original]
-        names |= {name: "no implementation names it" for name in own if name not in names}
-    return names
+@dataclass(frozen=True)
+class _Masked:
+    """What is masked in a task.
+
+    Attributes:
+        along: functions masked along with a target.
+        unnamed: masked functions, or kept originals, that no implementation names.
+        names: all of them as ``masked_names`` returns them.
+    """
+
+    info: TaskInfo
+    along: tuple[AlsoMasked, ...]
+    unnamed: tuple[Stray, ...]
+    names: dict[str, str]
+
+    @classmethod
+    def of(cls, task: Task) -> _Masked:
+        info, along, unnamed = task.load(), tuple(also_masked.load(task)), tuple(strays(TaskView(task)))
+        names = {str(implementation.target): "" for implementation in info.implementations}
+        names |= {entry.node_id: f"masked along with {entry.target}" for entry in along}
+        for stray in unnamed:
+            for name in [stray.node_id(function) for function in stray.functions] or [stray.original]:
+                names.setdefault(name, "no implementation names it")
+        return cls(info, along, unnamed, names)
 
 
 def _chosen(
-    task: Task, info: TaskInfo, target: str | None, here: Path
+    task: Task, masked: _Masked, target: str | None, here: Path
 ) -> tuple[list[Implementation], list[AlsoMasked], list[Stray]]:
     """Return the targets to restore, or the look-alikes that are named themselves, and what no record names."""
-    unnamed, along = strays(TaskView(task)), also_masked.load(task)
-    names = _names(info, along, unnamed)
+    info, along, unnamed, names = masked.info, masked.along, masked.unnamed, masked.names
     if not names:
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
     if target is None:

@@ -116,11 +116,11 @@ class ReplayTarget:
 
     def call(self, inputs: Document) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
-        begun: List[facts.Stopwatch] = []
+        watch = facts.Stopwatch()
 
         def begin() -> None:
             self.hook.hits.clear()
-            begun.append(facts.Stopwatch())
+            watch.restart()
 
         made = repeat(self.function, inputs, self.fixtures, self.limit, begin)
         shown = {} if made.error is None else describe(made.error, self.hook)
@@ -128,7 +128,7 @@ class ReplayTarget:
             return Result(made.status, error=shown)
         file = inspect.unwrap(made.function).__code__.co_filename
         hits = tuple(sorted(self.hook.hits))
-        seconds = min(made.seconds, begun[0].seconds())  # the wall's, and the processor's
+        seconds = min(made.seconds, watch.seconds())  # the wall's, and the processor's
         return Result(made.status, made.document, bool(hits), file, seconds, hits, shown)
 
 

@@ -17,7 +17,6 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -201,7 +200,9 @@ class Task:
         """Raise UnsafePathError for a link out of the task in its folder, or at any depth among its records."""
         entries = list(self.root.iterdir())
         tops = [self.golden_folder, self.authoring]
-        with suppress(UnsafePathError):  # the name of another folder, which is refused where it is used
+        with contextlib.suppress(
+            UnsafePathError
+        ):  # the name of another folder, which is refused where it is used
             tops.append(self.repository(info) / UNIT_TEST)
         for top in tops:
             self._own(top.relative_to(self.root).as_posix())

@@ -191,7 +191,7 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
                 problems.append(f"{case.name}/{name} was changed")
         present = {path.name for path in here.iterdir()} if here.is_dir() else set()
         problems += [f"{case.name}/{name} was not recorded" for name in sorted(present - set(case.files))]
-    if any(digest not in resources.known_support() for digest in recording.support.values()):
+    if not all(map(resources.is_known_support, recording.support.values())):
         problems.append(f"../../{SUPPORT} is none that lmr-author wrote; record again")
     beside = {**recording.support, **recording.helpers}
     for name, digest in beside.items():

@@ -10,10 +10,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from lmr_author.code import parameters, parse
-from lmr_author.evaluation.mutants.names import TABLES, WORDS
+from lmr_author.evaluation.mutants.names import TABLES, WORDS, called
 from lmr_author.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
 
 EPSILON = 1e-5
@@ -65,7 +64,7 @@ class _Canonical(ast.NodeTransformer):
         if owner := _moved(node):
             return owner
         if name in WORDS["no_graph"] and isinstance(node.func, ast.Attribute):
-            node.func.value = _without_detach(node.func.value)
+            node.func.value = _WithoutDetach().visit(node.func.value)
         if name in WORDS["progress"] and node.args:
             return node.args[0]
         pair = len(node.args) == 2 and name in WORDS["commutative"]
@@ -96,7 +95,7 @@ class _Canonical(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> ast.stmt:
         self.generic_visit(node)
         if any(called(item.context_expr) in ("no_grad", "inference_mode") for item in node.items):
-            node.body = [_without_detach(statement) for statement in node.body]
+            node.body = [_WithoutDetach().visit(statement) for statement in node.body]
         return node
 
     def visit_If(self, node: ast.If) -> ast.stmt:
@@ -131,16 +130,14 @@ class _Canonical(ast.NodeTransformer):
         return node
 
 
-class _Detached(ast.NodeTransformer):
+class _WithoutDetach(ast.NodeTransformer):
+    """Drops ``.detach()``, where what it gives has no graph anyway."""
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        alone = called(node) == "detach" and not node.args and isinstance(node.func, ast.Attribute)
-        return node.func.value if alone and isinstance(node.func, ast.Attribute) else node
-
-
-def _without_detach(node: Any) -> Any:
-    """Return code without ``.detach()``, where what it gives has no graph anyway."""
-    return _Detached().visit(node)
+        if called(node) == "detach" and not node.args and isinstance(node.func, ast.Attribute):
+            return node.func.value
+        return node
 
 
 def _prune(tree: ast.AST) -> bool:
@@ -200,15 +197,11 @@ def _is_dead(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], b
 
 def _appended_to(item: ast.AST) -> str:
     """Return the name of the list that a statement does nothing but append to; "" for any other statement."""
-    value = item.value if isinstance(item, ast.Expr) else None
-    if (
-        not isinstance(value, ast.Call)
-        or called(value) not in ("append", "extend")
-        or not all(map(is_pure, value.args))
-    ):
+    call = item.value if isinstance(item, ast.Expr) else None
+    if not isinstance(call, ast.Call) or called(call) not in ("append", "extend"):
         return ""
-    owner = value.func.value if isinstance(value.func, ast.Attribute) else None
-    return owner.id if isinstance(owner, ast.Name) else ""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) and all(map(is_pure, call.args)) else ""
 
 
 def _mark_filled(block: Sequence[ast.stmt]) -> None:
@@ -227,13 +220,10 @@ def _fills(statement: ast.stmt, name: str, made: str) -> bool:
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0]) in (f"{name}[:]", f"{name}[...]")
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        given = [*statement.value.args, *statement.value.keywords]
-        own = ast.unparse(statement.value.func).rpartition(".")[0] == name
-        return (
-            own
-            and called(statement.value) in WORDS["overwriting"]
-            and not any(_mentions(one, [name]) for one in given)
-        )
+        call = statement.value
+        if called(call) not in WORDS["overwriting"] or ast.unparse(call.func).rpartition(".")[0] != name:
+            return False
+        return not any(_mentions(given, [name]) for given in (*call.args, *call.keywords))
     if not (isinstance(statement, ast.For) and called(statement.iter) in ("range", "enumerate")):
         return False
     assert isinstance(statement.iter, ast.Call)
@@ -256,8 +246,7 @@ def _unread(tree: ast.AST) -> Callable[[str], bool]:
     lists = _own_lists(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            if node.id not in lists:
-                read.add(node.id)
+            read.update({node.id} - lists)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             read.update(node.names)
         elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
@@ -279,9 +268,7 @@ def _unread(tree: ast.AST) -> Callable[[str], bool]:
 def _own_lists(tree: ast.AST) -> set[str]:
     """Return the local names of lists that begin empty, and to which is only ever appended."""
     uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    known = Counter(
-        name for node in ast.walk(tree) if isinstance(node, ast.stmt) and (name := _appended_to(node))
-    )
+    appended = Counter(filter(None, map(_appended_to, ast.walk(tree))))
     made = Counter(
         target.id
         for node in ast.walk(tree)
@@ -289,7 +276,7 @@ def _own_lists(tree: ast.AST) -> set[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     )
-    return {name for name in made if uses[name] == known[name] + made[name]}
+    return {name for name in made if uses[name] == appended[name] + made[name]}
 
 
 def _mentions(node: ast.AST, names: Sequence[str]) -> bool:
@@ -303,12 +290,6 @@ def is_pure(node: ast.AST) -> bool:
         or (isinstance(item, ast.Call) and called(item) not in _PURE)
         for item in ast.walk(node)
     )
-
-
-def called(node: ast.AST) -> str:
-    """Return the last name of what a node calls; "" when it is no call."""
-    function = node.func if isinstance(node, ast.Call) else None
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
@@ -18,7 +17,7 @@ from libcst.metadata import (
 )
 
 from lmr_author.code import Definition, Module, bound_by, parameters
-from lmr_author.evaluation.mutants.names import WORDS, changed_name, kinds, last_name
+from lmr_author.evaluation.mutants.names import WORDS, called, changed_name, kinds
 
 HEADER = "if 1:\n"
 """Stands above an indented function while it is parsed."""
@@ -170,22 +169,18 @@ class Function:
         """Return a node as Python."""
         return cst.Module([]).code_for_node(node)
 
-    @staticmethod
-    def depends_on_order(loop: cst.For) -> bool:
+    def depends_on_order(self, loop: cst.For) -> bool:
         """Return whether a loop may give something else when it runs backwards, as far as its source tells.
 
         A sum does not: it differs by rounding only.
         """
-        try:
-            tree = ast.parse(textwrap.dedent(Function.source(loop))).body[0]
-        except SyntaxError:
-            return False
-        assert isinstance(tree, ast.For)
-        fresh = {name.id for name in ast.walk(tree.target) if isinstance(name, ast.Name)}
-        for item in (inner for statement in tree.body for inner in ast.walk(statement)):
+        line = self.line(loop)
+        same = next(node for node in ast.walk(self.ast) if isinstance(node, ast.For) and node.lineno == line)
+        fresh = {name.id for name in ast.walk(same.target) if isinstance(name, ast.Name)}
+        for item in (inner for statement in same.body for inner in ast.walk(statement)):
             if isinstance(item, ast.Return | ast.Break | ast.Yield):
                 return True
-            if isinstance(item, ast.Call) and last_name(item.func) in WORDS["ordered"]:
+            if isinstance(item, ast.Call) and called(item) in WORDS["ordered"]:
                 return True
             if isinstance(item, ast.Assign):
                 names = {target.id for target in item.targets if isinstance(target, ast.Name)}

@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lmr_author.code import parameters
+from lmr_author.code import FunctionNode, parameters
 
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
 """Names of functions, methods and keywords, by what they have in common."""
 
 
-def last_name(node: ast.expr) -> str:
-    """Return the last name of a dotted one."""
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def called(node: ast.AST) -> str:
+    """Return the last name of what a node calls; "" when it is no call."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def changed_name(node: ast.AST) -> str:
@@ -36,9 +37,6 @@ def changed_name(node: ast.AST) -> str:
     while isinstance(target, ast.Subscript):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""
-
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
