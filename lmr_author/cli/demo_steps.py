@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, masking, owner, processes, resources
-from lmr_author.errors import LmrError
-from lmr_author.evaluation import evaluate
-from lmr_author.new_task import new_task
-from lmr_author.recording import record
-from lmr_author.reporting import status
-from lmr_author.task import Finding, GateResult, Progress, Task
-from lmr_author.validation.run import validate
+from lmr_author.authoring import masking
+from lmr_author.authoring.new_task import new_task
+from lmr_author.authoring.recording import record
+from lmr_author.core import files, owner, processes, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Finding, GateResult, Progress, Task
+from lmr_author.proof.evaluation import evaluate
+from lmr_author.proof.validation.run import validate
+from lmr_author.release.reporting import status
 
 UNFINISHED = ".unfinished-demo"
 """File in a demo's folder until it is complete: the process that makes it."""

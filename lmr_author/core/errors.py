@@ -1,6 +1,6 @@
 """Errors a user can cause or meet, each with what to do about it.
 
-A *bad task* is never an exception: it is a :class:`~lmr_author.task.Finding` or a failed gate.
+A *bad task* is never an exception: it is a :class:`~lmr_author.core.task.Finding` or a failed gate.
 An exception here means that a command could not do its work: the machine lacks something, the
 input is not what it has to be, or the user stopped it. ``lmr_author.cli.boundary`` is the only place
 that turns them into an exit code.

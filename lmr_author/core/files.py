@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any
 
-from lmr_author import owner
-from lmr_author.errors import LmrError, UnsafePathError, UsageError
+from lmr_author.core import owner
+from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
 
 CACHE_FOLDERS = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".eggs"}
@@ -287,7 +287,7 @@ def is_lfs_pointer(path: Path) -> bool:
         return False
 
 
-# Temporary files and folders carry their owner in their names (:mod:`lmr_author.owner`). What a killed process has
+# Temporary files and folders carry their owner in their names (:mod:`lmr_author.core.owner`). What a killed process has
 # left is removed when another one makes the same, or opens the same task for writing.
 
 TEMPORARY = "lmr-author-"

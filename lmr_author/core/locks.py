@@ -18,7 +18,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from lmr_author import files, owner
+from lmr_author.core import files, owner
 
 _PROGRAM = ("lmr-author", "lmr_author", "__main__.py")
 

@@ -23,7 +23,7 @@ _BOOT_DIGITS = 8
 _OWNER = r"\d+\.\d*\.\d+\.[0-9a-f]+"
 _IN_NAME = re.compile(rf"[.-]({_OWNER})\.[a-z0-9_]{{8}}(?:\.tmp|\.partial)?$")
 _TEMPORARY = re.compile(rf"(^|/)\.([^/]+)\.{_OWNER}\.[a-z0-9_]{{8}}\.(?:tmp|partial)(?=/|$)")
-"""The names that :mod:`lmr_author.files` gives: a prefix, the owner, and what :mod:`tempfile` adds."""
+"""The names that :mod:`lmr_author.core.files` gives: a prefix, the owner, and what :mod:`tempfile` adds."""
 
 
 def me() -> str:

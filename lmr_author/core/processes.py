@@ -21,10 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from lmr_author import owner
-from lmr_author.errors import LmrError
-from lmr_author.files import HeldInterrupts
-from lmr_author.texts import printable
+from lmr_author.core import owner
+from lmr_author.core.errors import LmrError
+from lmr_author.core.files import HeldInterrupts
+from lmr_author.core.texts import printable
 
 KEPT_OUTPUT = 64 * 1024 * 1024
 """Bytes kept of each of stdout and stderr unless the caller sets another limit."""

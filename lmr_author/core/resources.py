@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lmr_author.errors import LmrError
+from lmr_author.core.errors import LmrError
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 _SUPPORT = (
     "document", "objects", "calling", "decoding", "encoding", "compare", "written", "outcome", "repeating", "custom",
     "definitions", "cuda_as_cpu", "shipped",
@@ -41,7 +41,7 @@ def template(name: str) -> str:
 
 def probe_folder() -> Path:
     """The folder of the probe: what is copied into a task's environment."""
-    return _PACKAGE / "probe"
+    return _PACKAGE / "runtime" / "probe"
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.probe.traits import Trait, describe_call
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.choose import NOT_GIVEN, Catch, Options, additions, order_of_choice
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.choose import NOT_GIVEN, Catch, Options, additions, order_of_choice
+from lmr_author.runtime.probe.traits import Trait, describe_call
 
 
 def call(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lmr_author.evaluation.evaluate import GATES
+from lmr_author.proof.evaluation.evaluate import GATES
 
 ROOT = Path(__file__).parents[2]
 

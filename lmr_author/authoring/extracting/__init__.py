@@ -1,6 +1,6 @@
 """Turn a block of statements into a function, with the program's behaviour unchanged.
 
-Bytes in, bytes out: :func:`lmr_author.extracting.extract.extract` neither reads nor writes a file. It
+Bytes in, bytes out: :func:`lmr_author.authoring.extracting.extract.extract` neither reads nor writes a file. It
 
 1. finds the statements that a range of lines covers, and refuses what would mean something else in a function
    (``selection``),

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lmr_author import code
-from lmr_author.errors import TargetError, UsageError
-from lmr_author.extracting import events, write
-from lmr_author.extracting.events import CHANGES
-from lmr_author.extracting.names import Names, bound_in_module, names
-from lmr_author.extracting.selection import SelectedBlock, check, has_return, needs_class, select
+from lmr_author.authoring.extracting import events, write
+from lmr_author.authoring.extracting.events import CHANGES
+from lmr_author.authoring.extracting.names import Names, bound_in_module, names
+from lmr_author.authoring.extracting.selection import SelectedBlock, check, has_return, needs_class, select
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError, UsageError
 
 
 class As(StrEnum):

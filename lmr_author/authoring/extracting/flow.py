@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
 
-from lmr_author.extracting import events
-from lmr_author.extracting.events import BINDS, Event, Kind
+from lmr_author.authoring.extracting import events
+from lmr_author.authoring.extracting.events import BINDS, Event, Kind
 
 SUPPRESSING = frozenset(
     {"suppress", "raises", "assertRaises", "assertRaisesRegex", "ExitStack", "AsyncExitStack"}

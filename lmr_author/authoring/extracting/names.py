@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from lmr_author.errors import TargetError
-from lmr_author.extracting import events
-from lmr_author.extracting.events import BINDS, CHANGES, Event, Kind
-from lmr_author.extracting.flow import Facts, Flow
-from lmr_author.extracting.selection import SelectedBlock
+from lmr_author.authoring.extracting import events
+from lmr_author.authoring.extracting.events import BINDS, CHANGES, Event, Kind
+from lmr_author.authoring.extracting.flow import Facts, Flow
+from lmr_author.authoring.extracting.selection import SelectedBlock
+from lmr_author.core.errors import TargetError
 
 DEFINING = frozenset({ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 LATE = frozenset({Kind.LATE_READ, Kind.GLOBAL_READ, Kind.LATE_BIND, Kind.GLOBAL_BIND, Kind.READ_ALL})
@@ -45,7 +45,7 @@ def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     """Return the inputs and outputs of a block.
 
     Args:
-        block: statements that :func:`lmr_author.extracting.selection.check` has accepted.
+        block: statements that :func:`lmr_author.authoring.extracting.selection.check` has accepted.
         exported: module variables that other files import from this one.
 
     Raises TargetError: a name cannot be passed in or out without a change of behaviour.

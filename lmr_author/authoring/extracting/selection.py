@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from lmr_author import code
-from lmr_author.errors import TargetError
-from lmr_author.extracting.events import SEES_ALL, SEES_LOCALS, Function
+from lmr_author.authoring.extracting.events import SEES_ALL, SEES_LOCALS, Function
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError
 
 Loop = ast.For | ast.AsyncFor | ast.While
 ScopeNode = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

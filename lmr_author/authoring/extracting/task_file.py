@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author import code, files
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.extracting.extract import As, Extraction, extract
-from lmr_author.locks import changes_task
-from lmr_author.masking import locate
-from lmr_author.task import Target, Task, also_masked
-from lmr_author.task.provenance import ExtractedBlock, Provenance
+from lmr_author.authoring.extracting.extract import As, Extraction, extract
+from lmr_author.authoring.masking import locate
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Target, Task, also_masked
+from lmr_author.core.task.provenance import ExtractedBlock, Provenance
 
 _PLACE = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmr_author import code
-from lmr_author.errors import SourceError, TargetError
-from lmr_author.extracting.events import Function
-from lmr_author.extracting.selection import SelectedBlock, last_line, suites
+from lmr_author.authoring.extracting.events import Function
+from lmr_author.authoring.extracting.selection import SelectedBlock, last_line, suites
+from lmr_author.core import code
+from lmr_author.core.errors import SourceError, TargetError
 
 if TYPE_CHECKING:
     import libcst as cst

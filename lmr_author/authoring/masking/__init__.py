@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.masking.mask import MaskOptions, MaskResult, mask
-from lmr_author.masking.unmask import UnmaskResult, masked_names, unmask
+from lmr_author.authoring.masking.mask import MaskOptions, MaskResult, mask
+from lmr_author.authoring.masking.unmask import UnmaskResult, masked_names, unmask
 
 __all__ = ["MaskOptions", "MaskResult", "UnmaskResult", "mask", "masked_names", "unmask"]

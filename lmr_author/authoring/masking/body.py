@@ -7,9 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author import code
-from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.notes import (
+from lmr_author.authoring.masking.notes import (
     MaskNotes,
     clean_docstring,
     docstring_lines,
@@ -17,6 +15,8 @@ from lmr_author.masking.notes import (
     masked_body,
     read_notes,
 )
+from lmr_author.core import code
+from lmr_author.core.errors import SourceError, TargetError
 
 IMPORT_TIME_DECORATORS = frozenset(
     {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
@@ -48,7 +48,7 @@ def mask_source(
     Args:
         module: the file, unmasked at these functions.
         definitions: functions, none inside another.
-        notes: by :attr:`~lmr_author.code.Definition.label`, what docstring and comment say.
+        notes: by :attr:`~lmr_author.core.code.Definition.label`, what docstring and comment say.
         along: look-alikes that are emptied too, and of which nothing is asked.
 
     Raises:

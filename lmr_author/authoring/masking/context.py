@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from lmr_author import code
-from lmr_author.task import UNIT_TEST
+from lmr_author.core import code
+from lmr_author.core.task import UNIT_TEST
 
 MAX_REASONS = 4
 """Reasons given for one file."""

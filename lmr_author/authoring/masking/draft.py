@@ -14,9 +14,9 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from lmr_author import code
-from lmr_author.masking.context import uses
-from lmr_author.masking.notes import MaskNotes, one_line
+from lmr_author.authoring.masking.context import uses
+from lmr_author.authoring.masking.notes import MaskNotes, one_line
+from lmr_author.core import code
 
 
 def draft(module: code.Module, definition: code.Definition) -> MaskNotes:

@@ -10,17 +10,17 @@ import ast
 import difflib
 from dataclasses import replace
 
-from lmr_author import code, files
-from lmr_author.checks.instruction import GAP, quotations
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.masking.body import notes_in
-from lmr_author.masking.draft import Documented, DocumentedParameter, documented, sentences
-from lmr_author.masking.notes import MaskNotes, one_line
-from lmr_author.suggesting import PaperText
-from lmr_author.suggesting.sections import FunctionWords, best_section, sections
-from lmr_author.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.authoring.masking.body import notes_in
+from lmr_author.authoring.masking.draft import Documented, DocumentedParameter, documented, sentences
+from lmr_author.authoring.masking.notes import MaskNotes, one_line
+from lmr_author.authoring.suggesting import PaperText
+from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
+from lmr_author.proof.checks.instruction import GAP, quotations
+from lmr_author.proof.validation.run import select_checks, validate
 
 RULES = "LMR6"
 """Beginning of the codes of the checks about instructions."""

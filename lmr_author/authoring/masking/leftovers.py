@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from lmr_author import files
-from lmr_author.checks.leaks import search
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import LmrError
-from lmr_author.leaks import Leak
-from lmr_author.leaks.search import BACKUP_SUFFIXES
-from lmr_author.task import UNIT_TEST, Finding, Implementation, Task, accepted
-from lmr_author.validation.report import LEVELS
-from lmr_author.validation.run import select_checks, validate_view
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST, Finding, Implementation, Task, accepted
+from lmr_author.proof.checks.leaks import search
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.leaks import Leak
+from lmr_author.proof.leaks.search import BACKUP_SUFFIXES
+from lmr_author.proof.validation.report import LEVELS
+from lmr_author.proof.validation.run import select_checks, validate_view
 
 HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
 """Version histories: the original is one command away. They never come back: a task's tree has no history."""

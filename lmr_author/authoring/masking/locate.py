@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import code, files, indexing
-from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.body import is_masked, raises_not_implemented
-from lmr_author.masking.notes import Described, NotesEntry
-from lmr_author.task import Implementation, Target, Task, TaskInfo, golden_name
+from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
+from lmr_author.authoring.masking.notes import Described, NotesEntry
+from lmr_author.core import code, files, indexing
+from lmr_author.core.errors import SourceError, TargetError
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo, golden_name
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""

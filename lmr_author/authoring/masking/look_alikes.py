@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.leaks.statements import compare, of_function
-from lmr_author.masking import locate
-from lmr_author.masking.body import is_masked, unmask_source
-from lmr_author.masking.locate import Chosen, Selection, means
-from lmr_author.task import Task, TaskInfo, also_masked
-from lmr_author.task.also_masked import AlsoMasked
+from lmr_author.authoring.masking import locate
+from lmr_author.authoring.masking.body import is_masked, unmask_source
+from lmr_author.authoring.masking.locate import Chosen, Selection, means
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.task import Task, TaskInfo, also_masked
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.proof.leaks.statements import compare, of_function
 
 UNLIKE = 0.4
 """Similarity below which an annotator is told that a look-alike does not look alike."""

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.masking import leftovers, look_alikes
-from lmr_author.masking.body import mask_source
-from lmr_author.masking.context import Proposal, propose
-from lmr_author.masking.draft import draft
-from lmr_author.masking.instruction import drafted, require_category, words_of
-from lmr_author.masking.leftovers import OpenLeak
-from lmr_author.masking.locate import Chosen, Selection, select
-from lmr_author.masking.look_alikes import LookAlike
-from lmr_author.masking.notes import Described, MaskNotes, overlaid
-from lmr_author.masking.unmask import earlier
-from lmr_author.suggesting import sections
-from lmr_author.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
-from lmr_author.task.also_masked import AlsoMasked
-from lmr_author.texts import listed
+from lmr_author.authoring.masking import leftovers, look_alikes
+from lmr_author.authoring.masking.body import mask_source
+from lmr_author.authoring.masking.context import Proposal, propose
+from lmr_author.authoring.masking.draft import draft
+from lmr_author.authoring.masking.instruction import drafted, require_category, words_of
+from lmr_author.authoring.masking.leftovers import OpenLeak
+from lmr_author.authoring.masking.locate import Chosen, Selection, select
+from lmr_author.authoring.masking.look_alikes import LookAlike
+from lmr_author.authoring.masking.notes import Described, MaskNotes, overlaid
+from lmr_author.authoring.masking.unmask import earlier
+from lmr_author.authoring.suggesting import sections
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.texts import listed
 
 STYLES = ("structured", "todo")
 """Contents of a masked body: the structured comment, or a bare TODO."""
@@ -40,7 +40,7 @@ class MaskOptions:
         instruction, category, retrieval: for every target that ``each`` says nothing else about.
         notes: docstring and comment of a single target.
         each: by node id (``path::qualname``), what is said about one function; goes before the others.
-        propose_retrieval: add the files that :func:`~lmr_author.masking.context.propose` finds.
+        propose_retrieval: add the files that :func:`~lmr_author.authoring.masking.context.propose` finds.
         style: one of :data:`STYLES`.
         also: look-alikes to empty along with the targets, or with what is masked already.
     """

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import resources
-from lmr_author.errors import LmrError
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError
 
 if TYPE_CHECKING:
-    from lmr_author.masking.context import Proposal  # it imports libcst, which takes 0.2 s
+    from lmr_author.authoring.masking.context import Proposal  # it imports libcst, which takes 0.2 s
 
 WIDTH = 88
 """Column at which comment lines are wrapped, not counting the body's own indentation."""

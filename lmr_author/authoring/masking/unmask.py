@@ -14,18 +14,18 @@ from typing import Any
 
 import msgspec
 
-from lmr_author import code, files
-from lmr_author.checks.instruction import GAP
-from lmr_author.checks.strays import Stray, strays
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import LmrError, TargetError
-from lmr_author.locks import changes_task
-from lmr_author.masking import leftovers, locate, look_alikes
-from lmr_author.masking.body import notes_in, unmask_source
-from lmr_author.masking.instruction import is_drafted
-from lmr_author.masking.notes import Described, MaskNotes, masked_body
-from lmr_author.task import Implementation, Target, Task, TaskInfo, also_masked
-from lmr_author.task.also_masked import AlsoMasked
+from lmr_author.authoring.masking import leftovers, locate, look_alikes
+from lmr_author.authoring.masking.body import notes_in, unmask_source
+from lmr_author.authoring.masking.instruction import is_drafted
+from lmr_author.authoring.masking.notes import Described, MaskNotes, masked_body
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_masked
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.proof.checks.instruction import GAP
+from lmr_author.proof.checks.strays import Stray, strays
+from lmr_author.proof.checks.view import TaskView
 
 NOTES, DRAFTED = "notes", "instruction_is_draft"
 

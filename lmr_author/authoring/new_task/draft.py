@@ -14,10 +14,10 @@ from typing import Annotated, Protocol
 
 import msgspec
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.repo.address import Address, safe_name
-from lmr_author.task import NOT_SHIPPED
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.repo.address import Address, safe_name
+from lmr_author.core.task import NOT_SHIPPED
 
 PROGRESS = ".new-task.json"
 """File in the folder of tasks with the answers given so far, one entry for each paper."""

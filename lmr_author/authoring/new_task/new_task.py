@@ -9,16 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import files, paper, repo
-from lmr_author.environment.base_images import BaseImage, choose_base
-from lmr_author.environment.detect import read_recipe
-from lmr_author.environment.dockerfile import render, render_dockerignore
-from lmr_author.environment.lock_file import SECONDS, LockOptions
-from lmr_author.environment.pinning import pin
-from lmr_author.environment.recipe import Recipe
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.new_task import records
-from lmr_author.new_task.draft import (
+from lmr_author.authoring.new_task import records
+from lmr_author.authoring.new_task.draft import (
     LABELS,
     Draft,
     InterruptedDraft,
@@ -29,12 +21,20 @@ from lmr_author.new_task.draft import (
     kept_in,
     require_valid,
 )
-from lmr_author.new_task.records import Stages, notes_on
-from lmr_author.paper import FetchedPaper, Paper
-from lmr_author.repo import Address, CloneOptions
-from lmr_author.task import Progress, Task, TaskInfo
-from lmr_author.task.vetting import VettingRecord
-from lmr_author.vetting.vet import read_accepted_vetting
+from lmr_author.authoring.new_task.records import Stages, notes_on
+from lmr_author.authoring.vetting.vet import read_accepted_vetting
+from lmr_author.core import files, paper, repo
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.paper import FetchedPaper, Paper
+from lmr_author.core.repo import Address, CloneOptions
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.runtime.environment.base_images import BaseImage, choose_base
+from lmr_author.runtime.environment.detect import read_recipe
+from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
+from lmr_author.runtime.environment.lock_file import SECONDS, LockOptions
+from lmr_author.runtime.environment.pinning import pin
+from lmr_author.runtime.environment.recipe import Recipe
 
 
 @dataclass(frozen=True)

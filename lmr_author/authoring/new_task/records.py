@@ -8,15 +8,13 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from lmr_author import __version__
-from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.detect import problems
-from lmr_author.environment.lock import environment_record
-from lmr_author.environment.lock_file import Lock
-from lmr_author.environment.recipe import Recipe
-from lmr_author.paper import FetchedPaper, Paper
-from lmr_author.repo import Address, Clone
-from lmr_author.task import TaskInfo
-from lmr_author.task.provenance import (
+from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting.questions import licence_stop
+from lmr_author.authoring.vetting.vet import answered_questions
+from lmr_author.core.paper import FetchedPaper, Paper
+from lmr_author.core.repo import Address, Clone
+from lmr_author.core.task import TaskInfo
+from lmr_author.core.task.provenance import (
     MakingTool,
     PaperOrigin,
     Provenance,
@@ -24,11 +22,13 @@ from lmr_author.task.provenance import (
     RepositoryOrigin,
     SubmoduleOrigin,
 )
-from lmr_author.task.vetting import VettingRecord
-from lmr_author.texts import counted, printable
-from lmr_author.vetting import evidence
-from lmr_author.vetting.questions import licence_stop
-from lmr_author.vetting.vet import answered_questions
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.texts import counted, printable
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.detect import problems
+from lmr_author.runtime.environment.lock import environment_record
+from lmr_author.runtime.environment.lock_file import Lock
+from lmr_author.runtime.environment.recipe import Recipe
 
 TOOLS = ("pymupdf", "GitPython", "uv")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe.traits import Trait
-from lmr_author.recording.tolerance import Widened
-from lmr_author.task.recording import Coverage
+from lmr_author.authoring.recording.tolerance import Widened
+from lmr_author.core.task.recording import Coverage
+from lmr_author.runtime.probe.traits import Trait
 
 MOST_BYTES = 32 * 2**20
 """Default limit of all cases of one task together: what a repository of tasks can carry."""

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import code, files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe.calling import CLOSURE, GLOBAL, GRAD
-from lmr_author.probe.compare import CHOSEN, DEFAULT, GRADS
-from lmr_author.probe.document import Document, walk
-from lmr_author.probe.objects import HELPERS
-from lmr_author.probe.outcome import as_written
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.replay.judging import functions_of
-from lmr_author.task.recording import CHECKERS, FIXTURES
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task.recording import CHECKERS, FIXTURES
+from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
+from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
+from lmr_author.runtime.probe.document import Document, walk
+from lmr_author.runtime.probe.objects import HELPERS
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay.judging import functions_of
 
 KINDS = ("exact", "allclose", "set", "custom", "ignore")
 HINT = (

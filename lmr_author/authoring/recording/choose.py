@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from lmr_author.probe.traits import Trait
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.texts import counted, listed, shortened
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.runtime.probe.traits import Trait
 
 MOST_OPTION_SECONDS = 30.0
 """A call that only brings an option becomes a case as long as a run of the test takes less processor time."""

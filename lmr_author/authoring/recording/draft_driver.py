@@ -16,10 +16,10 @@ from typing import Any
 
 import jinja2
 
-from lmr_author import code, files, resources
-from lmr_author.masking.context import lineage
-from lmr_author.probe.drivers import ways
-from lmr_author.recording.draft_values import UNKNOWN, DraftValues, sizes
+from lmr_author.authoring.masking.context import lineage
+from lmr_author.authoring.recording.draft_values import UNKNOWN, DraftValues, sizes
+from lmr_author.core import code, files, resources
+from lmr_author.runtime.probe.drivers import ways
 
 MOST_OPTIONS, MOST_WRITTEN = 10, 4
 MAX_BYTES = 300_000

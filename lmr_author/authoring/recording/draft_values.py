@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lmr_author import code
-from lmr_author.masking.draft import DocumentedParameter, read_docstring, shapes_of
+from lmr_author.authoring.masking.draft import DocumentedParameter, read_docstring, shapes_of
+from lmr_author.core import code
 
 UNKNOWN = "..."
 LABELS = re.compile("label|target|gold|tgt|tags|y_true")

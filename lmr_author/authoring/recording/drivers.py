@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.errors import UsageError
-from lmr_author.replay.staging import PROBE_ROOT
-from lmr_author.sandbox.base import Mount
-from lmr_author.task import UNIT_TEST, Implementation
+from lmr_author.core import code, files
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import UNIT_TEST, Implementation
+from lmr_author.runtime.replay.staging import PROBE_ROOT
+from lmr_author.runtime.sandbox.base import Mount
 
 PYTHONS = ("python", "python3", "python2")
 LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "torch.distributed.run", "torch.distributed.launch"}

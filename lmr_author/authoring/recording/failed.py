@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmr_author.sandbox.base import ExecResult
-from lmr_author.task import TORCH_FAMILY, UNIT_TEST
+from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
+from lmr_author.runtime.sandbox.base import ExecResult
 
 _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
 """A line that names an exception."""

@@ -8,13 +8,13 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lmr_author import code, resources
-from lmr_author.code import FunctionNode
-from lmr_author.probe import compare
-from lmr_author.probe.document import Document, walk
-from lmr_author.task import Implementation
-from lmr_author.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
-from lmr_author.texts import printable
+from lmr_author.core import code, resources
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.task import Implementation
+from lmr_author.core.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
+from lmr_author.core.texts import printable
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.document import Document, walk
 
 TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
 PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}

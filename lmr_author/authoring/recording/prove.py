@@ -9,21 +9,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.bench import MUTANTS
-from lmr_author.evaluation.mutants import Mutant
-from lmr_author.evaluation.wrong_versions import mutants_to_try
-from lmr_author.probe.calling import RANDOM
-from lmr_author.probe.compare import Spread
-from lmr_author.probe.outcome import as_written
-from lmr_author.recording.calls import RecordedCall, Room, too_much
-from lmr_author.recording.checkers import check_option, fixture_advice, with_chosen
-from lmr_author.recording.choose import Catch, additions, order_of_choice
-from lmr_author.recording.tolerance import Exactness, derive, differs_in_double, narrowed
-from lmr_author.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
-from lmr_author.replay import replaying
-from lmr_author.task import Progress
-from lmr_author.texts import time_left
+from lmr_author.authoring.recording.calls import RecordedCall, Room, too_much
+from lmr_author.authoring.recording.checkers import check_option, fixture_advice, with_chosen
+from lmr_author.authoring.recording.choose import Catch, additions, order_of_choice
+from lmr_author.authoring.recording.tolerance import Exactness, derive, differs_in_double, narrowed
+from lmr_author.authoring.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import time_left
+from lmr_author.proof.evaluation.bench import MUTANTS
+from lmr_author.proof.evaluation.mutants import Mutant
+from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
+from lmr_author.runtime.probe.calling import RANDOM
+from lmr_author.runtime.probe.compare import Spread
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay import replaying
 
 REPEATS = 2
 """Golden replays per call, each in a process of its own, with another hash seed and number of threads."""

@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.environment.build import prepare, sandbox_of
-from lmr_author.environment.failures import explain_command
-from lmr_author.environment.local import interpreter_for, where_it_runs
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.masking import locate
-from lmr_author.probe.calling import GLOBAL, GRADIENTS, VALUE
-from lmr_author.probe.document import walk
-from lmr_author.recording import checkers, failed, store
-from lmr_author.recording.calls import MOST_BYTES, RecordedCall, Room, coverage
-from lmr_author.recording.draft_driver import Drafted, draft_driver
-from lmr_author.recording.drivers import Driver, from_examples, from_tests, read_command, switches
-from lmr_author.recording.prove import Proof, prove
-from lmr_author.recording.run import Recorded, Run, begin, calls_left, forget, read, run, words_of
-from lmr_author.recording.tolerance import Widened
-from lmr_author.recording.uncompared import Kind, Uncompared, uncompared, with_changed_grads
-from lmr_author.recording.versions import Golden
-from lmr_author.replay import replaying, staging
-from lmr_author.sandbox.base import ExecResult, Sandbox
-from lmr_author.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
-from lmr_author.task.recording import FIXTURES, Recording, load
-from lmr_author.texts import listed
+from lmr_author.authoring.masking import locate
+from lmr_author.authoring.recording import checkers, failed, store
+from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room, coverage
+from lmr_author.authoring.recording.draft_driver import Drafted, draft_driver
+from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
+from lmr_author.authoring.recording.prove import Proof, prove
+from lmr_author.authoring.recording.run import Recorded, Run, begin, calls_left, forget, read, run, words_of
+from lmr_author.authoring.recording.tolerance import Widened
+from lmr_author.authoring.recording.uncompared import Kind, Uncompared, uncompared, with_changed_grads
+from lmr_author.authoring.recording.versions import Golden
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
+from lmr_author.core.task.recording import FIXTURES, Recording, load
+from lmr_author.core.texts import listed
+from lmr_author.runtime.environment.build import prepare, sandbox_of
+from lmr_author.runtime.environment.failures import explain_command
+from lmr_author.runtime.environment.local import interpreter_for, where_it_runs
+from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
+from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.sandbox.base import ExecResult, Sandbox
 
 __all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
 

@@ -11,21 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files, resources
-from lmr_author.errors import LmrError
-from lmr_author.probe.calling import RAISED
-from lmr_author.probe.recorder import ELSEWHERE
-from lmr_author.probe.traits import Trait
-from lmr_author.recording import failed
-from lmr_author.recording.calls import RecordedCall, too_large_advice
-from lmr_author.recording.checkers import Helpers, fixture_advice
-from lmr_author.recording.drivers import Driver
-from lmr_author.replay import replaying
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount, source_folder
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
-from lmr_author.task import UNIT_TEST
-from lmr_author.task.recording import FIXTURES
-from lmr_author.texts import listed
+from lmr_author import __version__
+from lmr_author.authoring.recording import failed
+from lmr_author.authoring.recording.calls import RecordedCall, too_large_advice
+from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
+from lmr_author.authoring.recording.drivers import Driver
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST
+from lmr_author.core.task.recording import FIXTURES
+from lmr_author.core.texts import listed
+from lmr_author.runtime.probe.calling import RAISED
+from lmr_author.runtime.probe.recorder import ELSEWHERE
+from lmr_author.runtime.probe.traits import Trait
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
@@ -48,11 +49,11 @@ class Run:
         helpers: what the annotator wrote beside the tests.
         gradients: whether gradients with respect to the inputs belong to the outcome.
         globals: those that the target reads and that importing its file does not set; see
-            :func:`~lmr_author.code.set_at_run_time`.
+            :func:`~lmr_author.core.code.set_at_run_time`.
         files: whether the files that a call writes belong to its outcome.
         cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
-        explain: see :data:`~lmr_author.recording.failed.Explain`.
+        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
     """
 
     tree: Path

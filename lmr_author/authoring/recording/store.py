@@ -7,17 +7,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import __version__, files, resources
-from lmr_author.code import FunctionNode
-from lmr_author.recording.calls import RecordedCall, coverage
-from lmr_author.recording.checkers import compact, digests
-from lmr_author.recording.page import write_page
-from lmr_author.recording.prove import Proof
-from lmr_author.recording.run import Recorded, Run
-from lmr_author.recording.uncompared import Uncompared
-from lmr_author.replay import replaying
-from lmr_author.task import Implementation, Task, TaskInfo
-from lmr_author.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
+from lmr_author import __version__
+from lmr_author.authoring.recording.calls import RecordedCall, coverage
+from lmr_author.authoring.recording.checkers import compact, digests
+from lmr_author.authoring.recording.page import write_page
+from lmr_author.authoring.recording.prove import Proof
+from lmr_author.authoring.recording.run import Recorded, Run
+from lmr_author.authoring.recording.uncompared import Uncompared
+from lmr_author.core import files, resources
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.core.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
+from lmr_author.runtime.replay import replaying
 
 
 def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:

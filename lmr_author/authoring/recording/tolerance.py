@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lmr_author.probe import compare
-from lmr_author.probe.calling import VALUE
-from lmr_author.probe.document import BadDocument, Buffer, Document, walk
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.calling import VALUE
+from lmr_author.runtime.probe.document import BadDocument, Buffer, Document, walk
 
 BY_DTYPE: Mapping[str, tuple[float, float]] = {
     "float64": (1e-7, 1e-9),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lmr_author.probe.compare import compare
-from lmr_author.probe.document import Document, walk
-from lmr_author.texts import listed
+from lmr_author.core.texts import listed
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.document import Document, walk
 
 MOST = 3
 

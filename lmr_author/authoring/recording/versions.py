@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author import code
-from lmr_author.errors import SourceError
-from lmr_author.evaluation.mutants import Mutant
-from lmr_author.probe.document import dump
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.checkers import Helpers
-from lmr_author.recording.tolerance import in_double
-from lmr_author.replay import judging, replaying
-from lmr_author.sandbox.base import Limits, Sandbox
-from lmr_author.task import Progress
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.checkers import Helpers
+from lmr_author.authoring.recording.tolerance import in_double
+from lmr_author.core import code
+from lmr_author.core.errors import SourceError
+from lmr_author.core.task import Progress
+from lmr_author.proof.evaluation.mutants import Mutant
+from lmr_author.runtime.probe.document import dump
+from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 VERSIONS_AT_ONCE = 50
 MUTANT_SECONDS, OVERHEAD = 120.0, 0.3

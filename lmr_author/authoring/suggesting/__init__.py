@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.suggesting.paper import PaperText
-from lmr_author.suggesting.ranking import Suggestion, Suggestions, rank, suggest, suggest_repository
+from lmr_author.authoring.suggesting.paper import PaperText
+from lmr_author.authoring.suggesting.ranking import Suggestion, Suggestions, rank, suggest, suggest_repository
 
 __all__ = ["PaperText", "Suggestion", "Suggestions", "rank", "suggest", "suggest_repository"]

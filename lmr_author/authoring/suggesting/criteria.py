@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lmr_author.indexing import NEEDS_GPU, Index, IndexEntry
-from lmr_author.suggesting.paper import Description
-from lmr_author.suggesting.words import TABLES
-from lmr_author.texts import counted, listed
+from lmr_author.authoring.suggesting.paper import Description
+from lmr_author.authoring.suggesting.words import TABLES
+from lmr_author.core.indexing import NEEDS_GPU, Index, IndexEntry
+from lmr_author.core.texts import counted, listed
 
 
 @dataclass(frozen=True)

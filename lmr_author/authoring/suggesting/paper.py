@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from lmr_author.indexing import Index, IndexEntry
-from lmr_author.suggesting.words import STOP, Vocabulary, normal, split, stem
+from lmr_author.authoring.suggesting.words import STOP, Vocabulary, normal, split, stem
+from lmr_author.core.indexing import Index, IndexEntry
 
 TITLE_WORDS = 15
 TITLE_WEIGHT = 3.0

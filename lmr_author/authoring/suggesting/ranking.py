@@ -9,12 +9,12 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, indexing
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.indexing import MAX_BYTES, Index, IndexEntry, Unread
-from lmr_author.suggesting.criteria import CRITERIA, Judgement, Prospect
-from lmr_author.suggesting.paper import Description, Descriptions, PaperText
-from lmr_author.task import UNIT_TEST, Task, TaskInfo
+from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect
+from lmr_author.authoring.suggesting.paper import Description, Descriptions, PaperText
+from lmr_author.core import files, indexing
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
+from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 
 DETAILED = 100
 """The terms that a function shares with the paper are gathered for so many of the best."""
@@ -209,7 +209,7 @@ def _read_paper(path: Path) -> PaperText:
         if not text.pages:
             raise LmrError(f"{path} has no page", 'it maps page numbers to texts, as in {"1": "..."}')
         return text
-    from lmr_author.paper import extract
+    from lmr_author.core.paper import extract
 
     with path.open("rb") as file:
         if b"%PDF-" not in file.read(1024):

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author.suggesting.paper import BM25, PaperText
-from lmr_author.suggesting.words import TABLES, Vocabulary, split
+from lmr_author.authoring.suggesting.paper import BM25, PaperText
+from lmr_author.authoring.suggesting.words import TABLES, Vocabulary, split
 
 MARGIN = 2.0
 """Factor by which a section must beat the next one to be named where no title names the function."""

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from lmr_author import files
-from lmr_author.paper import Paper
-from lmr_author.repo import Clone
-from lmr_author.texts import counted, printable, size_text
-from lmr_author.vetting.questions import YEARS, licence_stop, named_venues
+from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_venues
+from lmr_author.core import files
+from lmr_author.core.paper import Paper
+from lmr_author.core.repo import Clone
+from lmr_author.core.texts import counted, printable, size_text
 
 Evidence = dict[str, list[str]]
 """Question → lines."""

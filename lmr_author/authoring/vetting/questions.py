@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 
 QUESTIONS = {
     "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from lmr_author.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
-from lmr_author.task.vetting import VettingSource
-from lmr_author.texts import printable
-from lmr_author.vetting.evidence import Evidence
+from lmr_author.authoring.vetting.evidence import Evidence
+from lmr_author.core.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
+from lmr_author.core.task.vetting import VettingSource
+from lmr_author.core.texts import printable
 
 _ANTHOLOGY = re.compile(
     r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"

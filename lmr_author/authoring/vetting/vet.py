@@ -11,16 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lmr_author import files, paper, repo
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.paper import Paper
-from lmr_author.paper.fetch import arxiv_id
-from lmr_author.repo import Address, Clone, CloneOptions
-from lmr_author.task import Progress, Task
-from lmr_author.task.vetting import VettingQuestion, VettingRecord, VettingSource
-from lmr_author.texts import printable
-from lmr_author.vetting import evidence, sources
-from lmr_author.vetting.questions import (
+from lmr_author.authoring.vetting import evidence, sources
+from lmr_author.authoring.vetting.questions import (
     QUESTIONS,
     VettingAnswer,
     VettingVerdict,
@@ -29,7 +21,15 @@ from lmr_author.vetting.questions import (
     settled,
     verdict,
 )
-from lmr_author.vetting.sources import Reply, Services
+from lmr_author.authoring.vetting.sources import Reply, Services
+from lmr_author.core import files, paper, repo
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.paper import Paper
+from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.repo import Address, Clone, CloneOptions
+from lmr_author.core.task import Progress, Task
+from lmr_author.core.task.vetting import VettingQuestion, VettingRecord, VettingSource
+from lmr_author.core.texts import printable
 
 
 @dataclass(frozen=True)

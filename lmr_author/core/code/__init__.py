@@ -6,16 +6,16 @@ body included. The region is what masking replaces and unmasking puts back.
 
 from __future__ import annotations
 
-from lmr_author.code.edit import outside, region, region_bytes, splice, splice_regions
-from lmr_author.code.module import (
+from lmr_author.core.code.edit import outside, region, region_bytes, splice, splice_regions
+from lmr_author.core.code.module import (
     Definition,
     DefinitionNode,
     FunctionNode,
     Module,
     newline_after,
 )
-from lmr_author.code.targets import find, is_generator, matching, methods, number
-from lmr_author.code.tree import (
+from lmr_author.core.code.targets import find, is_generator, matching, methods, number
+from lmr_author.core.code.tree import (
     bindings,
     block_end,
     bound_by,

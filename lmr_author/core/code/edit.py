@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lmr_author.code.module import Definition, Module, Region
-from lmr_author.errors import TargetError
+from lmr_author.core.code.module import Definition, Module, Region
+from lmr_author.core.errors import TargetError
 
 if TYPE_CHECKING:
-    from lmr_author.code.function_text import FunctionText
+    from lmr_author.core.code.function_text import FunctionText
 
 
 def region(module: Module, definition: Definition) -> Region:
@@ -76,6 +76,6 @@ def _replaced(module: Module, cuts: list[tuple[int, int, bytes, Definition]]) ->
 
 def _read(module: Module, definition: Definition) -> FunctionText:
     # libcst takes 0.2 s to import, and the index's processes, which only read, run without installed packages.
-    from lmr_author.code.function_text import FunctionText
+    from lmr_author.core.code.function_text import FunctionText
 
     return FunctionText(module, definition)

@@ -10,9 +10,9 @@ from functools import cached_property
 import libcst as cst
 from libcst.metadata import MetadataWrapper, WhitespaceInclusivePositionProvider
 
-from lmr_author.code.module import NEWLINE, Definition, FunctionNode, Module, Region, newline_after
-from lmr_author.code.tree import first_line
-from lmr_author.errors import SourceError, TargetError
+from lmr_author.core.code.module import NEWLINE, Definition, FunctionNode, Module, Region, newline_after
+from lmr_author.core.code.tree import first_line
+from lmr_author.core.errors import SourceError, TargetError
 
 _TYPE_COMMENT = re.compile(r"#\s*type:\s*\(")
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lmr_author.code.tree import children, parse
-from lmr_author.errors import SourceError, TargetError
+from lmr_author.core.code.tree import children, parse
+from lmr_author.core.errors import SourceError, TargetError
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DefinitionNode = FunctionNode | ast.ClassDef

@@ -6,11 +6,11 @@ import ast
 import difflib
 from collections.abc import Iterable
 
-from lmr_author.code.edit import region_bytes
-from lmr_author.code.module import Definition, FunctionNode, Module
-from lmr_author.code.tree import children
-from lmr_author.errors import TargetError
-from lmr_author.task import Target
+from lmr_author.core.code.edit import region_bytes
+from lmr_author.core.code.module import Definition, FunctionNode, Module
+from lmr_author.core.code.tree import children
+from lmr_author.core.errors import TargetError
+from lmr_author.core.task import Target
 
 _YIELDS = frozenset({ast.Yield, ast.YieldFrom})
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})

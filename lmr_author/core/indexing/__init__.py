@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmr_author.indexing.index import Index, Unread, build
-from lmr_author.indexing.read import MAX_BYTES, NEEDS_GPU, NOT_PARSED, IndexEntry
+from lmr_author.core.indexing.index import Index, Unread, build
+from lmr_author.core.indexing.read import MAX_BYTES, NEEDS_GPU, NOT_PARSED, IndexEntry
 
 __all__ = ["MAX_BYTES", "NEEDS_GPU", "NOT_PARSED", "Index", "IndexEntry", "Unread", "build"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import files
-from lmr_author.errors import SourceError
-from lmr_author.indexing.read import MAX_BYTES, IndexEntry, read, reason
+from lmr_author.core import files
+from lmr_author.core.errors import SourceError
+from lmr_author.core.indexing.read import MAX_BYTES, IndexEntry, read, reason
 
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".tox", ".venv", ".eggs", "node_modules"}

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lmr_author import code
-from lmr_author.code.tree import PYTHON_2
-from lmr_author.errors import SourceError
-from lmr_author.texts import listed
+from lmr_author.core import code
+from lmr_author.core.code.tree import PYTHON_2
+from lmr_author.core.errors import SourceError
+from lmr_author.core.texts import listed
 
 MAX_BYTES = 2 * 1024 * 1024
 """Larger Python files are generated tables, not code."""
@@ -45,7 +45,7 @@ class IndexEntry:
     """A function or class of a repository, and the facts that rank it. Of a class's code nothing is kept.
 
     ``qualname``, ``class_name``, ``function_name``, ``line``, ``end_line``, ``nth`` and ``siblings`` are
-    those of :class:`lmr_author.code.Definition`.
+    those of :class:`lmr_author.core.code.Definition`.
 
     Attributes:
         path: its file, relative to the repository, with ``/``.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import processes
-from lmr_author.errors import LmrError
-from lmr_author.texts import printable
+from lmr_author.core import processes
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import printable
 
 SECONDS = 180
 MEMORY_BYTES = 4 * 1024**3

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.paper.web import ARXIV, Unavailable, Unknown, arxiv_entry, get
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.web import ARXIV, Unavailable, Unknown, arxiv_entry, get
 
 MAX_BYTES = 200 * 1024 * 1024
 """A paper larger than this is refused."""

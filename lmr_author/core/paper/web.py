@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from lmr_author.texts import printable
+from lmr_author.core.texts import printable
 
 SECONDS = 15.0
 """An answer may take this long in all."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
-from lmr_author import processes
-from lmr_author.errors import LmrError
+from lmr_author.core import processes
+from lmr_author.core.errors import LmrError
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
 """Transports that git may use. ``ext::`` and other remote helpers run programs, so they are refused."""

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.repo.address import Address
-from lmr_author.repo.git import Git, resolve_lfs
-from lmr_author.repo.tree import Removed, clean, recognise_licence
-from lmr_author.task import Progress
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.address import Address
+from lmr_author.core.repo.git import Git, resolve_lfs
+from lmr_author.core.repo.tree import Removed, clean, recognise_licence
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
     from git import Repo

@@ -11,11 +11,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import files, processes
-from lmr_author.errors import LmrError
-from lmr_author.repo.address import SCHEMES
-from lmr_author.task import Progress
-from lmr_author.texts import printable
+from lmr_author.core import files, processes
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.address import SCHEMES
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import printable
 
 CONFIG = (
     ("core.hooksPath", os.devnull),

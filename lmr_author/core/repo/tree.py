@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.texts import printable
 
 _LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
 _CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})

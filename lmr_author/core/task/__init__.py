@@ -1,8 +1,8 @@
 """The task folder and every record in it."""
 
-from lmr_author.task.evaluation import Evaluation, GateResult, GateStatus
-from lmr_author.task.findings import Finding, Severity
-from lmr_author.task.folder import (
+from lmr_author.core.task.evaluation import Evaluation, GateResult, GateStatus
+from lmr_author.core.task.findings import Finding, Severity
+from lmr_author.core.task.folder import (
     AUTHORING,
     GOLDEN,
     INFO,
@@ -14,9 +14,9 @@ from lmr_author.task.folder import (
     tasks_at,
     unit_test_name,
 )
-from lmr_author.task.info import CATEGORIES, TORCH_FAMILY, Implementation, Progress, Target, TaskInfo
-from lmr_author.task.record import Record
-from lmr_author.task.state import State
+from lmr_author.core.task.info import CATEGORIES, TORCH_FAMILY, Implementation, Progress, Target, TaskInfo
+from lmr_author.core.task.record import Record
+from lmr_author.core.task.state import State
 
 __all__ = [
     "AUTHORING",

@@ -15,12 +15,12 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UnsafePathError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.task.findings import Finding
-from lmr_author.task.folder import Task
-from lmr_author.task.record import Code, Record, Text, Time
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task.findings import Finding
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Code, Record, Text, Time
 
 MAX_BYTES = 256 * 1024 * 1024
 """Larger files have no digest: an acceptance of a finding about them holds whatever they hold."""

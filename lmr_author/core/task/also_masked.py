@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lmr_author.task.folder import Task
-from lmr_author.task.record import Index, Record, Text
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Index, Record, Text
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from lmr_author.task.record import Digest, Record, Seconds, Text, Time
+from lmr_author.core.task.record import Digest, Record, Seconds, Text, Time
 
 FORMAT = "lmr-environment/1"
 

@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from lmr_author.task.folder import Task
-from lmr_author.task.record import Record, Text
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Record, Text
 
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
 Date = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]

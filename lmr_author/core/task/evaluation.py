@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.task import interpreters
-from lmr_author.task.folder import Task
-from lmr_author.task.record import Digest, Index, Record, Seconds, Text, Time
-from lmr_author.task.state import State
+from lmr_author.core.task import interpreters
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.state import State
 
 OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
 """Keys of an evaluation's sandbox when it did not use the Dockerfile's base image or the task's own interpreter."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from lmr_author.task.record import Code, Record, Text
+from lmr_author.core.task.record import Code, Record, Text
 
 
 class Severity(StrEnum):

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError, NotATaskError, UnsafePathError, UsageError
-from lmr_author.task.info import Implementation, TaskInfo
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, NotATaskError, UnsafePathError, UsageError
+from lmr_author.core.task.info import Implementation, TaskInfo
 
 INFO = "info.json"
 UNIT_TEST = "unit_test"

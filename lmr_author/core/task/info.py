@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from lmr_author.errors import TargetError, UsageError
+from lmr_author.core.errors import TargetError, UsageError
 
 CATEGORIES = (
     "Feature Learning & Representation",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lmr_author import files
+from lmr_author.core import files
 
 _FILE = "interpreters.json"
 

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.task.folder import Task
-from lmr_author.task.record import Count, Digest, Index, Record, Text
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Count, Digest, Index, Record, Text
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]

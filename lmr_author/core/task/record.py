@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 
-from lmr_author import files
-from lmr_author.errors import LmrError
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]

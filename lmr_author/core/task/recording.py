@@ -12,9 +12,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author import files, resources
-from lmr_author.errors import LmrError
-from lmr_author.task.record import Count, Digest, Index, Record, Text, Time
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.record import Count, Digest, Index, Record, Text, Time
 
 MANIFEST = "recording.json"
 SUPPORT = "lmr_support.py"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from lmr_author.errors import UsageError
-from lmr_author.task.record import Digest, Index, Record, Text, Time
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task.record import Digest, Index, Record, Text, Time
 
 GRADES = {
     "completely-correct": "It does what the paper and the golden do.",

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from lmr_author.task.accepted import AcceptedFindings
-from lmr_author.task.also_masked import AlsoMaskedList
-from lmr_author.task.environment import BuiltEnvironment
-from lmr_author.task.equivalents import EquivalentMutants
-from lmr_author.task.evaluation import Evaluation
-from lmr_author.task.findings import Finding
-from lmr_author.task.provenance import Provenance
-from lmr_author.task.record import Record
-from lmr_author.task.recording import Recording
-from lmr_author.task.reviews import Adjudication, Grades, Review
-from lmr_author.task.vetting import VettingRecord
+from lmr_author.core.task.accepted import AcceptedFindings
+from lmr_author.core.task.also_masked import AlsoMaskedList
+from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.evaluation import Evaluation
+from lmr_author.core.task.findings import Finding
+from lmr_author.core.task.provenance import Provenance
+from lmr_author.core.task.record import Record
+from lmr_author.core.task.recording import Recording
+from lmr_author.core.task.reviews import Adjudication, Grades, Review
+from lmr_author.core.task.vetting import VettingRecord
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ADDRESS = "https://lmr-author.github.io/schemas"

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.task.folder import INFO, Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.folder import INFO, Task
 
 _NOT_RUN = frozenset(
     {

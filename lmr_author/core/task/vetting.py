@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.task.record import Record, Time
+from lmr_author.core.task.record import Record, Time
 
 CRITERIA = ("methodological_focus", "reproducibility", "clarity_and_complexity", "venue", "year", "license")
 _QUESTIONS = {"propertyNames": {"enum": list(CRITERIA)}, "required": list(CRITERIA)}

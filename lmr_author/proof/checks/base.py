@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author.checks.view import TaskView, readable
-from lmr_author.task import Finding, Implementation, Severity
-from lmr_author.texts import listed
+from lmr_author.core.task import Finding, Implementation, Severity
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks.view import TaskView, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from lmr_author.checks import dockerfile
-from lmr_author.checks.base import NOTE, WARNING, Check, Problem, check
-from lmr_author.checks.dockerfile import (
+from lmr_author.core.task import Severity
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check
+from lmr_author.proof.checks.dockerfile import (
     Dockerfile,
     copied,
     in_context,
@@ -15,11 +17,9 @@ from lmr_author.checks.dockerfile import (
     published,
     requirements,
 )
-from lmr_author.checks.lookup import did_you_mean, pairs
-from lmr_author.checks.unit_test_code import read_test
-from lmr_author.checks.view import TaskView
-from lmr_author.task import Severity
-from lmr_author.texts import listed
+from lmr_author.proof.checks.lookup import did_you_mean, pairs
+from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.view import TaskView
 
 DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 

@@ -9,8 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.checks.lookup import (
+from lmr_author.core.code import Definition, FunctionNode, Module, form
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
+from lmr_author.core.task.also_masked import AlsoMaskedList
+from lmr_author.core.texts import shortened
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.proof.checks.lookup import (
     Pair,
     body_form,
     candidates,
@@ -26,14 +31,9 @@ from lmr_author.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.checks.masks import head_form, is_emptied
-from lmr_author.checks.strays import strays
-from lmr_author.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
-from lmr_author.code import Definition, FunctionNode, Module, form
-from lmr_author.errors import LmrError
-from lmr_author.task import AUTHORING, INFO, Implementation, Severity
-from lmr_author.task.also_masked import AlsoMaskedList
-from lmr_author.texts import shortened
+from lmr_author.proof.checks.masks import head_form, is_emptied
+from lmr_author.proof.checks.strays import strays
+from lmr_author.proof.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
 
 
 @target_check(

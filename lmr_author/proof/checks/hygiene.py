@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lmr_author.checks.base import NOTE, WARNING, Problem, check
-from lmr_author.checks.leaks import is_history
-from lmr_author.checks.metadata import validator
-from lmr_author.checks.view import FileEntry, TaskView, once, read_json
-from lmr_author.errors import LmrError
-from lmr_author.task import AUTHORING, Evaluation, Finding
-from lmr_author.task.accepted import Accepted
-from lmr_author.task.state import State
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Evaluation, Finding
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.state import State
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
+from lmr_author.proof.checks.leaks import is_history
+from lmr_author.proof.checks.metadata import validator
+from lmr_author.proof.checks.view import FileEntry, TaskView, once, read_json
 
 _PATTERNS = {
     "system": """

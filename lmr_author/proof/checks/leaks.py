@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import leaks
-from lmr_author.checks import dockerfile
-from lmr_author.checks.base import ERROR, NOTE, WARNING, Problem, check, target_check
-from lmr_author.checks.lookup import pair, pairs
-from lmr_author.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
-from lmr_author.code import FunctionNode, is_same
-from lmr_author.files import LFS_HEADER
-from lmr_author.leaks import Leak, Solution
-from lmr_author.leaks.fragments import is_comment, squeezed
-from lmr_author.task import Implementation, Severity
-from lmr_author.texts import counted
+from lmr_author.core.code import FunctionNode, is_same
+from lmr_author.core.files import LFS_HEADER
+from lmr_author.core.task import Implementation, Severity
+from lmr_author.core.texts import counted
+from lmr_author.proof import leaks
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.checks.base import ERROR, NOTE, WARNING, Problem, check, target_check
+from lmr_author.proof.checks.lookup import pair, pairs
+from lmr_author.proof.checks.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
+from lmr_author.proof.leaks import Leak, Solution
+from lmr_author.proof.leaks.fragments import is_comment, squeezed
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""

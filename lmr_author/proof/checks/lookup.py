@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author.checks.view import TaskView, once
-from lmr_author.code import Definition, FunctionNode, Module, form, is_same
-from lmr_author.leaks.search import is_generated
-from lmr_author.task import GOLDEN, Implementation
+from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
+from lmr_author.core.task import GOLDEN, Implementation
+from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.leaks.search import is_generated
 
 _GOLDEN_WORD = re.compile(
     r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"

@@ -13,12 +13,12 @@ from pathlib import Path
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsage, UndefinedName
 
-from lmr_author.checks.base import NOTE, WARNING, Problem, target_check
-from lmr_author.checks.lookup import Pair, body_form, pair, parts, statements
-from lmr_author.checks.view import TaskView, once
-from lmr_author.code import FunctionNode, Module, form, is_same, walk
-from lmr_author.task import Implementation, Severity
-from lmr_author.texts import shortened
+from lmr_author.core.code import FunctionNode, Module, form, is_same, walk
+from lmr_author.core.task import Implementation, Severity
+from lmr_author.core.texts import shortened
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, target_check
+from lmr_author.proof.checks.lookup import Pair, body_form, pair, parts, statements
+from lmr_author.proof.checks.view import TaskView, once
 
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"

@@ -11,9 +11,13 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lmr_author import resources
-from lmr_author.checks.base import WARNING, Problem, check, dataset_check, target_check
-from lmr_author.checks.lookup import (
+from lmr_author.core import resources
+from lmr_author.core.code import Module
+from lmr_author.core.files import sha256_bytes
+from lmr_author.core.task import CATEGORIES, INFO, Implementation
+from lmr_author.core.texts import shortened
+from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, target_check
+from lmr_author.proof.checks.lookup import (
     body_form,
     candidates,
     clean_path,
@@ -23,11 +27,7 @@ from lmr_author.checks.lookup import (
     pair,
     pairs,
 )
-from lmr_author.checks.view import TaskView
-from lmr_author.code import Module
-from lmr_author.files import sha256_bytes
-from lmr_author.task import CATEGORIES, INFO, Implementation
-from lmr_author.texts import shortened
+from lmr_author.proof.checks.view import TaskView
 
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 

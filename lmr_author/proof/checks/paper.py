@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lmr_author.checks.base import Problem, check
-from lmr_author.checks.leaks import scan
-from lmr_author.checks.lookup import did_you_mean
-from lmr_author.checks.view import NO_REPOSITORY, TaskView
-from lmr_author.files import is_lfs_pointer
-from lmr_author.task import INFO
+from lmr_author.core.files import is_lfs_pointer
+from lmr_author.core.task import INFO
+from lmr_author.proof.checks.base import Problem, check
+from lmr_author.proof.checks.leaks import scan
+from lmr_author.proof.checks.lookup import did_you_mean
+from lmr_author.proof.checks.view import NO_REPOSITORY, TaskView
 
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from functools import cache
 
-from lmr_author.checks import (
+from lmr_author.core.errors import UsageError
+from lmr_author.proof.checks import (
     docker,
     goal_files,
     hygiene,
@@ -18,8 +19,7 @@ from lmr_author.checks import (
     unit_test,
     unit_test_files,
 )
-from lmr_author.checks.base import Check
-from lmr_author.errors import UsageError
+from lmr_author.proof.checks.base import Check
 
 _MODULES = (
     metadata,

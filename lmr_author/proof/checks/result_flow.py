@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from lmr_author.checks.lookup import pair
-from lmr_author.checks.unit_test_code import UnitTest, dotted
-from lmr_author.checks.view import TaskView, once
-from lmr_author.code import Definition, FunctionNode, Module, bound_by, parameters, root_name, walk
-from lmr_author.task import Implementation
+from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, parameters, root_name, walk
+from lmr_author.core.task import Implementation
+from lmr_author.proof.checks.lookup import pair
+from lmr_author.proof.checks.unit_test_code import UnitTest, dotted
+from lmr_author.proof.checks.view import TaskView, once
 
 CALLERS = 4
 """Callers of callers that stand for the target: a private function is reached through them."""

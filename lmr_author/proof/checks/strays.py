@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.checks.base import WARNING, Problem, check
-from lmr_author.checks.lookup import golden_files, pairs
-from lmr_author.checks.masks import is_emptied
-from lmr_author.checks.view import TaskView, once
-from lmr_author.code import Definition, Module, matching
-from lmr_author.task import AUTHORING, golden_name
-from lmr_author.task.also_masked import AlsoMasked, AlsoMaskedList
+from lmr_author.core.code import Definition, Module, matching
+from lmr_author.core.task import AUTHORING, golden_name
+from lmr_author.core.task.also_masked import AlsoMasked, AlsoMaskedList
+from lmr_author.proof.checks.base import WARNING, Problem, check
+from lmr_author.proof.checks.lookup import golden_files, pairs
+from lmr_author.proof.checks.masks import is_emptied
+from lmr_author.proof.checks.view import TaskView, once
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks.base import NOTE, WARNING, Problem
-from lmr_author.checks.hygiene import state
-from lmr_author.checks.lookup import clean_path, function_names, names_unit_test, pair
-from lmr_author.checks.result_flow import ResultFlow, result_flow
-from lmr_author.checks.unit_test_code import CALLS, EXITS, RUNNER, UnitTest, catches_all, dotted, test_check
-from lmr_author.checks.view import TaskView, read_json
-from lmr_author.code import FunctionNode, walk
-from lmr_author.errors import LmrError
-from lmr_author.task import Implementation
-from lmr_author.task.evaluation import Evaluation, passes_without_solution
+from lmr_author.core.code import FunctionNode, walk
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Implementation
+from lmr_author.core.task.evaluation import Evaluation, passes_without_solution
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem
+from lmr_author.proof.checks.hygiene import state
+from lmr_author.proof.checks.lookup import clean_path, function_names, names_unit_test, pair
+from lmr_author.proof.checks.result_flow import ResultFlow, result_flow
+from lmr_author.proof.checks.unit_test_code import (
+    CALLS,
+    EXITS,
+    RUNNER,
+    UnitTest,
+    catches_all,
+    dotted,
+    test_check,
+)
+from lmr_author.proof.checks.view import TaskView, read_json
 
 
 @test_check(

@@ -9,17 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lmr_author.checks import dockerfile
-from lmr_author.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.checks.goal_files import syntax_error, wrong_path
-from lmr_author.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
-from lmr_author.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.checks.view import TOO_DEEP, TaskView, read_json
-from lmr_author.code import gpu_lines
-from lmr_author.errors import LmrError
-from lmr_author.task import INFO, Implementation
-from lmr_author.task.recording import MANIFEST, SUPPORT, Recording, tampered
-from lmr_author.texts import printable
+from lmr_author.core.code import gpu_lines
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import INFO, Implementation
+from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
+from lmr_author.core.texts import printable
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
+from lmr_author.proof.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
+from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
+from lmr_author.proof.checks.view import TOO_DEEP, TaskView, read_json
 
 
 @target_check(

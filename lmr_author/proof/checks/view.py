@@ -12,10 +12,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
-from lmr_author import files
-from lmr_author.code import Module
-from lmr_author.errors import LmrError, SourceError
-from lmr_author.task import INFO, Implementation, Task, TaskInfo
+from lmr_author.core import files
+from lmr_author.core.code import Module
+from lmr_author.core.errors import LmrError, SourceError
+from lmr_author.core.task import INFO, Implementation, Task, TaskInfo
 
 MAX_TEXT = 16 * 1024 * 1024
 """Larger files (bytes) are never read as text."""

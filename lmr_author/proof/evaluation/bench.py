@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author import code, files, processes
-from lmr_author.evaluation.twins import find_twins
-from lmr_author.replay import staging
-from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import Implementation, Progress, Task, TaskInfo
-from lmr_author.task import recording as recorded
-from lmr_author.task.recording import Recording
+from lmr_author.core import code, files, processes
+from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
+from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.runtime.replay import staging
+from lmr_author.runtime.sandbox.base import Sandbox
 
 MUTANTS = 100
 """The most mutants tried of each implementation."""

@@ -10,28 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, code, files
-from lmr_author.environment import place
-from lmr_author.environment.build import ask_inventory, build_hint, sandbox_of
-from lmr_author.environment.local import interpreter_for, other_python
-from lmr_author.errors import LmrError, SandboxBuildError, UsageError
-from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import (
-    Gate,
-    golden_passes,
-    isolated,
-    masked_fails,
-    run_gates,
-    target_entered,
-    untampered,
-)
-from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.resolve import Resolved, resolve
-from lmr_author.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
-from lmr_author.locks import changes_task
-from lmr_author.replay.staging import golden_overlay
-from lmr_author.sandbox.base import Sandbox
-from lmr_author.task import (
+from lmr_author import __version__
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, SandboxBuildError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import (
     Evaluation,
     GateResult,
     GateStatus,
@@ -42,9 +25,27 @@ from lmr_author.task import (
     evaluation,
     interpreters,
 )
-from lmr_author.task import recording as recorded
-from lmr_author.task.equivalents import EquivalentMutant
-from lmr_author.task.state import State
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.state import State
+from lmr_author.proof.evaluation.bench import MUTANTS, Bench
+from lmr_author.proof.evaluation.gates import (
+    Gate,
+    golden_passes,
+    isolated,
+    masked_fails,
+    run_gates,
+    target_entered,
+    untampered,
+)
+from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.proof.evaluation.resolve import Resolved, resolve
+from lmr_author.proof.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
+from lmr_author.runtime.environment import place
+from lmr_author.runtime.environment.build import ask_inventory, build_hint, sandbox_of
+from lmr_author.runtime.environment.local import interpreter_for, other_python
+from lmr_author.runtime.replay.staging import golden_overlay
+from lmr_author.runtime.sandbox.base import Sandbox
 
 OnGate = Callable[[GateResult], None]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.judges import Judge, ScriptJudge, judges_for
-from lmr_author.evaluation.verdict import Unproven, Verdict
-from lmr_author.replay import replaying, staging
-from lmr_author.task import GateResult, GateStatus, Progress
-from lmr_author.task import recording as recorded
-from lmr_author.task.evaluation import SIGNALS
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.task import GateResult, GateStatus, Progress
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.evaluation import SIGNALS
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
+from lmr_author.proof.evaluation.verdict import Unproven, Verdict
+from lmr_author.runtime.replay import replaying, staging
 
 NO_GUARANTEE = (
     "it runs beside the code that it judges, which can read what it expects and can forge what it says: "

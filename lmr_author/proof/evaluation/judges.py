@@ -9,19 +9,19 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from lmr_author import code
-from lmr_author.errors import SandboxError
-from lmr_author.evaluation import script
-from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.script import ScriptRun
-from lmr_author.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
-from lmr_author.probe.checking import digest
-from lmr_author.replay import judging, replaying
-from lmr_author.replay.replaying import CONTROL, beside_the_golden
-from lmr_author.sandbox.base import Limits
-from lmr_author.task import Target
-from lmr_author.task import recording as recorded
-from lmr_author.task.recording import Recording
+from lmr_author.core import code
+from lmr_author.core.errors import SandboxError
+from lmr_author.core.task import Target
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
+from lmr_author.proof.evaluation import script
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.script import ScriptRun
+from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
+from lmr_author.runtime.probe.checking import digest
+from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.replay.replaying import CONTROL, beside_the_golden
+from lmr_author.runtime.sandbox.base import Limits
 
 MASK_ERROR = "NotImplementedError"
 LOST = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
@@ -245,7 +245,7 @@ class ScriptJudge:
     """Runs the task's own test script, on the golden first.
 
     A pass needs the exit code and everything that the script says of the golden: see
-    :mod:`lmr_author.evaluation.script`.
+    :mod:`lmr_author.proof.evaluation.script`.
 
     Args:
         goldens: let the test see ``golden_files/``, as LMR-Bench does; never for candidates.

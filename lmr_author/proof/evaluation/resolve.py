@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author.checks import lookup
-from lmr_author.checks.metadata import canonical_category
-from lmr_author.checks.view import TaskView
-from lmr_author.code import Module
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.core.code import Module
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.proof.checks import lookup
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.checks.view import TaskView
 
 
 @dataclass(frozen=True)

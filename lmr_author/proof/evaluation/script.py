@@ -18,15 +18,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.checks.leaks import scan
-from lmr_author.checks.unit_test_code import read_test
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.bench import Bench
-from lmr_author.replay.staging import PROBE_ROOT
-from lmr_author.sandbox.base import Command, Limits, Mount
-from lmr_author.texts import listed
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks.leaks import scan
+from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.runtime.replay.staging import PROBE_ROOT
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 
 MAX_LOG = 1024 * 1024
 """Bytes of a log that are read."""

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lmr_author import code, leaks
-from lmr_author.errors import LmrError
-from lmr_author.leaks.statements import of_function
-from lmr_author.replay import staging
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.proof import leaks
+from lmr_author.proof.leaks.statements import of_function
+from lmr_author.runtime.replay import staging
 
 
 @dataclass(frozen=True)

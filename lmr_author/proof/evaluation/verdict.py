@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from lmr_author.errors import LmrError
+from lmr_author.core.errors import LmrError
 
 BUSY = "evaluate again when the machine has less to do, or with more --seconds"
 """Hint where the golden fails beside the versions, but not alone."""

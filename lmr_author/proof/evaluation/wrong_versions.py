@@ -7,14 +7,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from lmr_author import code
-from lmr_author.evaluation.bench import MUTANTS, Bench
-from lmr_author.evaluation.gates import Subject, failed, passed, unproven
-from lmr_author.evaluation.judges import RecordingJudge
-from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.probe.document import Document, tagged, walk
-from lmr_author.task import GateResult, GateStatus, equivalents
-from lmr_author.texts import counted
+from lmr_author.core import code
+from lmr_author.core.task import GateResult, GateStatus, equivalents
+from lmr_author.core.texts import counted
+from lmr_author.proof.evaluation.bench import MUTANTS, Bench
+from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.runtime.probe.document import Document, tagged, walk
 
 NEEDED = 0.9
 """Share of the mutants that has to fail."""

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lmr_author import files
-from lmr_author.code import Definition, Module, each
-from lmr_author.errors import SourceError
-from lmr_author.leaks.statements import Statement, of_function, of_module
+from lmr_author.core import files
+from lmr_author.core.code import Definition, Module, each
+from lmr_author.core.errors import SourceError
+from lmr_author.proof.leaks.statements import Statement, of_function, of_module
 
 PYTHON = frozenset({".py", ".pyi", ".pyw"})
 MAX_LINES = 20_000

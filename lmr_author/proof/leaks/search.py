@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from lmr_author import files
-from lmr_author.leaks.fragments import Fragment, fragments, squeezed
-from lmr_author.leaks.solution import Solution
-from lmr_author.leaks.statements import StatementMatch, compare
+from lmr_author.core import files
+from lmr_author.proof.leaks.fragments import Fragment, fragments, squeezed
+from lmr_author.proof.leaks.solution import Solution
+from lmr_author.proof.leaks.statements import StatementMatch, compare
 
 LITTLE = 8.0
 """Solutions that weigh less are found only whole: their few statements occur in many places."""

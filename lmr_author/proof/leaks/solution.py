@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from lmr_author.code import FunctionNode, Module, first_line, walk
-from lmr_author.leaks.fragments import is_comment, is_telling, squeezed
-from lmr_author.leaks.statements import Statement, of_function, token_weight
-from lmr_author.task import Implementation
+from lmr_author.core.code import FunctionNode, Module, first_line, walk
+from lmr_author.core.task import Implementation
+from lmr_author.proof.leaks.fragments import is_comment, is_telling, squeezed
+from lmr_author.proof.leaks.statements import Statement, of_function, token_weight
 
 LEAST_WEIGHT = 2.5
 """Functions that tell less than this (``return self.x``) are no solution that could leak."""

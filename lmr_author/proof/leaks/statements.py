@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lmr_author.code import FunctionNode, children
+from lmr_author.core.code import FunctionNode, children
 
 BLANK = "_"
 _LOGGERS = frozenset({"debug", "info", "warning", "warn", "error", "exception"})

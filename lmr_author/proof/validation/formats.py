@@ -12,13 +12,13 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from lmr_author import __version__
-from lmr_author.checks.base import INTERNAL, Check
-from lmr_author.checks.registry import ALL_CHECKS, GROUPS
-from lmr_author.checks.view import readable
-from lmr_author.task import INFO, Finding, Severity
-from lmr_author.task.accepted import Accepted
-from lmr_author.validation.places import Places
-from lmr_author.validation.report import Report, TaskReport
+from lmr_author.core.task import INFO, Finding, Severity
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.proof.checks.base import INTERNAL, Check
+from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS
+from lmr_author.proof.checks.view import readable
+from lmr_author.proof.validation.places import Places
+from lmr_author.proof.validation.report import Report, TaskReport
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _CRASHED = "a check crashed"

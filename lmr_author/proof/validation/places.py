@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lmr_author.checks.view import TaskView
-from lmr_author.task import Finding, Task
+from lmr_author.core.task import Finding, Task
+from lmr_author.proof.checks.view import TaskView
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")

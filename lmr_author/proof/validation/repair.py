@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, locks
-from lmr_author.checks import hygiene
-from lmr_author.checks.leaks import histories, scan
-from lmr_author.checks.lookup import (
+from lmr_author.core import files, locks
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
+from lmr_author.proof.checks import hygiene
+from lmr_author.proof.checks.leaks import histories, scan
+from lmr_author.proof.checks.lookup import (
     candidates,
     clean_path,
     context_key,
@@ -27,11 +29,9 @@ from lmr_author.checks.lookup import (
     pair,
     unit_test_path,
 )
-from lmr_author.checks.metadata import canonical_category
-from lmr_author.checks.view import TaskView, readable
-from lmr_author.errors import LmrError
-from lmr_author.task import AUTHORING, INFO, Finding, Implementation, Task
-from lmr_author.validation.report import Report
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.checks.view import TaskView, readable
+from lmr_author.proof.validation.report import Report
 
 ROUNDS = 4
 """A fix can reveal another finding, which is fixed too: so many rounds at most."""

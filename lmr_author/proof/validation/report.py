@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.checks.base import INTERNAL
-from lmr_author.checks.view import readable
-from lmr_author.errors import UsageError
-from lmr_author.task import Finding, Severity, Task, accepted
-from lmr_author.task.accepted import Accepted
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.proof.checks.base import INTERNAL
+from lmr_author.proof.checks.view import readable
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -16,13 +16,13 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from types import FrameType
 
-from lmr_author.checks import hygiene
-from lmr_author.checks.base import INTERNAL, Check, DatasetCheck, crash
-from lmr_author.checks.registry import ALL_CHECKS, by_code, matching
-from lmr_author.checks.view import TaskView, readable
-from lmr_author.task import Finding, Severity, Task, accepted
-from lmr_author.validation.repair import changes_for
-from lmr_author.validation.report import LEVELS, Report, TaskReport, judge
+from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.proof.checks import hygiene
+from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
+from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
+from lmr_author.proof.checks.view import TaskView, readable
+from lmr_author.proof.validation.repair import changes_for
+from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""

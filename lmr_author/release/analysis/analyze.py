@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author import files, quoting
-from lmr_author.analysis import tables
-from lmr_author.analysis.observations import GRADES, Observations, read
-from lmr_author.analysis.regression import properties, regression
-from lmr_author.analysis.tables import Cell, Table
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.reporting.page import render
-from lmr_author.review.score import grades_of_predictions
-from lmr_author.task import Task
-from lmr_author.texts import counted
+from lmr_author.core import files, quoting
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task
+from lmr_author.core.texts import counted
+from lmr_author.release.analysis import tables
+from lmr_author.release.analysis.observations import GRADES, Observations, read
+from lmr_author.release.analysis.regression import properties, regression
+from lmr_author.release.analysis.tables import Cell, Table
+from lmr_author.release.reporting.page import render
+from lmr_author.release.review.score import grades_of_predictions
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def analyze(
     """Write all tables as CSV, Markdown and LaTeX, and one HTML page.
 
     Args:
-        results: JSONL files, logs, or folders of them (:mod:`lmr_author.analysis.observations`).
+        results: JSONL files, logs, or folders of them (:mod:`lmr_author.release.analysis.observations`).
         tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
             regression needs their repositories.
         predictions: the graded answers; adds the grades that ``score`` stored in the tasks.

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.evaluation.candidates import logs
-from lmr_author.evaluation.candidates.jsonl import JsonLines
-from lmr_author.evaluation.candidates.predictions import Key
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
+from lmr_author.proof.evaluation.candidates.predictions import Key
 
 GRADES = {
     "completely-correct": "CC",

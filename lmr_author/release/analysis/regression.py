@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy
 
-from lmr_author import code, files
-from lmr_author.analysis.observations import Observation
-from lmr_author.analysis.tables import Cell, Table
-from lmr_author.errors import LmrError
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.release.analysis.observations import Observation
+from lmr_author.release.analysis.tables import Cell, Table
 
 FEATURES = ("average directory depth", "average branch factor", "goal function length")
 STEPS = 50

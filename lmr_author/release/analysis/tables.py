@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from lmr_author.analysis.observations import Observation
-from lmr_author.evaluation.candidates.results import wilson
-from lmr_author.review.agreement import agreement, majority
+from lmr_author.proof.evaluation.candidates.results import wilson
+from lmr_author.release.analysis.observations import Observation
+from lmr_author.release.review.agreement import agreement, majority
 
 Group = tuple[str, str, str]
 Cell = str | int | float | None

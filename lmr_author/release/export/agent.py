@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.export.soundness import Exportable
-from lmr_author.replay.staging import copy_tree
-from lmr_author.sandbox.docker_build import with_base
-from lmr_author.task import Implementation, Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Implementation, Task
+from lmr_author.release.export.soundness import Exportable
+from lmr_author.runtime.replay.staging import copy_tree
+from lmr_author.runtime.sandbox.docker_build import with_base
 
 SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, resources
+from lmr_author.core import files, resources
 
 TYPES = {"string": "sc:Text", "strings": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float"}
 

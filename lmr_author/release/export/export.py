@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.export.agent import write_bundle
-from lmr_author.export.harbor import write_harbor
-from lmr_author.export.huggingface import write_huggingface, write_private
-from lmr_author.export.lmr_bench import write_lmr_bench
-from lmr_author.export.soundness import NOT_REVIEWED, Exportable, examine
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task
+from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.harbor import write_harbor
+from lmr_author.release.export.huggingface import write_huggingface, write_private
+from lmr_author.release.export.lmr_bench import write_lmr_bench
+from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable, examine
 
 HUGGINGFACE = "huggingface"
 

@@ -13,17 +13,17 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author import code, files, resources
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.twins import find_twins
-from lmr_author.export.agent import write_bundle
-from lmr_author.export.output import render
-from lmr_author.export.soundness import Exportable
-from lmr_author.probe import definitions
-from lmr_author.replay import judging, replaying, staging
-from lmr_author.task import Implementation
-from lmr_author.task import recording as recorded
-from lmr_author.task.recording import Recording
+from lmr_author.core import code, files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Implementation
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
+from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.output import render
+from lmr_author.release.export.soundness import Exportable
+from lmr_author.runtime.probe import definitions
+from lmr_author.runtime.replay import judging, replaying, staging
 
 CASE_SECONDS = 60.0
 AGENT_UID = 1000

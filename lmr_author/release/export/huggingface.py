@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lmr_author import code, files, quoting, resources
-from lmr_author.errors import LmrError
-from lmr_author.export.agent import write_bundle
-from lmr_author.export.croissant import croissant
-from lmr_author.export.output import files_and_links, render, write_tar
-from lmr_author.export.soundness import NOT_REVIEWED, Exportable
-from lmr_author.review.review import result_of
-from lmr_author.review.standing import ACCEPTED
-from lmr_author.task import AUTHORING, Implementation, provenance
-from lmr_author.texts import size_text
+from lmr_author.core import code, files, quoting, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Implementation, provenance
+from lmr_author.core.texts import size_text
+from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.croissant import croissant
+from lmr_author.release.export.output import files_and_links, render, write_tar
+from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable
+from lmr_author.release.review.review import result_of
+from lmr_author.release.review.standing import ACCEPTED
 
 TEMPLATES = "export/huggingface"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))

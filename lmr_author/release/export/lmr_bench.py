@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from lmr_author import files
-from lmr_author.export.agent import copy_environment
-from lmr_author.export.soundness import Exportable
-from lmr_author.replay.staging import copy_tree
-from lmr_author.task import INFO, UNIT_TEST
+from lmr_author.core import files
+from lmr_author.core.task import INFO, UNIT_TEST
+from lmr_author.release.export.agent import copy_environment
+from lmr_author.release.export.soundness import Exportable
+from lmr_author.runtime.replay.staging import copy_tree
 
 
 def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> None:

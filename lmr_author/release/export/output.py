@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from lmr_author import quoting, resources
+from lmr_author.core import quoting, resources
 
 
 def render(template: str, **values: object) -> str:

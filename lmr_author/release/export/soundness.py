@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmr_author.errors import LmrError
-from lmr_author.reporting.status import status_with
-from lmr_author.review.standing import DISPUTED, REJECTED, WAITING
-from lmr_author.task import Severity, Task, TaskInfo
-from lmr_author.validation.run import checked
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Severity, Task, TaskInfo
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.status import status_with
+from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
 
 NOT_REVIEWED = "not reviewed"
 

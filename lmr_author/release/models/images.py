@@ -9,13 +9,13 @@ from pathlib import Path
 
 import yaml
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.export.agent import write_bundle
-from lmr_author.export.soundness import Exportable
-from lmr_author.replay.staging import tree_path
-from lmr_author.sandbox.docker_build import with_labels
-from lmr_author.task import Implementation, Task, TaskInfo
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.soundness import Exportable
+from lmr_author.runtime.replay.staging import tree_path
+from lmr_author.runtime.sandbox.docker_build import with_labels
 
 LIMITS = {"mem_limit": "8g", "cpus": 2.0, "pids_limit": 512}
 COMPOSE = "compose.yaml"

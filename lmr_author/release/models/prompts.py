@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.analysis.observations import GRADES as SHORT
-from lmr_author.code import FunctionNode
-from lmr_author.errors import LmrError
-from lmr_author.export.output import render
-from lmr_author.replay.staging import tree_path
-from lmr_author.review.score import Candidate
-from lmr_author.task import UNIT_TEST, Implementation, Task, TaskInfo
-from lmr_author.task.reviews import GRADES
+from lmr_author.core import code, files
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
+from lmr_author.core.task.reviews import GRADES
+from lmr_author.release.analysis.observations import GRADES as SHORT
+from lmr_author.release.export.output import render
+from lmr_author.release.review.score import Candidate
+from lmr_author.runtime.replay.staging import tree_path
 
 CHARACTERS = 3.5
 """Characters of a token, on average over papers and code: real tokenizers would have to be downloaded."""

@@ -18,19 +18,19 @@ from inspect_ai.scorer import Score, Scorer, Target, accuracy, frequency, mean, 
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
-from lmr_author.analysis.tables import CC, LC, LI
-from lmr_author.code import FunctionNode, parse
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates import logs
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import judged
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
-from lmr_author.evaluation.verdict import Outcome
-from lmr_author.leaks import statements
-from lmr_author.models.prompts import judging
-from lmr_author.review.score import answer
-from lmr_author.task import Task, by_name, tasks_at
+from lmr_author.core.code import FunctionNode, parse
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task, by_name, tasks_at
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import judged
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.proof.leaks import statements
+from lmr_author.release.analysis.tables import CC, LC, LI
+from lmr_author.release.models.prompts import judging
+from lmr_author.release.review.score import answer
 
 _GRADE = re.compile(r"^\W*GRADE\W+(CC|LC|LI)\W*$", re.MULTILINE)
 _LOG_LINES = 10

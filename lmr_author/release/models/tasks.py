@@ -23,17 +23,17 @@ from inspect_ai.tool import bash, text_editor
 from inspect_ai.util import sandbox as sandbox_of
 from inspect_ai.util import store
 
-from lmr_author import files
-from lmr_author.analysis.observations import INPUTS
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.evaluation.candidates import logs
-from lmr_author.evaluation.candidates import predictions as given
-from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.models import prompts
-from lmr_author.models.images import COMPOSE, write_image
-from lmr_author.models.scorers import golden_share, judge, unit_test
-from lmr_author.replay.staging import tree_path
-from lmr_author.task import Implementation, Task, TaskInfo, by_name, tasks_at
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_at
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates import predictions as given
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.release.analysis.observations import INPUTS
+from lmr_author.release.models import prompts
+from lmr_author.release.models.images import COMPOSE, write_image
+from lmr_author.release.models.scorers import golden_share, judge, unit_test
+from lmr_author.runtime.replay.staging import tree_path
 
 TOOL_SECONDS = 180
 MESSAGES = 200

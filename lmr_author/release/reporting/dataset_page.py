@@ -9,19 +9,19 @@ from itertools import pairwise
 from statistics import median
 from urllib.parse import quote
 
-from lmr_author.checks.lookup import pair
-from lmr_author.checks.metadata import canonical_category
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import LmrError
-from lmr_author.reporting.page import percent
-from lmr_author.reporting.status import BROKEN, STATES, Status, status_with
-from lmr_author.review.review import ReviewResult, result_of
-from lmr_author.review.standing import ACCEPTED, DISPUTED, REJECTED
-from lmr_author.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
-from lmr_author.task import evaluation as evaluations
-from lmr_author.texts import size_text
-from lmr_author.validation.report import TaskReport
-from lmr_author.validation.run import checked
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.texts import size_text
+from lmr_author.proof.checks.lookup import pair
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.report import TaskReport
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.page import percent
+from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
+from lmr_author.release.review.review import ReviewResult, result_of
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TaskRow:
 
     Attributes:
         info: empty for a broken task.
-        state: one of :data:`~lmr_author.reporting.status.STATES`.
+        state: one of :data:`~lmr_author.release.reporting.status.STATES`.
         people: the reviews in numbers; "" for none.
         errors, warnings: findings that count.
         strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.

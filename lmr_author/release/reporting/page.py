@@ -14,9 +14,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lmr_author import __version__, resources
-from lmr_author.reporting import code
-from lmr_author.texts import size_text
+from lmr_author import __version__
+from lmr_author.core import resources
+from lmr_author.core.texts import size_text
+from lmr_author.release.reporting import code
 
 _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmr_author.errors import LmrError
-from lmr_author.review.agreement import Agreement
-from lmr_author.review.review import load_reviews, result_of
-from lmr_author.task import Evaluation, Task, TaskInfo, accepted, provenance
-from lmr_author.task import recording as recorded
-from lmr_author.task.equivalents import EquivalentMutants
-from lmr_author.task.reviews import Review
-from lmr_author.texts import counted
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Evaluation, Task, TaskInfo, accepted, provenance
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.reviews import Review
+from lmr_author.core.texts import counted
+from lmr_author.release.review.agreement import Agreement
+from lmr_author.release.review.review import load_reviews, result_of
 
 History = tuple[tuple[str, str], ...]
 """Time (RFC 3339) and event, in order of time."""

@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.reporting.dataset_page import dataset_page
-from lmr_author.reporting.page import render
-from lmr_author.reporting.task_page import task_page
-from lmr_author.task import AUTHORING, INFO, Progress, Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import AUTHORING, INFO, Progress, Task
+from lmr_author.release.reporting.dataset_page import dataset_page
+from lmr_author.release.reporting.page import render
+from lmr_author.release.reporting.task_page import task_page
 
 
 @dataclass(frozen=True)

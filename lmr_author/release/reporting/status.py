@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lmr_author.errors import LmrError
-from lmr_author.recording.run import words_of
-from lmr_author.review.review import load_reviews, standing_of
-from lmr_author.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, Standing
-from lmr_author.task import Finding, Implementation, Severity, Task, TaskInfo
-from lmr_author.task import evaluation as evaluations
-from lmr_author.task.state import State
-from lmr_author.texts import counted
-from lmr_author.validation.run import checked
+from lmr_author.authoring.recording.run import words_of
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.state import State
+from lmr_author.core.texts import counted
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.review.review import load_reviews, standing_of
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, Standing
 
 STEPS = ("created", "masked", "recorded", "valid", "evaluated", ACCEPTED)
 """The steps of a task's life, in order."""

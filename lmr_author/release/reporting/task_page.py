@@ -9,21 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, paper
-from lmr_author.checks.lookup import Pair, pair
-from lmr_author.checks.view import TaskView
-from lmr_author.code import Definition, Module, first_line
-from lmr_author.errors import LmrError
-from lmr_author.masking.instruction import words_of
-from lmr_author.paper import PageImage, Paragraph
-from lmr_author.reporting import records, values
-from lmr_author.reporting.code import CodeBlock
-from lmr_author.reporting.records import History, ReviewView
-from lmr_author.reporting.status import STEPS, Status, status_with
-from lmr_author.reporting.values import Values
-from lmr_author.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
-from lmr_author.suggesting.sections import FunctionWords, passages
-from lmr_author.task import (
+from lmr_author.authoring.masking.instruction import words_of
+from lmr_author.authoring.suggesting.sections import FunctionWords, passages
+from lmr_author.core import files, paper
+from lmr_author.core.code import Definition, Module, first_line
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper import PageImage, Paragraph
+from lmr_author.core.task import (
     Evaluation,
     Finding,
     GateResult,
@@ -35,14 +27,22 @@ from lmr_author.task import (
     TaskInfo,
     equivalents,
 )
-from lmr_author.task import evaluation as evaluations
-from lmr_author.task import recording as recorded
-from lmr_author.task.accepted import Accepted
-from lmr_author.task.equivalents import EquivalentMutant
-from lmr_author.task.recording import Case, Recording
-from lmr_author.task.vetting import VettingRecord
-from lmr_author.texts import counted
-from lmr_author.validation.run import checked
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.recording import Case, Recording
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.texts import counted
+from lmr_author.proof.checks.lookup import Pair, pair
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting import records, values
+from lmr_author.release.reporting.code import CodeBlock
+from lmr_author.release.reporting.records import History, ReviewView
+from lmr_author.release.reporting.status import STEPS, Status, status_with
+from lmr_author.release.reporting.values import Values
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
 
 MUTANTS = "mutants-die"
 MOST_DIFFERENCES = 30

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe.checking import load
-from lmr_author.probe.compare import describe, dtype_of, numbers
-from lmr_author.probe.document import BadDocument, Document, tagged, walk
-from lmr_author.texts import shortened
+from lmr_author.core.texts import shortened
+from lmr_author.runtime.probe.checking import load
+from lmr_author.runtime.probe.compare import describe, dtype_of, numbers
+from lmr_author.runtime.probe.document import BadDocument, Document, tagged, walk
 
 MOST_ROWS = 120
 """Values shown of one document."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lmr_author import resources
-from lmr_author.errors import UsageError
-from lmr_author.task import Finding, Severity, Task
-from lmr_author.task import evaluation as evaluations
-from lmr_author.task.reviews import ReviewItem
-from lmr_author.task.state import State
-from lmr_author.texts import counted
+from lmr_author.core import resources
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Severity, Task
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.reviews import ReviewItem
+from lmr_author.core.task.state import State
+from lmr_author.core.texts import counted
 
 ANSWERS = ("pass", "fail", "unsure")
 

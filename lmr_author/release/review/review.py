@@ -11,17 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.review import checklist
-from lmr_author.review.agreement import Agreement, agreement
-from lmr_author.review.checklist import Checklist
-from lmr_author.review.standing import Standing, find_standing
-from lmr_author.task import Finding, State, Task
-from lmr_author.task import evaluation as evaluations
-from lmr_author.task import recording as recorded
-from lmr_author.task.reviews import (
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Finding, State, Task
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.reviews import (
     Adjudication,
     Decision,
     DraftAnswer,
@@ -30,8 +26,12 @@ from lmr_author.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
-from lmr_author.texts import shortened
-from lmr_author.validation.run import checked
+from lmr_author.core.texts import shortened
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.review import checklist
+from lmr_author.release.review.agreement import Agreement, agreement
+from lmr_author.release.review.checklist import Checklist
+from lmr_author.release.review.standing import Standing, find_standing
 
 BESIDE_THE_TASKS = "checklist.yaml"
 """A lab's own list, in the folder that holds the tasks."""

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author import files, locks
-from lmr_author.code import Definition, Module, find
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.evaluation.candidates import predictions
-from lmr_author.evaluation.candidates.answer import Invalid, parsed
-from lmr_author.evaluation.candidates.predictions import Key, Prediction
-from lmr_author.replay.staging import read_golden
-from lmr_author.review.agreement import Agreement, agreement, majority
-from lmr_author.task import Implementation, Task
-from lmr_author.task.reviews import Grade, Grades, path_of_reviewer
+from lmr_author.core import files, locks
+from lmr_author.core.code import Definition, Module, find
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Implementation, Task
+from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.answer import Invalid, parsed
+from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.release.review.agreement import Agreement, agreement, majority
+from lmr_author.runtime.replay.staging import read_golden
 
 NEEDED = 2
 """Number of people who grade a candidate before anybody sees the others' grades."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author.review.checklist import Checklist
-from lmr_author.task.reviews import Decision, Review
+from lmr_author.core.task.reviews import Decision, Review
+from lmr_author.release.review.checklist import Checklist
 
 WAITING, DISPUTED, REJECTED, ACCEPTED = "waiting", "disputed", "rejected", "accepted"
 

@@ -17,11 +17,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lmr_author import resources
-from lmr_author.environment.packages import table
-from lmr_author.environment.recipe import Declared, Recipe, applies, has_version
-from lmr_author.errors import LmrError
-from lmr_author.task.provenance import BaseImageOrigin
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment.packages import table
+from lmr_author.runtime.environment.recipe import Declared, Recipe, applies, has_version
 
 REPOSITORY = "pytorch/pytorch"
 _REFERENCE = re.compile(

@@ -11,18 +11,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, files, resources
-from lmr_author.environment import lock_file, place
-from lmr_author.environment.base_images import choose_base
-from lmr_author.environment.failures import LOCK_FIXES, Explanation, Failure, explain
-from lmr_author.environment.recipe import Recipe
-from lmr_author.errors import LmrError, SandboxBuildError, SandboxError, UsageError
-from lmr_author.locks import changes_task
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount, tree_path
-from lmr_author.sandbox import image_tag
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
-from lmr_author.task import Progress, Task, TaskInfo
-from lmr_author.task.environment import BuiltEnvironment, ImportedFile
+from lmr_author import __version__
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
+from lmr_author.runtime.environment import lock_file, place
+from lmr_author.runtime.environment.base_images import choose_base
+from lmr_author.runtime.environment.failures import LOCK_FIXES, Explanation, Failure, explain
+from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
+from lmr_author.runtime.sandbox import image_tag
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
 SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
@@ -308,10 +309,10 @@ def sandbox_of(
     if gpus and gpus != "all" and not (gpus.isdecimal() and int(gpus) > 0):
         raise UsageError(f"--gpus {gpus}: not a number of GPUs", "give a number, or all")
     if kind != "docker":
-        from lmr_author.sandbox.local import LocalSandbox
+        from lmr_author.runtime.sandbox.local import LocalSandbox
 
         return LocalSandbox(python)
-    from lmr_author.sandbox.docker import DockerSandbox
+    from lmr_author.runtime.sandbox.docker import DockerSandbox
 
     # Root builds for a user, too: a Dockerfile creates this user and group.
     root = os.geteuid() == 0

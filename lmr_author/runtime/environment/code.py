@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from lmr_author import files
-from lmr_author.environment.packages import distribution, interchangeable, is_standard
-from lmr_author.environment.recipe import Declared
-from lmr_author.environment.requirements import read_text
-from lmr_author.errors import LmrError
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.packages import distribution, interchangeable, is_standard
+from lmr_author.runtime.environment.recipe import Declared
+from lmr_author.runtime.environment.requirements import read_text
 
 _SKIPPED = re.compile(
     r"(^|/)(tests?|docs?|\.[^/]*|build|dist|site-packages|node_modules)/"

@@ -12,13 +12,23 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from lmr_author import files
-from lmr_author.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
-from lmr_author.environment.code import Code, imported_packages, providing, read_code
-from lmr_author.environment.manifests import read_manifest
-from lmr_author.environment.packages import interchangeable, known_debian, names, system_packages, table
-from lmr_author.environment.place import RepositoryPlace, base_of, text_of
-from lmr_author.environment.recipe import (
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TORCH_FAMILY, Task, provenance
+from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.texts import listed, printable
+from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
+from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
+from lmr_author.runtime.environment.manifests import read_manifest
+from lmr_author.runtime.environment.packages import (
+    interchangeable,
+    known_debian,
+    names,
+    system_packages,
+    table,
+)
+from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
+from lmr_author.runtime.environment.recipe import (
     NOTHING,
     Declared,
     Fact,
@@ -29,12 +39,8 @@ from lmr_author.environment.recipe import (
     has_version,
     is_freeze,
 )
-from lmr_author.environment.requirements import Manifest, read_commands, read_requirements, read_text
-from lmr_author.errors import LmrError
-from lmr_author.replay import staging
-from lmr_author.task import TORCH_FAMILY, Task, provenance
-from lmr_author.task.environment import BuiltEnvironment
-from lmr_author.texts import listed, printable
+from lmr_author.runtime.environment.requirements import Manifest, read_commands, read_requirements, read_text
+from lmr_author.runtime.replay import staging
 
 _REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
 _NOT_FOR_RUNNING = re.compile(

@@ -8,17 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import files, resources
-from lmr_author.environment import lock_file
-from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.detect import detect
-from lmr_author.environment.packages import known_debian
-from lmr_author.environment.place import RepositoryPlace, Written, changing, require_untouched, text_of, write
-from lmr_author.environment.recipe import Recipe, SystemPackage
-from lmr_author.errors import LmrError
-from lmr_author.task import TORCH_FAMILY, provenance
-from lmr_author.task.provenance import EnvironmentOrigin
-from lmr_author.texts import printable
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TORCH_FAMILY, provenance
+from lmr_author.core.task.provenance import EnvironmentOrigin
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment import lock_file
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.packages import known_debian
+from lmr_author.runtime.environment.place import (
+    RepositoryPlace,
+    Written,
+    changing,
+    require_untouched,
+    text_of,
+    write,
+)
+from lmr_author.runtime.environment.recipe import Recipe, SystemPackage
 
 if TYPE_CHECKING:
     from jinja2 import Template

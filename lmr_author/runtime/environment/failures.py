@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment import lock_file
-from lmr_author.environment.packages import debian, distribution, library_of, names, table
-from lmr_author.task import TORCH_FAMILY
+from lmr_author.core.task import TORCH_FAMILY
+from lmr_author.runtime.environment import lock_file
+from lmr_author.runtime.environment.packages import debian, distribution, library_of, names, table
 
 Stage = Literal["build", "install", "import"]
 """``build``: an instruction of the Dockerfile; ``install``: uv, locally; ``import``: the smoke test."""

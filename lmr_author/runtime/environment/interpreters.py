@@ -15,9 +15,9 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author import processes
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.sandbox.local import find_interpreter
+from lmr_author.core import processes
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.sandbox.local import find_interpreter
 
 _QUERY = (
     "import sys; "

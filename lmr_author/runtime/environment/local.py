@@ -10,20 +10,20 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from lmr_author import files
-from lmr_author.environment import interpreters, lock_file, place, uv_command, venvs
-from lmr_author.environment.base_images import asking, unmet
-from lmr_author.environment.build import Imported, import_files, sandbox_of
-from lmr_author.environment.detect import base_in_use, read_recipe
-from lmr_author.environment.dockerfile import tell_own_version
-from lmr_author.environment.failures import local_repair
-from lmr_author.environment.recipe import Recipe
-from lmr_author.errors import LmrError
-from lmr_author.replay import staging
-from lmr_author.sandbox.base import Mount
-from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.task import Progress, Task, TaskInfo
-from lmr_author.task.environment import BuiltEnvironment
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.runtime.environment import interpreters, lock_file, place, uv_command, venvs
+from lmr_author.runtime.environment.base_images import asking, unmet
+from lmr_author.runtime.environment.build import Imported, import_files, sandbox_of
+from lmr_author.runtime.environment.detect import base_in_use, read_recipe
+from lmr_author.runtime.environment.dockerfile import tell_own_version
+from lmr_author.runtime.environment.failures import local_repair
+from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.replay import staging
+from lmr_author.runtime.sandbox.base import Mount
+from lmr_author.runtime.sandbox.local import LocalSandbox
 
 
 def make_local(

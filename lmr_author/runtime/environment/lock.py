@@ -14,19 +14,19 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from lmr_author.environment import lock_file, place, resolver
-from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.detect import detect
-from lmr_author.environment.interpreters import at, packages
-from lmr_author.environment.lock_file import Lock, LockOptions
-from lmr_author.environment.pinning import commented, pin
-from lmr_author.environment.place import RepositoryPlace, Written
-from lmr_author.environment.recipe import Declared, Recipe, exact_version, has_version
-from lmr_author.environment.requirements import parse_requirement
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import TORCH_FAMILY, Progress
-from lmr_author.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
-from lmr_author.texts import listed, printable
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
+from lmr_author.core.texts import listed, printable
+from lmr_author.runtime.environment import lock_file, place, resolver
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.interpreters import at, packages
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.pinning import commented, pin
+from lmr_author.runtime.environment.place import RepositoryPlace, Written
+from lmr_author.runtime.environment.recipe import Declared, Recipe, exact_version, has_version
+from lmr_author.runtime.environment.requirements import parse_requirement
 
 Agree = Callable[[str], bool]
 """Asks a person at a terminal a question."""

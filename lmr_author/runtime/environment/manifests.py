@@ -15,9 +15,11 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from lmr_author import files
-from lmr_author.environment.recipe import NOTHING, Declared, Fact, has_version
-from lmr_author.environment.requirements import (
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.recipe import NOTHING, Declared, Fact, has_version
+from lmr_author.runtime.environment.requirements import (
     MAX_BYTES,
     Manifest,
     conda_requirement,
@@ -26,8 +28,6 @@ from lmr_author.environment.requirements import (
     read_requirements,
     read_text,
 )
-from lmr_author.errors import LmrError
-from lmr_author.texts import printable
 
 _LOCK_BYTES = 32 * 1024 * 1024
 """The lock file of a large project with all its hashes has a few megabytes."""

@@ -29,7 +29,7 @@ def pattern(name: str) -> str:
 
 
 def built_for() -> list[dict[str, str]]:
-    """Return the bounds that builds of PyTorch set, for :func:`lmr_author.environment.pinning.bounds`."""
+    """Return the bounds that builds of PyTorch set, for :func:`lmr_author.runtime.environment.pinning.bounds`."""
     found: list[dict[str, str]] = _tables()["built_for"]
     return found
 

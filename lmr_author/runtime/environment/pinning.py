@@ -11,14 +11,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author.environment import lock_file, resolver
-from lmr_author.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
-from lmr_author.environment.lock_file import Lock, LockOptions
-from lmr_author.environment.packages import built_for, names
-from lmr_author.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
-from lmr_author.environment.resolver import Package, Question
-from lmr_author.task import TORCH_FAMILY, Progress
-from lmr_author.texts import listed, printable
+from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.texts import listed, printable
+from lmr_author.runtime.environment import lock_file, resolver
+from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.packages import built_for, names
+from lmr_author.runtime.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
+from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
 """So often something is put aside before giving up."""

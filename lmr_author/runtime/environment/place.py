@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import files, locks, processes
-from lmr_author.environment.lock_file import Lock, is_untouched
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Task, TaskInfo, provenance
-from lmr_author.task.provenance import EnvironmentOrigin, Provenance
+from lmr_author.core import files, locks, processes
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task, TaskInfo, provenance
+from lmr_author.core.task.provenance import EnvironmentOrigin, Provenance
+from lmr_author.runtime.environment.lock_file import Lock, is_untouched
 
 if TYPE_CHECKING:
-    from lmr_author.environment.detect import Detected
+    from lmr_author.runtime.environment.detect import Detected
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import files, owner
-from lmr_author.environment import venvs
-from lmr_author.errors import SandboxError
-from lmr_author.sandbox.docker_engine import IMAGE_LABEL, OWNER_LABEL, SESSION_LABEL, connect, engine_errors
-from lmr_author.task import Progress
+from lmr_author.core import files, owner
+from lmr_author.core.errors import SandboxError
+from lmr_author.core.task import Progress
+from lmr_author.runtime.environment import venvs
+from lmr_author.runtime.sandbox.docker_engine import (
+    IMAGE_LABEL,
+    OWNER_LABEL,
+    SESSION_LABEL,
+    connect,
+    engine_errors,
+)
 
 if TYPE_CHECKING:
     from docker import DockerClient

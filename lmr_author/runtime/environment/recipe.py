@@ -9,8 +9,8 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from lmr_author.environment.packages import names
-from lmr_author.texts import printable
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.packages import names
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author import files
-from lmr_author.environment.packages import pattern, table
-from lmr_author.environment.recipe import NOTHING, Declared, Fact, Unused
-from lmr_author.errors import LmrError
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.packages import pattern, table
+from lmr_author.runtime.environment.recipe import NOTHING, Declared, Fact, Unused
 
 MAX_BYTES = 1024 * 1024
 _PLACES = {"git": "a repository", "url": "an address", "path": "a path"}

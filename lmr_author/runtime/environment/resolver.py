@@ -14,15 +14,15 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author import files
-from lmr_author.environment import interpreters, uv_command
-from lmr_author.environment.base_images import BaseImage
-from lmr_author.environment.packages import names, newest_patch
-from lmr_author.environment.recipe import Declared
-from lmr_author.environment.uv_command import UvRun
-from lmr_author.errors import LmrError
-from lmr_author.task import TORCH_FAMILY
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TORCH_FAMILY
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment import interpreters, uv_command
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.packages import names, newest_patch
+from lmr_author.runtime.environment.recipe import Declared
+from lmr_author.runtime.environment.uv_command import UvRun
 
 NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(

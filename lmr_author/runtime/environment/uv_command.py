@@ -17,11 +17,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import files, processes
-from lmr_author.errors import LmrError
-from lmr_author.sandbox.base import Command, Limits, Mount
-from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.task import Progress
+from lmr_author.core import files, processes
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount
+from lmr_author.runtime.sandbox.local import LocalSandbox
 
 _NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 """For each run of uv: it never fetches a Python."""

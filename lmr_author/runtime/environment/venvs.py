@@ -21,13 +21,13 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from lmr_author import files
-from lmr_author.environment import lock_file, resolver, uv_command
-from lmr_author.environment.failures import Failure, explain
-from lmr_author.environment.interpreters import Interpreter
-from lmr_author.errors import LmrError
-from lmr_author.task import Progress
-from lmr_author.texts import counted
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import counted
+from lmr_author.runtime.environment import lock_file, resolver, uv_command
+from lmr_author.runtime.environment.failures import Failure, explain
+from lmr_author.runtime.environment.interpreters import Interpreter
 
 MANIFEST = "lmr-environment.json"
 _SECONDS = 3600.0

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, resources
-from lmr_author.probe import checking
-from lmr_author.probe.document import Document
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount
-from lmr_author.sandbox.base import Command, Limits, Mount, Sandbox
+from lmr_author.core import files, resources
+from lmr_author.runtime.probe import checking
+from lmr_author.runtime.probe.document import Document
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount, Sandbox
 
 PLACE = f"{PROBE_ROOT}/judge"
 SECONDS, SECONDS_EACH = 120.0, 2.0

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, resources
-from lmr_author.errors import LmrError
-from lmr_author.probe import checking, compare
-from lmr_author.probe.document import BadDocument, Document
-from lmr_author.probe.replayer import LOAD_SECONDS
-from lmr_author.replay import judging
-from lmr_author.replay.staging import PROBE_ROOT, probe_mount
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.probe import checking, compare
+from lmr_author.runtime.probe.document import BadDocument, Document
+from lmr_author.runtime.probe.replayer import LOAD_SECONDS
+from lmr_author.runtime.replay import judging
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
 INPUTS = f"{PROBE_ROOT}/job"
 

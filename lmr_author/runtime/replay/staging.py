@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lmr_author import code, files
-from lmr_author.errors import LmrError
-from lmr_author.sandbox.base import Mount
-from lmr_author.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
+from lmr_author.runtime.sandbox.base import Mount
 
 PROBE_ROOT = "/lmr"
 """Folder of the probe's package ``lmr_probe`` inside a sandbox; it is on PYTHONPATH."""

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from lmr_author import files
+from lmr_author.core import files
 
 
 def image_tag(name: str, folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 A sandbox runs one command at a time, to its end or its time-out, and leaves nothing behind. A failure
 *inside* is data (:class:`ExecResult`); a failure *of the sandbox itself* is a
-:class:`~lmr_author.errors.SandboxError` and is never presented as the program's own failure.
+:class:`~lmr_author.core.errors.SandboxError` and is never presented as the program's own failure.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 
-from lmr_author.errors import SandboxError
-from lmr_author.files import HeldInterrupts
+from lmr_author.core.errors import SandboxError
+from lmr_author.core.files import HeldInterrupts
 
 OnLine = Callable[[str], None]
 """Called with each line of a long operation's log, for progress."""

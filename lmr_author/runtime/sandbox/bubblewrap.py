@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from lmr_author import processes
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.sandbox.base import NOBODY, Command, Limits
+from lmr_author.core import processes
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.sandbox.base import NOBODY, Command, Limits
 
 _OWN_IDS = 0x60000000
 """First of the user ids used for root's runs: above those of users and their subordinate ids."""

@@ -14,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import owner, processes
-from lmr_author.errors import SandboxError
-from lmr_author.files import HeldInterrupts
-from lmr_author.sandbox.base import (
+from lmr_author.core import owner, processes
+from lmr_author.core.errors import SandboxError
+from lmr_author.core.files import HeldInterrupts
+from lmr_author.runtime.sandbox.base import (
     DEFAULT_ENV,
     NOBODY,
     Command,
@@ -28,8 +28,8 @@ from lmr_author.sandbox.base import (
     accessible,
     signal_code,
 )
-from lmr_author.sandbox.docker_build import build, remove_nameless
-from lmr_author.sandbox.docker_engine import (
+from lmr_author.runtime.sandbox.docker_build import build, remove_nameless
+from lmr_author.runtime.sandbox.docker_engine import (
     OWNER_LABEL,
     SESSION_LABEL,
     connect,

@@ -1,7 +1,7 @@
 """Building a task's image: its log while it is made, and where it failed.
 
 The SDK can only use the legacy builder, which numbers the instructions and names each layer. A failure's cause is
-explained by :mod:`lmr_author.environment.failures`, from what the error carries.
+explained by :mod:`lmr_author.runtime.environment.failures`, from what the error carries.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import files
-from lmr_author.errors import SandboxBuildError, SandboxError
-from lmr_author.sandbox.base import OnLine
-from lmr_author.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
-from lmr_author.texts import printable
+from lmr_author.core import files
+from lmr_author.core.errors import SandboxBuildError, SandboxError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.sandbox.base import OnLine
+from lmr_author.runtime.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author import owner
-from lmr_author.errors import SandboxError
+from lmr_author.core import owner
+from lmr_author.core.errors import SandboxError
 
 if TYPE_CHECKING:
     from docker import DockerClient

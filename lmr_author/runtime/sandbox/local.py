@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from lmr_author import files, owner, processes
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.sandbox import bubblewrap
-from lmr_author.sandbox.base import (
+from lmr_author.core import files, owner, processes
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.sandbox import bubblewrap
+from lmr_author.runtime.sandbox.base import (
     DEFAULT_ENV,
     Command,
     ExecResult,
@@ -26,7 +26,7 @@ from lmr_author.sandbox.base import (
     accessible,
     signal_code,
 )
-from lmr_author.sandbox.bubblewrap import MountedInterpreter
+from lmr_author.runtime.sandbox.bubblewrap import MountedInterpreter
 
 _QUERY = (
     "import json, platform, sys; "

@@ -7,8 +7,8 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from lmr_author.code import Definition, Module, parse
-from lmr_author.errors import LmrError
+from lmr_author.core.code import Definition, Module, parse
+from lmr_author.core.errors import LmrError
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is invalid."""

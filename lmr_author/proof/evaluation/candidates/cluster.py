@@ -17,13 +17,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import Job, judged
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
-from lmr_author.task import AUTHORING, Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Task
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import Job, judged
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author.code import (
+from lmr_author.core.code import (
     Definition,
     Module,
     bound_by,
@@ -21,9 +21,9 @@ from lmr_author.code import (
     region_bytes,
     splice_regions,
 )
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.answer import Invalid, Parsed, parsed
-from lmr_author.task import Target
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Target
+from lmr_author.proof.evaluation.candidates.answer import Invalid, Parsed, parsed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from lmr_author import code, files
-from lmr_author.errors import SandboxError
-from lmr_author.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
+from lmr_author.core import code, files
+from lmr_author.core.errors import SandboxError
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
 _SECONDS = 300
 _FOLDERS = ("golden_files", "authoring", "unit_test")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lmr_author.errors import LmrError
+from lmr_author.core.errors import LmrError
 
 
 class JsonLines:

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.answer import MAX_ANSWER
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files, processes
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates import logs
-from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.task import TaskInfo
-from lmr_author.texts import printable
+from lmr_author.core import files, processes
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TaskInfo
+from lmr_author.core.texts import printable
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates.answer import Invalid
 
 MAX_FILE = 8 * 2**20
 """Bytes of a changed file; a larger one is no source."""

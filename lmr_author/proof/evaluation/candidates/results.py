@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.jsonl import JsonLines
-from lmr_author.evaluation.candidates.predictions import Key
-from lmr_author.evaluation.verdict import CaseScore, Outcome
-from lmr_author.task.record import Record
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.record import Record
+from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
+from lmr_author.proof.evaluation.candidates.predictions import Key
+from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
 
 RESULTS = "results.jsonl"
 ALL = "all"

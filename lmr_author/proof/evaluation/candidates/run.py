@@ -11,13 +11,13 @@ from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.evaluation.candidates import predictions, results
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import CandidateResult, Row, summary
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
-from lmr_author.evaluation.verdict import Outcome
-from lmr_author.task import Progress, Task, by_name
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.task import Progress, Task, by_name
+from lmr_author.proof.evaluation.candidates import predictions, results
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
+from lmr_author.proof.evaluation.verdict import Outcome
 
 TRIES = 3
 """Attempts at a candidate whose sandbox fails."""
@@ -115,7 +115,7 @@ def score(
                     yield job
 
         if options.scheduler:
-            from lmr_author.evaluation.candidates import cluster
+            from lmr_author.proof.evaluation.candidates import cluster
 
             client = stack.enter_context(cluster.connect(options.scheduler))
             judged_now = cluster.each(client, waiting(), options)

@@ -13,23 +13,24 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__, code, files, locks, resources
-from lmr_author.environment.build import ask_inventory, prepare, sandbox_of
-from lmr_author.environment.local import interpreter_for
-from lmr_author.errors import LmrError, SandboxBuildError, SandboxError
-from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.candidates import predictions
-from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
-from lmr_author.evaluation.candidates.hostile import Hiding, suspicions
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.judges import Judge, RecordingJudge, ScriptJudge
-from lmr_author.evaluation.resolve import Resolved, resolve
-from lmr_author.evaluation.verdict import Outcome, Verdict
-from lmr_author.sandbox.base import Limits, Sandbox
-from lmr_author.task import Progress, Task, TaskInfo
-from lmr_author.task import recording as recorded
+from lmr_author import __version__
+from lmr_author.core import code, files, locks, resources
+from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task import recording as recorded
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
+from lmr_author.proof.evaluation.resolve import Resolved, resolve
+from lmr_author.proof.evaluation.verdict import Outcome, Verdict
+from lmr_author.runtime.environment.build import ask_inventory, prepare, sandbox_of
+from lmr_author.runtime.environment.local import interpreter_for
+from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 LMR_BENCH = "lmr-bench"
 """The protocol that judges by grepping logs."""
@@ -51,7 +52,7 @@ class CandidateOptions:
     Attributes:
         out: folder of ``results.jsonl``.
         jobs: number of candidates judged side by side.
-        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.environment.build.sandbox_of`.
+        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.runtime.environment.build.sandbox_of`.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).

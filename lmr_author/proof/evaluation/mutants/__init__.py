@@ -9,11 +9,11 @@ from itertools import takewhile
 
 import libcst as cst
 
-from lmr_author.code import Definition, Module
-from lmr_author.evaluation.mutants.canonical import canonical_form, defaults_of
-from lmr_author.evaluation.mutants.function import Function
-from lmr_author.evaluation.mutants.names import WORDS
-from lmr_author.evaluation.mutants.operators import OPERATORS, Edit
+from lmr_author.core.code import Definition, Module
+from lmr_author.proof.evaluation.mutants.canonical import canonical_form, defaults_of
+from lmr_author.proof.evaluation.mutants.function import Function
+from lmr_author.proof.evaluation.mutants.names import WORDS
+from lmr_author.proof.evaluation.mutants.operators import OPERATORS, Edit
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lmr_author.code import parameters, parse
-from lmr_author.evaluation.mutants.names import TABLES, WORDS, called
-from lmr_author.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
+from lmr_author.core.code import parameters, parse
+from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS, called
+from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
 
 EPSILON = 1e-5
 """A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions

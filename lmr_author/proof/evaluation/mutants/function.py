@@ -16,8 +16,8 @@ from libcst.metadata import (
     PositionProvider,
 )
 
-from lmr_author.code import Definition, Module, bound_by, parameters
-from lmr_author.evaluation.mutants.names import WORDS, called, changed_name, kinds
+from lmr_author.core.code import Definition, Module, bound_by, parameters
+from lmr_author.proof.evaluation.mutants.names import WORDS, called, changed_name, kinds
 
 HEADER = "if 1:\n"
 """Stands above an indented function while it is parsed."""

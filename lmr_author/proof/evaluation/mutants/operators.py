@@ -14,9 +14,9 @@ from typing import Any
 
 import libcst as cst
 
-from lmr_author.code import parameters
-from lmr_author.evaluation.mutants.function import Function
-from lmr_author.evaluation.mutants.names import TABLES, WORDS
+from lmr_author.core.code import parameters
+from lmr_author.proof.evaluation.mutants.function import Function
+from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS
 
 DIMENSIONS: dict[str, frozenset[str]] = {
     name: frozenset(text.split()) for name, text in TABLES["dimensions"].items()
