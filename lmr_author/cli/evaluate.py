@@ -26,6 +26,7 @@ from lmr_author.cli.options import (
     SandboxOption,
     TasksArgument,
     default_tasks,
+    where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
 from lmr_author.core.texts import counted, listed, shortened
@@ -113,10 +114,7 @@ def evaluate(
         chosen = CandidateOptions(
             out or Path("lmr-results"),
             jobs,
-            sandbox.value,
-            python,
-            base_image,
-            gpus,
+            where_of(sandbox, python, base_image, gpus),
             scheduler,
             seconds=timeout,
             memory_mb=memory,
@@ -128,7 +126,7 @@ def evaluate(
     if implementation is not None and len(tasks) != 1:
         raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
     options = EvaluateOptions(
-        sandbox.value, python, base_image, repeats, timeout, mutants, gpus, implementation
+        where_of(sandbox, python, base_image, gpus), repeats, timeout, mutants, implementation
     )
     return _gates(tasks, options, paths or [], output)
 

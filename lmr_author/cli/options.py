@@ -13,6 +13,7 @@ from lmr_author.core.errors import NotATaskError, UsageError
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.runtime.environment.place import RepositoryPlace
+    from lmr_author.runtime.environment.where import Where
 
 
 class Format(StrEnum):
@@ -74,6 +75,15 @@ VersionOption = Annotated[
     str | None,
     Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
 ]
+
+
+def where_of(
+    sandbox: SandboxKind, python: Path | None = None, base_image: str | None = None, gpus: str = ""
+) -> Where:
+    """Return the sandbox that the options name."""
+    from lmr_author.runtime.environment.where import Where
+
+    return Where(sandbox.value, python, base_image or "", gpus)
 
 
 def current_task(task: Path | None) -> Task:

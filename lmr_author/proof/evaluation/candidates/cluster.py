@@ -61,7 +61,7 @@ def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iter
     shipped: dict[str, Any] = {}
     futures: dict[Any, Job] = {}
     plain = replace(options, out=Path(), scheduler="")
-    resources = {"GPU": 1} if options.gpus else None
+    resources = {"GPU": 1} if options.where.gpus else None
     try:
         for scorer, item, digest in jobs:
             name = scorer.task.name
