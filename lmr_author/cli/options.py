@@ -49,6 +49,9 @@ ForceOption = Annotated[
 ]
 ReasonOption = Annotated[str, Option(help="The reason for a decision, kept with the task.")]
 ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, as it is stored.")]
+ChecklistOption = Annotated[
+    Path | None, Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours.")
+]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 SandboxOption = Annotated[

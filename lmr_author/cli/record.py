@@ -366,5 +366,5 @@ def _show_mutants(result: RecordResult) -> None:
     if len(proof.survivors) > SURVIVORS:
         ui.say(f"and {len(proof.survivors) - SURVIVORS} more", indent=4)
     if share < NEEDED:
-        advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
+        advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

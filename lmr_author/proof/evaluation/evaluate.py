@@ -210,7 +210,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
     Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
     """
     if not reason.strip():
-        raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
+        raise UsageError("to accept a mutant needs a reason", "say it with --reason TEXT")
     stored = evaluation.load(task)
     known = _every_mutant(task)
     found = list[tuple[str, Mutant]]()

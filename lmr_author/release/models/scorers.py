@@ -1,6 +1,6 @@
 """Scorers: the unit test, a model that judges, and how much of the golden an answer repeats.
 
-Answers are judged here, never in the agent's container, with the judge of ``evaluate --predictions``.
+Answers are judged here, never in the agent's container, with the judge of ``judge --predictions``.
 """
 
 from __future__ import annotations

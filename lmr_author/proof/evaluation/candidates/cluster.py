@@ -1,4 +1,4 @@
-"""``evaluate --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
+"""``judge --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
 
 A task folder is shipped to a worker once, as an archive named by its content; the worker unpacks it and keeps its
 sandbox for further candidates. Dask gives the work of a lost worker to another one; results are stored here as they
