@@ -139,7 +139,7 @@ def test_a_regression_finds_the_odds_ratio() -> None:
         ([answer("1-A", "m", actions=3)], "Expected `object`, got `int`"),
         ([answer("1-A", "m", grader="ada", grade=one) for one in ("CC", "LI")], "twice"),
         ([{"index": 1}], "required field `task`"),
-        ([answer("1-A", "m", input="everything")], "unknown input"),
+        ([answer("1-A", "m", input="everything")], "is unknown"),
     ],
 )
 def test_results_that_cannot_be_meant_are_refused(
