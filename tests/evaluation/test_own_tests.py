@@ -10,7 +10,6 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import GateStatus, Severity, Task
-from lmr_author.core.task.evaluation import SIGNALS
 from lmr_author.proof.evaluation import wrong_versions
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
 from lmr_author.proof.validation.run import validate_task
@@ -131,17 +130,18 @@ def test_the_verdict_on_a_test_made_by_hand(name: str, tmp_path: Path) -> None:
     verdict, reason = verdict_of(run)
     assert (verdict, kind.reason in reason) == (kind.verdict, True), reason
     assert (1 in run.powerless) == (kind.verdict == "cannot fail")
-    signals = {gate.gate: gate.detail.get(SIGNALS, {}) for gate in run.gates}
+    signals = {gate.gate: gate.detail.own_test for gate in run.gates}
     for place, sign in enumerate(("exit_code", "log")):
         golden = signals["golden-passes"]
-        assert (golden[sign] > 0) == kind.golden[place], golden
+        assert golden is not None
+        assert (getattr(golden, sign) > 0) == kind.golden[place], golden
         if kind.verdict in ("sound", "cannot fail"):
-            assert golden[sign] == golden["runs"] * kind.golden[place]
-            assert signals["masked-fails"][sign] == int(kind.masked[place])
+            assert getattr(golden, sign) == golden.runs * kind.golden[place]
+            assert getattr(signals["masked-fails"], sign) == int(kind.masked[place])
         if kind.verdict == "sound":
-            assert signals["trivial-fails"][sign] == signals["mutants-die"][sign] == 0
+            assert getattr(signals["trivial-fails"], sign) == getattr(signals["mutants-die"], sign) == 0
     if kind.verdict == "sound":
-        assert signals["mutants-die"]["runs"] == MUTANTS
+        assert signals["mutants-die"] is not None and signals["mutants-die"].runs == MUTANTS
     if kind.verdict == "unproven":
         assert not signals["masked-fails"], "nothing else is run"
     codes = {item.code: item.message for item in validate_task(task).findings}

@@ -42,9 +42,9 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     result = run_gates(task)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
     first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
-    survivor = next(one for one in first_mutants.detail["survivors"] if one["id"] == EQUIVALENT)
-    assert survivor["diff"] == "-    if gap > 0:\n+    if gap >= 0:"
-    assert survivor["why"].startswith("equivalent in all 3 cases (the same outputs to the bit)")
+    survivor = next(one for one in first_mutants.detail.survivors if one.id == EQUIVALENT)
+    assert survivor.diff == "-    if gap > 0:\n+    if gap >= 0:"
+    assert survivor.why.startswith("equivalent in all 3 cases (the same outputs to the bit)")
 
     accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
 
@@ -53,7 +53,7 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     assert len(result.gates) == 1 + 2 * 7
     mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
     assert mutants.message.endswith(", 1 accepted as equivalent")
-    assert mutants.detail["mutants"] == first_mutants.detail["mutants"] - 1
+    assert mutants.detail.mutants == first_mutants.detail.mutants - 1
     stored = evaluation.load(task)
     assert stored is not None
     assert stored.passed and stored.content_digest == task.content_digest()

@@ -69,7 +69,7 @@ def recorded_from(
 def mutants_of(task: Task) -> tuple[int, int]:
     """The mutants that ``evaluate`` tries, and those that fail."""
     gate = next(item for item in run_gates(task).gates if item.gate == "mutants-die")
-    return gate.detail["mutants"], gate.detail["killed"]
+    return gate.detail.mutants, gate.detail.killed
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
