@@ -188,9 +188,8 @@ class Function:
         line = self.line(loop)
         same = next(node for node in ast.walk(self.ast) if isinstance(node, ast.For) and node.lineno == line)
         fresh = {name.id for name in ast.walk(same.target) if isinstance(name, ast.Name)}
-        if not fresh & {
-            name.id for part in same.body for name in ast.walk(part) if isinstance(name, ast.Name)
-        }:
+        inside = [name for part in same.body for name in ast.walk(part) if isinstance(name, ast.Name)]
+        if not fresh & {name.id for name in inside if isinstance(name.ctx, ast.Load)}:
             return False
         for item in (inner for statement in same.body for inner in ast.walk(statement)):
             if isinstance(item, ast.Return | ast.Break | ast.Yield):
