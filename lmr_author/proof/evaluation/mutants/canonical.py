@@ -50,7 +50,7 @@ class _Canonical(ast.NodeTransformer):
         self.generic_visit(node)  # model.to(device) is left as its owner
         value = node.value
         unread = isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
-        return ast.Pass() if unread or called(value) in WORDS["logging"] else node
+        return ast.Pass() if unread or _only_tells(value) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
@@ -75,7 +75,7 @@ class _Canonical(ast.NodeTransformer):
         node.keywords = [
             word
             for word in node.keywords
-            if not _is_default(name, word) and own.get(word.arg or "") != ast.unparse(word.value)
+            if not _is_default(node, word) and own.get(word.arg or "") != ast.unparse(word.value)
         ]
         if name in WORDS["bounding"]:
             node.args = [marked("eps") if is_epsilon(item) else item for item in node.args]
@@ -134,6 +134,13 @@ class _Canonical(ast.NodeTransformer):
         return node
 
 
+def _only_tells(node: ast.expr) -> bool:
+    """Return whether a call writes to a log, or to the standard output."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    stream = isinstance(owner, ast.Attribute) and owner.attr in ("stdout", "stderr")
+    return called(node) in WORDS["logging"] or (stream and called(node) in ("write", "writelines"))
+
+
 class _WithoutDetach(ast.NodeTransformer):
     """Drops ``.detach()``, where what it gives has no graph anyway."""
 
@@ -177,6 +184,8 @@ def _adds_nothing_at_zero(item: ast.stmt, amount: str) -> bool:
 def _is_neutral(op: ast.operator, node: ast.expr, amount: str) -> bool:
     """Return whether an operand changes nothing where an amount is zero."""
     if isinstance(op, ast.Mult):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return _has_factor(node.right, amount)
         if not (isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and node.left.value == 1):
             return False
         return _is_neutral(node.op, node.right, amount)
@@ -252,13 +261,15 @@ def _unsigned_owner(node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_default(name: str, word: ast.keyword) -> bool:
+def _is_default(call: ast.Call, word: ast.keyword) -> bool:
     """Return whether a keyword says what holds without it, on the machine that judges."""
-    text = ast.unparse(word.value)
+    name, text = called(call), ast.unparse(word.value)
     if word.arg in ("dim", "axis"):
         return name in DIMENSIONS.get(text, ())
     if word.arg == "dtype":
-        return name in WORDS["factories"] and text in ("torch.float", "torch.float32")
+        numpy = ast.unparse(call.func).startswith(("np.", "numpy."))
+        usual = ("float", "np.float64", "numpy.float64") if numpy else ("torch.float", "torch.float32")
+        return name in WORDS["factories"] and text in usual
     if word.arg in WORDS["tuning"] and isinstance(word.value, ast.Constant):
         return True
     return word.arg in WORDS["without_effect"] or TABLES["defaults"].get(word.arg) == text
