@@ -57,6 +57,8 @@ class _Canonical(ast.NodeTransformer):
         name = called(node)
         if owner := _moved(node):
             return owner
+        if kind := _asked_for_kind(node):
+            return kind
         if name in WORDS["no_graph"] and isinstance(node.func, ast.Attribute):
             node.func.value = _WithoutDetach().visit(node.func.value)
         if name in WORDS["progress"] and node.args:
@@ -232,6 +234,19 @@ def _unsigned(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         node.left, node.right = sorted((node.left, node.right), key=ast.dump)
     return node
+
+
+def _asked_for_kind(node: ast.Call) -> ast.expr | None:
+    """Return ``any(isinstance(i, list) for i in x)`` in one form whichever items are asked, as they are of one kind."""
+    made = node.args[0] if called(node) in ("any", "all") and len(node.args) == 1 else None
+    if not isinstance(made, ast.GeneratorExp | ast.ListComp) or called(made.elt) != "isinstance":
+        return None
+    if len(made.generators) > 1 or made.generators[0].ifs:
+        return None
+    asked = made.generators[0].iter
+    some = asked.value if isinstance(asked, ast.Subscript) and isinstance(asked.slice, ast.Slice) else asked
+    made.generators[0].iter = _converted(some, frozenset({"list"}))
+    return ast.Call(marked("of kind"), [made], [])
 
 
 def _converted(node: ast.expr, conversions: Collection[str]) -> ast.expr:
