@@ -246,7 +246,7 @@ def _asked_for_kind(node: ast.Call) -> ast.expr | None:
     asked = made.generators[0].iter
     some = asked.value if isinstance(asked, ast.Subscript) and isinstance(asked.slice, ast.Slice) else asked
     made.generators[0].iter = _converted(some, frozenset({"list"}))
-    return ast.Call(marked("of kind"), [made], [])
+    return ast.Call(ast.Name("any", ast.Load()), [made], [])
 
 
 def _converted(node: ast.expr, conversions: Collection[str]) -> ast.expr:
