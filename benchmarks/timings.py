@@ -36,7 +36,7 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import mutants
 from lmr_author.proof.evaluation.resolve import resolve
 from lmr_author.proof.validation.run import processors, validate
-from lmr_author.runtime.environment.build import sandbox_of
+from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.sandbox import image_tag
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,7 +154,7 @@ def bench(kind: str, base_image: str | None = None) -> Iterator[Bench]:
     """Yield the first implementation of the example task in a prepared sandbox."""
     info, (one, *_) = resolve(TASK)
     with (
-        sandbox_of(TASK, info, kind, python=Path(sys.executable), base_image=base_image) as sandbox,
+        Where(kind, Path(sys.executable), base_image or "").sandbox(TASK, info) as sandbox,
         Bench(TASK, info, one.implementation, sandbox, 60, qualnames=one.qualnames) as made,
     ):
         sandbox.prepare()

@@ -86,7 +86,7 @@ VERBS = (
     Verb("extract", "fresh", ("extract", "run.py:6-7", "--name", "work", "--yes")),
     Verb("record", "masked", STAGES["recorded"], resumes=True),
     Verb("evaluate", "recorded", ("evaluate", "--repeats", "1")),
-    Verb("evaluate --predictions", "recorded", ("evaluate", "tasks", "--predictions", "answers.jsonl"), "."),
+    Verb("judge --predictions", "recorded", ("judge", "tasks", "--predictions", "answers.jsonl"), "."),
     Verb("validate --fix", "masked", ("validate", "--fix"), prepared=_spoil),
     Verb("validate", "many", ("validate", "tasks", "--jobs", "2"), "."),
     Verb("review", "recorded", ("review", "--reviewer", "Ann", "--answers", "../../answers.json")),

@@ -13,7 +13,7 @@ from lmr_author.proof.evaluation.evaluate import (
     accept_mutants,
     evaluate,
 )
-from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.evaluation.foreign import PLAIN
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -31,12 +31,12 @@ def quiet(_: object) -> None:
 
 
 def recorded(task: Task, target: str = HINGE, *command: str, **options: object) -> RecordResult:
-    chosen = RecordOptions(target, command or ("python", "run.py"), **{"python": PLAIN_PYTHON, **options})  # type: ignore[arg-type]
+    chosen = RecordOptions(target, command or ("python", "run.py"), **{"where": PLAIN, **options})  # type: ignore[arg-type]
     return record(task, chosen, task.root, quiet)
 
 
 def run_gates(task: Task, **options: object) -> Evaluation:
-    return evaluate(task, EvaluateOptions(**{"python": PLAIN_PYTHON, **options}), quiet, quiet)  # type: ignore[arg-type]
+    return evaluate(task, EvaluateOptions(**{"where": PLAIN, **options}), quiet, quiet)  # type: ignore[arg-type]
 
 
 def only_hinge(tmp_path: Path) -> Task:

@@ -33,18 +33,24 @@ SECTIONS = {
     "Check": {
         "validate": "Find defects in tasks without running them.",
         "explain": "Explain a check.",
-        "evaluate": "Prove by running that a task is sound; judge answers.",
+        "evaluate": "Prove by running that a task is sound.",
+        "accept": "Accept surviving mutants that are no mistakes.",
     },
     "Review": {
         "review": "Answer the checklist and sign off.",
-        "score": "Grade candidate implementations by hand.",
+        "agreement": "Show how reviews agree, and what is disputed.",
+        "adjudicate": "Decide a disputed item.",
         "status": "Show the state of each task and its next command.",
         "next": "Run the next command.",
     },
     "Release": {
         "report": "Write a page about a task, or about all tasks.",
         "export": "Export finished tasks for agents and benchmarks.",
-        "analyze": "Make tables and figures from models' results.",
+    },
+    "Models": {
+        "judge": "Judge models' answers by the unit tests.",
+        "score": "Grade models' answers by hand.",
+        "analyze": "Make tables and figures from the results.",
     },
 }
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
@@ -119,6 +125,7 @@ def run(arguments: list[str]) -> int:
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     program: Any = app
     name = "lmr-author"
+    arguments = _as_now_spelt(arguments)
     if arguments and arguments[0] in VERBS:
         # Not by way of the group: typer loads pydantic to read the group's own options, also for a --help.
         program, name, arguments = command(arguments[0]), f"{name} {arguments[0]}", arguments[1:]
@@ -134,6 +141,28 @@ def run(arguments: list[str]) -> int:
     if result == EXIT_INTERRUPTED:
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
+
+
+FORMER = {
+    ("evaluate", "--predictions"): ("judge", "--predictions"),
+    ("evaluate", "--accept-mutant"): ("accept", "--mutant"),
+    ("review", "--results"): ("agreement", ""),
+    ("review", "--adjudicate"): ("adjudicate", "--item"),
+}
+"""Verb and option of the version before, and what says the same now; goes with the next version."""
+
+
+def _as_now_spelt(arguments: list[str]) -> list[str]:
+    """Return the arguments with the former spelling of a verb replaced, and say how it is spelt now."""
+    verb, *words = arguments or [""]
+    typed = words[: words.index("--")] if "--" in words else words
+    for (old_verb, old), (new_verb, new) in FORMER.items():
+        if verb != old_verb or not any(word.partition("=")[0] == old for word in typed):
+            continue
+        ui.note(f"`{old_verb} {old}` is now `{f'{new_verb} {new}'.rstrip()}`")
+        spelt = [new + word.removeprefix(old) if word.partition("=")[0] == old else word for word in words]
+        return [new_verb, *filter(None, spelt)]
+    return arguments
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption
+from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption, where_of
 
 if TYPE_CHECKING:
     from lmr_author.cli.demo_steps import DemoResult
@@ -46,7 +46,8 @@ def demo(
             with progress.paused():
                 _show(result, gates)
 
-        done = run(folder, sandbox.value, base_image, DemoHooks(show_command, show, progress, gates.show))
+        hooks = DemoHooks(show_command, show, progress, gates.show)
+        done = run(folder, where_of(sandbox, base_image=base_image), hooks)
     ui.say("")
     ui.say(f"The task is in {done.task.root}")
     show_next(done)

@@ -20,6 +20,7 @@ from lmr_author.core.task import Finding, GateResult, Progress, Task
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import status
+from lmr_author.runtime.environment.where import Where
 
 UNFINISHED = ".unfinished-demo"
 """File in a demo's folder until it is complete: the process that makes it."""
@@ -47,14 +48,13 @@ class DemoResult:
     evaluation: evaluate.EvaluationRun
 
 
-def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoHooks) -> DemoResult:
+def demo(folder: Path | None, where: Where, hooks: DemoHooks) -> DemoResult:
     """Author a complete task from ``templates/demo``.
 
     Args:
         folder: where to work; a folder that does not exist yet, is empty, or holds a demo that was stopped, which
             is completed. None: ``lmr-author-demo`` here, or the next such ``lmr-author-demo-N``.
-        sandbox: ``"local"`` or ``"docker"``.
-        base_image: base of the task's image (docker).
+        where: the sandbox.
         hooks: what is told on the way.
 
     Raises:
@@ -75,12 +75,12 @@ def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoH
     if not task.load().implementations:
         _mask(task, recipe, hooks)
     if not any(task.unit_test(info, one).is_file() for info in [task.load()] for one in info.implementations):
-        _record(task, recipe, sandbox, base_image, hooks)
+        _record(task, recipe, where, hooks)
     hooks.command("lmr-author validate")
     report = validate([task])
     hooks.result(report)
-    options = evaluate.EvaluateOptions(sandbox=sandbox, base_image=base_image)
-    hooks.command("lmr-author evaluate" + _flags(sandbox, base_image))
+    options = evaluate.EvaluateOptions(where)
+    hooks.command(shlex.join(["lmr-author", "evaluate", *where.options]))
     result = evaluate.evaluate(task, options, hooks.progress, hooks.gate)
     hooks.result(result)
     hooks.command("lmr-author status")
@@ -164,22 +164,12 @@ def _mask(task: Task, recipe: dict[str, Any], hooks: DemoHooks) -> None:
     hooks.result(masking.mask(task, options, task.root))
 
 
-def _record(
-    task: Task, recipe: dict[str, Any], sandbox: str, base_image: str | None, hooks: DemoHooks
-) -> None:
+def _record(task: Task, recipe: dict[str, Any], where: Where, hooks: DemoHooks) -> None:
     driver = [str(item) for item in recipe["driver"]]
-    hooks.command(
-        f"lmr-author record {recipe['target']}{_flags(sandbox, base_image)} -- {shlex.join(driver)}"
-    )
-    options = record.RecordOptions(
-        target=str(recipe["target"]), command=tuple(driver), sandbox=sandbox, base_image=base_image
-    )
+    target = str(recipe["target"])
+    hooks.command(shlex.join(["lmr-author", "record", target, *where.options, "--", *driver]))
+    options = record.RecordOptions(target=target, command=tuple(driver), where=where)
     hooks.result(record.record(task, options, task.root, hooks.progress))
-
-
-def _flags(sandbox: str, base_image: str | None) -> str:
-    base = f" --base-image {shlex.quote(base_image)}" if base_image and sandbox == "docker" else ""
-    return (f" --sandbox {sandbox}" if sandbox != "local" else "") + base
 
 
 def _free_folder() -> Path:

@@ -198,7 +198,7 @@ def env_build(
     with ui.progress("preparing") as progress:
         found = build(
             folder, progress, _build_steps(progress),
-            base_image=base_image, no_cache=no_cache, wanted=files or (), seconds=timeout,
+            base_image=base_image or "", no_cache=no_cache, wanted=files or (), seconds=timeout,
         )  # fmt: skip
     if output is Format.json:
         ui.print_json(_document(folder.name, found))

@@ -1,14 +1,9 @@
-"""``lmr-author evaluate``: the gates of tasks, or models' answers."""
+"""``lmr-author evaluate``: the gates of tasks."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
-from enum import StrEnum
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,20 +16,17 @@ from lmr_author.cli.options import (
     FormatOption,
     GpusOption,
     PythonOption,
-    ReasonOption,
     SandboxKind,
     SandboxOption,
     TasksArgument,
     default_tasks,
+    where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
 from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
-    from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row
-    from lmr_author.proof.evaluation.candidates.run import ScoredPredictions
-    from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
 
 MARKS = {
@@ -49,20 +41,8 @@ SURVIVORS = 30
 """Surviving mutants that a failed gate shows; the evaluation's record has all."""
 LOG_LINES = 8
 """Last lines of the log that a failed gate shows."""
-EVERY = 50
-"""Without a terminal, a line is printed after this many results."""
-REASONS = 10
-"""Candidates that did not pass whose reasons are shown; the file of results has all."""
-HEADER = ("model", "passed", "rate", "95 % interval", "not passed")
 
 _say = partial(ui.say, stderr=False)
-
-
-class Protocol(StrEnum):
-    """The rule that judges candidates."""
-
-    proof = "proof"
-    lmr_bench = "lmr-bench"
 
 
 def evaluate(
@@ -77,79 +57,18 @@ def evaluate(
     implementation: Annotated[
         int | None, Option(help="Only this one; the others keep their results.")
     ] = None,
-    accept_mutant: Annotated[
-        list[str] | None,
-        Option(
-            metavar="ID|LINES", help="Record that a survivor, or all on these lines (40-52), need not fail."
-        ),
-    ] = None,
-    reason: ReasonOption = "",
-    predictions: Annotated[
-        Path | None, Option(help="Judge answers: JSONL, a log of Inspect AI or Harbor, or agents' tasks.")
-    ] = None,
-    out: Annotated[
-        Path | None, Option(help="Folder of results, by default lmr-results, to be resumed.")
-    ] = None,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Candidates judged side by side.")] = 1,
-    protocol: Annotated[
-        Protocol, Option(help="lmr-bench: by Passed in the log, as its scripts score.")
-    ] = Protocol.proof,
-    memory: Annotated[int, Option(min=64, help="Memory limit of a candidate, in MB.")] = 8192,
-    scheduler: Annotated[str, Option(help="Judge candidates on a Dask cluster, as tcp://host:8786.")] = "",
     output: FormatOption = Format.text,
 ) -> int:
-    """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
+    """Prove by running that a task is sound: exit code 0 only if every gate holds."""
     from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
     tasks = tasks_at(paths or [default_tasks()])
-    if accept_mutant:
-        return _accept(tasks, accept_mutant, reason)
-    if predictions is not None:
-        if implementation is not None:
-            raise UsageError("--implementation is for gates, not for candidates", "leave it out")
-        from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
-
-        chosen = CandidateOptions(
-            out or Path("lmr-results"),
-            jobs,
-            sandbox.value,
-            python,
-            base_image,
-            gpus,
-            scheduler,
-            seconds=timeout,
-            memory_mb=memory,
-            protocol=protocol.value,
-        )
-        return _judge(tasks, predictions, chosen, as_json=output is Format.json)
-    if out is not None or scheduler or protocol is not Protocol.proof:
-        raise UsageError("--out, --protocol and --scheduler are for candidates", "add --predictions FILE")
     if implementation is not None and len(tasks) != 1:
         raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
-    options = EvaluateOptions(
-        sandbox.value, python, base_image, repeats, timeout, mutants, gpus, implementation
-    )
+    where = where_of(sandbox, python, base_image, gpus)
+    options = EvaluateOptions(where, repeats, timeout, mutants, implementation)
     return _gates(tasks, options, paths or [], output)
-
-
-def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str) -> int:
-    """Record that mutants are equivalent, and show the gate without them."""
-    from lmr_author.proof.evaluation.evaluate import accept_mutants, mutant_gates
-
-    if len(tasks) != 1:
-        raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
-    diffs, stored = accept_mutants(tasks[0], words, reason)
-    for identifier, diff in diffs.items():
-        ui.say(f"{identifier}: it no longer counts", "accepted", "green")
-        ui.diff(diff.splitlines(), indent=8)
-    table = GateTable(tasks[0].name)
-    for gate in mutant_gates(stored):
-        table.show(gate, survivors=False)
-    if stored is not None and stored.passed:
-        ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
-    ui.then("next", "--task", tasks[0].root)
-    return EXIT_CLEAN
 
 
 def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path], output: Format) -> int:
@@ -261,7 +180,7 @@ def _show_survivors(gate: GateResult) -> None:
     for why, group in groups.items():
         if why:
             _say(why, f"{counted(len(group), 'survivor')}:", "yellow", indent=6, hang=8)
-        if " reaches line" in why and len(group) > 1:  # one decision for all of them
+        if group[0].get("unreached") and len(group) > 1:  # one decision for all of them
             _say(" ".join(item["id"] for item in group), indent=8, hang=8)
             continue
         for item in group[:SURVIVORS]:
@@ -270,86 +189,3 @@ def _show_survivors(gate: GateResult) -> None:
             ui.diff(item["diff"].splitlines(), indent=10, stderr=False)
         if len(group) > SURVIVORS:
             _say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=8)
-
-
-def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, as_json: bool) -> int:
-    """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
-    from lmr_author.proof.evaluation.candidates.run import score
-
-    counts, started = Counter[str](), time.monotonic()
-    with ui.progress("reading the predictions") as progress:
-
-        def count(result: CandidateResult, done: int, total: int) -> None:
-            counts[result.outcome.value] += 1
-            outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-            seconds = (time.monotonic() - started) / counts.total() * (total - done)
-            left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
-            earlier = done - counts.total()
-            before = f" ({earlier} judged by an earlier run)" if earlier else ""
-            line = f"{done} of {total} candidates{before}: {outcomes}{left}"
-            if progress.live:
-                progress(line)
-            elif done % EVERY == 0 or done == total:
-                ui.say(line)
-
-        found = score(tasks, predictions, options, progress, count)
-    if as_json:
-        ui.print_json(
-            {
-                "results": [result.to_json() for result in found.results],
-                "summary": [row.to_json() for row in found.rows],
-                "resumed": found.resumed,
-                "complete": found.complete,
-                "broken": {name: error.message for name, error in found.broken.items()},
-                "elsewhere": dict(found.elsewhere),
-                "path": str(found.path),
-            }
-        )
-    else:
-        _show_scored(found)
-    return EXIT_CLEAN if found.complete else EXIT_FINDINGS
-
-
-def _show_scored(found: ScoredPredictions) -> None:
-    """Print a row for each model, why candidates did not pass or were not judged, and the file of results."""
-    table: list[tuple[str, ...]] = [HEADER]
-    for model, rows in groupby(found.rows, key=lambda row: row.model):
-        *categories, whole = rows
-        table.append(_cells(model, whole))
-        if len(categories) > 1:
-            table += [_cells(f"  {row.category}", row) for row in categories]
-    ui.columns_of(table)
-    passed = ("passed", "infrastructure")
-    wrong = [result for result in found.results if result.outcome.value not in passed]
-    for result in wrong[:REASONS]:
-        text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
-        ui.say(text, result.outcome.value, "yellow", stderr=False)
-    if len(wrong) > REASONS:
-        ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
-    apart = [result for result in found.results if result.outcome.value == "infrastructure"]
-    reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in apart)
-    for reason, number in reasons.most_common(REASONS):
-        ui.say(f"not judged ({number}): {reason}", stderr=False)
-    for name, error in found.broken.items():
-        ui.say(f"not judged: all for {name}: {error.message}", stderr=False)
-    if found.elsewhere:
-        names = [f"{name} ({number})" for name, number in found.elsewhere.items()]
-        ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
-    notes = Counter(note for result in found.results for note in result.dropped)
-    if notes:
-        most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
-        ui.say(f"not applied, as outside of the target: {most}", stderr=False)
-    if any(result.method == "test script" for result in found.results):
-        ui.say(
-            "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
-            stderr=False,
-        )
-    resumed = f", {found.resumed} of them by an earlier run" if found.resumed else ""
-    ui.say(f"{len(found.results)} candidates{resumed}: {found.path}", stderr=False)
-
-
-def _cells(name: str, row: Row) -> tuple[str, ...]:
-    kinds = ("failed", "timeout", "crashed", "invalid", "infrastructure")
-    counts = ", ".join(f"{count} {kind}" for kind in kinds if (count := getattr(row, kind)))
-    interval = f"{row.low:.1%} to {row.high:.1%}"
-    return (name, f"{row.passed} of {row.judged}", f"{row.share:.1%}", interval, counts)

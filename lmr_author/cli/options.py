@@ -13,6 +13,7 @@ from lmr_author.core.errors import NotATaskError, UsageError
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.runtime.environment.place import RepositoryPlace
+    from lmr_author.runtime.environment.where import Where
 
 
 class Format(StrEnum):
@@ -48,6 +49,9 @@ ForceOption = Annotated[
 ]
 ReasonOption = Annotated[str, Option(help="The reason for a decision, kept with the task.")]
 ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, as it is stored.")]
+ChecklistOption = Annotated[
+    Path | None, Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours.")
+]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 SandboxOption = Annotated[
@@ -74,6 +78,15 @@ VersionOption = Annotated[
     str | None,
     Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
 ]
+
+
+def where_of(
+    sandbox: SandboxKind, python: Path | None = None, base_image: str | None = None, gpus: str = ""
+) -> Where:
+    """Return the sandbox that the options name."""
+    from lmr_author.runtime.environment.where import Where
+
+    return Where(sandbox.value, python, base_image or "", gpus)
 
 
 def current_task(task: Path | None) -> Task:

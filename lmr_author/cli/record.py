@@ -23,6 +23,7 @@ from lmr_author.cli.options import (
     TaskOption,
     current_task,
     task_words,
+    where_of,
 )
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed, shortened
@@ -92,9 +93,7 @@ def record(
         target=target,
         command=command,
         cases=cases,
-        sandbox=sandbox.value,
-        python=python,
-        base_image=base_image,
+        where=where_of(sandbox, python, base_image),
         seconds=timeout,
         max_mb=max_mb,
         max_total_mb=max_total_mb,
@@ -226,11 +225,8 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
     for name in result.kept:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
-    named, place = [str(task)] if task else [], []
-    if options is not None:
-        sandbox = "" if options.sandbox == "local" else options.sandbox
-        given = {"--sandbox": sandbox, "--python": options.python, "--base-image": options.base_image}
-        place = [str(word) for name, value in given.items() if value for word in (name, value)]
+    named = [str(task)] if task else []
+    place = options.where.options if options is not None else ()
     evaluate = shlex.join(["lmr-author", "evaluate", *place, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
@@ -370,5 +366,5 @@ def _show_mutants(result: RecordResult) -> None:
     if len(proof.survivors) > SURVIVORS:
         ui.say(f"and {len(proof.survivors) - SURVIVORS} more", indent=4)
     if share < NEEDED:
-        advice = "use other inputs, or accept equivalent ones (`evaluate --accept-mutant`)"
+        advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +10,10 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    ChecklistOption,
     Format,
     FormatOption,
     NoInputOption,
-    ReasonOption,
     ReviewerOption,
     TaskArgument,
     default_tasks,
@@ -25,13 +24,9 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.reviews import ReviewItem
-    from lmr_author.release.review.agreement import Agreement
     from lmr_author.release.review.checklist import Checklist, ChecklistQuestion
-    from lmr_author.release.review.review import ReviewResult
-    from lmr_author.release.review.standing import Dispute
 
 Answers = dict[str, dict[str, str]]
-_STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
 _ANSWERS = {"pass": "green", "fail": "bold red"}
 
 
@@ -40,16 +35,8 @@ def review(
     reviewer: ReviewerOption = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     template: Annotated[bool, Option("--template", help="Only print an answers file to fill in.")] = False,
-    checklist: Annotated[
-        Path | None,
-        Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours."),
-    ] = None,
+    checklist: ChecklistOption = None,
     queue: Annotated[bool, Option("--queue", help="Review every task that waits for you.")] = False,
-    results: Annotated[bool, Option("--results", help="Show how finished reviews agree.")] = False,
-    adjudicate: Annotated[
-        str | None, Option(metavar="ITEM=pass|fail", help="Decide a disputed item.")
-    ] = None,
-    reason: ReasonOption = "",
     output: FormatOption = Format.text,
     no_input: NoInputOption = False,
 ) -> int:
@@ -61,21 +48,11 @@ def review(
     if template:
         ui.print_json(_template(task, checklist))
         return EXIT_CLEAN
-    if results:
-        return _results(Task.find_all(task or default_tasks()), checklist, output)
     if queue:
         tasks = Task.find_all(task or default_tasks())
         return _queue(tasks, ask_reviewer(reviewer, asking), checklist, asking, output)
     folder = Task.find(task or Path.cwd())
     name = ask_reviewer(reviewer, asking)
-    if adjudicate is not None:
-        item, _, answer = adjudicate.partition("=")
-        if asking:
-            _show_disputes([one for one in reviewing.standing_of(folder).disputes if one.item == item])
-            answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
-            reason = reason or ui.needed("Reason for the decision:")
-        reviewing.adjudicate(folder, item, answer, reason, name, checklist)
-        return _results([folder], checklist, output)
     asked = reviewing.checklist_for(folder, checklist)
     if not answers and not asking:
         raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
@@ -209,58 +186,3 @@ def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking:
         else:
             ui.then("review", task.root, "--reviewer", reviewer, indent=2)
     return EXIT_CLEAN
-
-
-def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
-    """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
-    from lmr_author.release.review import review as reviewing
-    from lmr_author.release.review.standing import DISPUTED, REJECTED
-
-    found = [reviewing.result_of(task, checklist) for task in tasks]
-    total = reviewing.overall_agreement(found)
-    if output is Format.json:
-        documents = []
-        for one in found:
-            measured = one.agreement.to_json() if one.agreement else None
-            documents.append({"task": one.task, **asdict(one.standing), "agreement": measured})
-        ui.print_json({"tasks": documents, "overall": total.to_json()})
-    else:
-        for one in found:
-            _show_result(one)
-        ui.say(agreement_line(total))
-    bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
-    return EXIT_FINDINGS if bad else EXIT_CLEAN
-
-
-def _show_result(one: ReviewResult) -> None:
-    """Print the state of a task's review, and what is disputed."""
-    now = one.standing
-    ui.say(f"{one.task}: {', '.join(now.reviewers) or 'nobody yet'}", now.state, _STATES[now.state])
-    if now.missing:
-        needed = "1 more review is needed" if now.missing == 1 else f"{now.missing} more reviews are needed"
-        ui.say(f"{needed}; answers stay hidden until then", indent=2)
-    for name in now.damaged:
-        ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
-    for item in now.failed:
-        ui.say(item, "fails", "bold red", indent=2)
-    _show_disputes(now.disputes)
-    for decision in now.decisions:
-        ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
-
-
-def _show_disputes(disputes: Iterable[Dispute]) -> None:
-    for dispute in disputes:
-        ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
-        for name, answer in dispute.answers.items():
-            why = f": {dispute.comments[name]}" if dispute.comments.get(name) else ""
-            ui.say(f"{name} {answer}{why}", indent=4)
-
-
-def agreement_line(total: Agreement) -> str:
-    """Return the measures of agreement on one line, without those that are undefined."""
-    if not total.judged:
-        return "agreement: nothing has been judged by two people yet"
-    shown = [f"{total.percent:.0%} of pairs"] if total.percent is not None else []
-    shown += [f"{name} {value}" for name, value in total.coefficients]
-    same = " (all answers are the same: kappa and alpha are undefined)" if total.krippendorff is None else ""
-    return f"agreement of {total.people} people over {total.judged} items: {', '.join(shown)}{same}"

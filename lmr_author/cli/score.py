@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
+from lmr_author.cli.agreement import agreement_line
 from lmr_author.cli.options import (
     Format,
     FormatOption,
@@ -20,7 +21,7 @@ from lmr_author.cli.options import (
     TaskArgument,
     default_tasks,
 )
-from lmr_author.cli.review import agreement_line, ask_reviewer
+from lmr_author.cli.review import ask_reviewer
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:

@@ -34,7 +34,9 @@ def yaml(data: Any) -> str:
     """Return plain data as a block of YAML, keys in their order."""
     import yaml as library
 
-    return str(library.safe_dump(data, allow_unicode=True, sort_keys=False, width=1000))
+    # PyYAML writes these line breaks of Unicode as they are, and reads a blank: only escaped do they stay.
+    readable = not re.search("[\x85\u2028\u2029]", json.dumps(data, ensure_ascii=False, default=str))
+    return str(library.safe_dump(data, allow_unicode=readable, sort_keys=False, width=1000))
 
 
 def toml(value: str | int | float | bool | Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""``evaluate --predictions`` as an evaluator types it."""
+"""``judge --predictions`` as an evaluator types it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
 
 
 def judge(folder: Path, *options: str) -> Ended:
-    return lmr("evaluate", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
+    return lmr("judge", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
 
 
 def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         goal.write_text(head + code + "\n\nclass Mean" + rest.partition("class Mean")[2])
         (copy / "scores-repo/scores/helper.py").write_text("x = 1\n")
 
-    done = lmr("evaluate", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
+    done = lmr("judge", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
 
     assert done.code == 0, done.err
     found = {line["model"]: line for line in results(tmp_path)}
@@ -166,21 +166,38 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
 )
 def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task, tmp_path: Path) -> None:
     (tmp_path / "predictions.jsonl").write_text(content)
-    assert said in refuse(3, "evaluate", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)[0]
+    assert said in refuse(3, "judge", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)[0]
 
 
 def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     write(tmp_path, {"code": GOOD})
 
-    assert "for candidates" in refuse(2, "evaluate", "tasks", "--out", "x", cwd=tmp_path)[0]
-    given = ("evaluate", "tasks", "--predictions", "predictions.jsonl")
+    assert "no answers named" in refuse(2, "judge", "tasks", "--out", "x", cwd=tmp_path)[0]
+    given = ("judge", "tasks", "--predictions", "predictions.jsonl")
     assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
     assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 
+def test_the_former_spelling_works_and_says_the_new_one(task: Task, tmp_path: Path) -> None:
+    write(tmp_path, {"code": GOOD})
+
+    ended = lmr("evaluate", "tasks", "--predictions=predictions.jsonl", *PLAIN, cwd=tmp_path)
+    assert ended.code == 0 and "1 of 1" in ended.out
+    assert "`evaluate --predictions` is now `judge --predictions`" in ended.err
+    for former, now in (
+        (("evaluate", task.root, "--accept-mutant", "7", "--reason", "x"), "accept --mutant"),
+        (("review", task.root, "--results"), "agreement"),
+        (
+            ("review", task.root, "--adjudicate", "core=pass", "--reviewer", "a", "--reason", "x"),
+            "adjudicate --item",
+        ),
+    ):
+        assert f"is now `{now}`" in lmr(*former, cwd=tmp_path).err
+
+
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:
     write(tmp_path, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
-    command = ("evaluate", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)
+    command = ("judge", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)
     process = start(*command, cwd=tmp_path)
     stored = tmp_path / "lmr-results" / "results.jsonl"
     wait_for(lambda: stored.is_file() and stored.read_bytes().count(b"\n") >= 2, 200)

@@ -10,11 +10,14 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions
 from lmr_author.cli import ui
+from lmr_author.cli.accept import _tick, change_in_words
 from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import CATEGORIES
+from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
+from lmr_author.core.task.evaluation import store
+from lmr_author.core.task.state import State
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.support import make_task
 
@@ -43,6 +46,33 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
         keys.send_text(CTRL_C)
         with pytest.raises(KeyboardInterrupt):
             question()
+
+
+def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp_path: Path) -> None:
+    survivors = [
+        {"id": "0a", "line": 3, "operator": "constant", "diff": "-    y = x0 + 1\n+    y = x1 + 1"},
+        {"id": "0b", "line": 9, "operator": "other", "diff": "-    print(y)"},
+    ]
+    assert change_in_words(survivors[0]) == "line 3: x0 → x1   in   y = x0 + 1"
+    assert change_in_words(survivors[1]) == "line 9: print(y) → nothing   in   print(y)"
+    task = make_task(tmp_path)
+    gate = GateResult(
+        "mutants-die", GateStatus.FAILED, "…", implementation=1, detail={"survivors": survivors}
+    )
+    state = State.of(task)
+    record = Evaluation(
+        tool="1",
+        sandbox={"kind": "local"},
+        started="2026-01-01",
+        seconds=1.0,
+        content_digest=state.content,
+        running_digest=state.running,
+        gates=(gate,),
+        passed=False,
+    )
+    store(task, record)
+    keys.send_text(DOWN + " " + ENTER)
+    assert _tick(task) == ["0b"]
 
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:

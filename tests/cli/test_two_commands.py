@@ -30,6 +30,7 @@ READING = {
     "report": ("report", "--html", "../page.html"),
     "export": ("export", ".", "--to", "agent", "--out", "../../out", "--force"),
     "next": ("next", "--show"),
+    "agreement": ("agreement",),
     "env detect": ("env", "detect"),
     "instruct": ("instruct", "--draft"),
     "env lock": ("env", "lock", "--dry-run", "--timeout", "1"),
@@ -43,7 +44,8 @@ WRITING = {
     "extract": ("extract", "run.py:6-7", "--name", "work", "--yes"),
     "record": ("record", HINGE, "--yes", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
-    "evaluate --accept-mutant": ("evaluate", "--accept-mutant", "1", "--reason", "it is equal"),
+    "accept": ("accept", "--mutant", "1", "--reason", "it is equal"),
+    "adjudicate": ("adjudicate", "--item", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
     "validate": ("validate", "--accept", "LMR201", "--reason", "it has none"),
     "review": ("review", "--reviewer", "Ann", "--answers", "../answers.yaml"),
     "score": (
@@ -61,13 +63,13 @@ WRITING = {
     "env lock": ("env", "lock", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--force"),
 }
-ELSEWHERE = {"demo", "new-task", "analyze", "env local", "env prune", "env build"}
+ELSEWHERE = {"demo", "judge", "new-task", "analyze", "env local", "env prune", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""
 
 
 def test_every_verb_is_known_to_write_or_not() -> None:
     verbs = {*VERBS, *(f"env {name}" for name in ENV_COMMANDS)} - {"env"}
-    assert verbs == {*READING, *WRITING, *ELSEWHERE} - {"evaluate --accept-mutant"}
+    assert verbs == {*READING, *WRITING, *ELSEWHERE}
 
 
 def test_two_masks_at_once_are_both_in_info_json(tmp_path: Path) -> None:

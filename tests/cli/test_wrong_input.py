@@ -167,7 +167,7 @@ def test_answers_that_are_none(masked: Task) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("export", "--to", "agent", "--out", "out"), ("evaluate", "--predictions", "p.jsonl", "--out", "out")],
+    [("export", "--to", "agent", "--out", "out"), ("judge", "--predictions", "p.jsonl", "--out", "out")],
 )
 def test_two_folders_of_the_same_name(masked: Task, tmp_path: Path, command: tuple[str, ...]) -> None:
     places = [tmp_path / place / masked.name for place in ("one", "two")]

@@ -10,6 +10,7 @@ import pytest
 
 from lmr_author.core.errors import SandboxBuildError
 from lmr_author.runtime.environment import build as building
+from lmr_author.runtime.environment.where import Where
 from tests.support import make_task
 
 OLD = "pytorch/pytorch:1.12.1-cuda11.3-cudnn8-runtime"
@@ -32,11 +33,11 @@ class Failing:
 
 def advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, image: str | None, lock_for: str) -> Any:
     """The explanation of a failed build."""
-    monkeypatch.setattr(building, "sandbox_of", lambda *_, **__: Failing())
+    monkeypatch.setattr(Where, "sandbox", lambda *_, **__: Failing())
     task = make_task(tmp_path)
     task.dockerfile.write_text("FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\n")
     task.lock.write_text(f"# for Python {lock_for}\nnumpy==2.5.5\n")
-    found = building.build(task, lambda _: None, lambda _: None, base_image=image, wanted=["run.py"])
+    found = building.build(task, lambda _: None, lambda _: None, base_image=image or "", wanted=["run.py"])
     return found.explanation or SimpleNamespace(cause="", advice="")
 
 

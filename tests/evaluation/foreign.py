@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core.task import Task
+from lmr_author.runtime.environment.where import Where
 
 PLAIN_PYTHON = Path(sys._base_executable)  # type: ignore[attr-defined]
 """The interpreter below the virtual environment: without PyTorch, whose import takes seconds."""
+PLAIN = Where(python=PLAIN_PYTHON)
 
 GOLDEN = '''\
 """Scores."""

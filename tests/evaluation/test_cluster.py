@@ -19,7 +19,7 @@ from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.proof.evaluation.verdict import Outcome
 from tests.cli.program import ENVIRONMENT, wait_for
-from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
+from tests.evaluation.foreign import PLAIN, STYLES, foreign_task
 
 GOOD = "def softplus(x, beta=1.0):\n    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
 BAD = "def softplus(x, beta=1.0):\n    return x\n"
@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> 
         if len(seen) == 2:
             workers[0].kill()
 
-    options = CandidateOptions(tmp_path / "out", python=PLAIN_PYTHON, scheduler=address, seconds=60)
+    options = CandidateOptions(tmp_path / "out", where=PLAIN, scheduler=address, seconds=60)
     found = score([task], source, options, lambda _: None, killing)
 
     assert workers[0].wait() == -9

@@ -15,7 +15,7 @@ from tests.evaluation.foreign import (
     GOLDEN,
     MASKS,
     MEAN,
-    PLAIN_PYTHON,
+    PLAIN,
     STYLES,
     foreign_task,
 )
@@ -25,7 +25,7 @@ POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{64 * 'a'}\ns
 
 def gates(task: Task) -> dict[str, GateResult]:
     """Run all gates, few mutants."""
-    options = EvaluateOptions(python=PLAIN_PYTHON, repeats=1, mutants=2)
+    options = EvaluateOptions(PLAIN, repeats=1, mutants=2)
     result = evaluate(task, options, lambda _: None, lambda _: None)
     return {gate.gate: gate for gate in result.gates}
 

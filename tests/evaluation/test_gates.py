@@ -10,6 +10,7 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task
 from lmr_author.proof.evaluation.evaluate import Evaluation
+from lmr_author.runtime.environment.where import Where
 from tests.pipeline import ADD, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task
 
@@ -83,4 +84,4 @@ def test_nothing_masked_and_no_interpreter(tmp_path: Path) -> None:
         run_gates(task)
     mask(task, MaskOptions((HINGE,)), task.root)
     with pytest.raises(LmrError, match="no Python interpreter"):
-        run_gates(task, python=Path("/nowhere/python"))
+        run_gates(task, where=Where(python=Path("/nowhere/python")))

@@ -18,10 +18,11 @@ from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.twins import find_twins
 from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
-from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
+from tests.evaluation.foreign import PLAIN, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
 from tests.support import make_task, remove_image
 
@@ -41,7 +42,12 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """A recorded task, without any library."""
     made = make_task(tmp_path_factory.mktemp("tasks"))
     mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    record(made, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), made.root, lambda _: None)
+    record(
+        made,
+        RecordOptions(HINGE, ("python", "run.py"), where=PLAIN),
+        made.root,
+        lambda _: None,
+    )
     return made
 
 
@@ -53,7 +59,7 @@ def judged(
     lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
     source = out / "predictions.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    chosen = CandidateOptions(out, jobs=2, python=PLAIN_PYTHON, seconds=1.5, memory_mb=1024, start_seconds=8)
+    chosen = CandidateOptions(out, jobs=2, where=PLAIN, seconds=1.5, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
     found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
@@ -106,7 +112,7 @@ def test_hostile_candidates_in_docker(task: Task, tmp_path: Path, request: pytes
         answers.append((f"runs the golden {number}", returns(golden, "import runpy")))
 
     request.addfinalizer(lambda: remove_image(copied))
-    found = judged(copied, answers, tmp_path / "out", sandbox="docker", python=None)
+    found = judged(copied, answers, tmp_path / "out", where=Where("docker"))
 
     for number in (0, 1):
         assert found[f"runs the golden {number}"].outcome is Outcome.FAILED
@@ -201,7 +207,12 @@ def copied(tmp_path: Path) -> Task:
     (made.root / "small-repo" / "pkg" / "legacy.py").write_bytes(COPY)
     targets = (HINGE, "pkg/legacy.py::old_hinge", "pkg/losses.py::Meter.add")
     mask(made, MaskOptions(targets, category="Evaluation Metrics"), made.root)
-    record(made, RecordOptions(HINGE, ("python", "run.py"), python=PLAIN_PYTHON), made.root, lambda _: None)
+    record(
+        made,
+        RecordOptions(HINGE, ("python", "run.py"), where=PLAIN),
+        made.root,
+        lambda _: None,
+    )
     return made
 
 

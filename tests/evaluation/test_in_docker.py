@@ -17,6 +17,7 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli.demo_steps import DemoHooks, demo
 from lmr_author.core.task import GateResult, GateStatus, Task
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.docker_engine import connect
 from tests.support import base_image, make_task, remove_image
@@ -91,7 +92,7 @@ def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Pat
     assert left_of(task) == []
 
     task.dockerfile.write_text(task.dockerfile.read_text() + "\nRUN no-such-program --at all\n")
-    broken = evaluate(task, EvaluateOptions("docker", base_image=base), ignore, ignore)
+    broken = evaluate(task, EvaluateOptions(Where("docker", base_image=base)), ignore, ignore)
     assert broken.gates[0].gate == "build" and broken.gates[0].status is GateStatus.FAILED
     assert "no-such-program" in broken.gates[0].message
     assert {gate.status for gate in broken.gates[1:]} == {GateStatus.SKIPPED}

@@ -15,6 +15,7 @@ from lmr_author.proof.evaluation import wrong_versions
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
 from lmr_author.proof.validation.run import validate_task
 from lmr_author.release.reporting import status
+from lmr_author.runtime.environment.where import Where
 from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, foreign_task
 
 pytestmark = pytest.mark.bwrap
@@ -108,7 +109,7 @@ def few_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def proved(task: Task, python: Path = PLAIN_PYTHON) -> EvaluationRun:
-    options = EvaluateOptions(python=python, repeats=2)
+    options = EvaluateOptions(Where(python=python), repeats=2)
     return evaluate(task, options, lambda _: None, lambda _: None)
 
 

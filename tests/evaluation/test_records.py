@@ -21,6 +21,7 @@ from lmr_author.release.reporting import records as report_records
 from lmr_author.release.reporting import status
 from lmr_author.release.review import review
 from lmr_author.release.review.checklist import automatic_items
+from lmr_author.runtime.environment.where import Where
 from tests import example as example_task
 
 KINDS = ("local", "docker")
@@ -159,7 +160,7 @@ def test_a_sound_record_is_not_replaced_without_a_word(
 ) -> None:
     store(task, record(task, "docker", True))
     broken = GateResult("build", GateStatus.FAILED, "no base image")
-    monkeypatch.setattr(evaluate, "sandbox_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(Where, "sandbox", lambda *_, **__: nullcontext())
     monkeypatch.setattr(evaluate, "_build", lambda *_: (broken, {}))
 
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1

@@ -70,11 +70,11 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     alive = {item["id"] for item in found.detail["survivors"] if item["line"] in range(6, 10)}
 
     capsys.readouterr()
-    words = ["evaluate", str(task.root), "--reason", "nothing can set it"]
-    assert app.main([*words, "--accept-mutant", "6-9", "--accept-mutant", "0000aaaa"]) == 2
+    words = ["accept", str(task.root), "--reason", "nothing can set it"]
+    assert app.main([*words, "--mutant", "6-9", "--mutant", "0000aaaa"]) == 2
     assert "no mutant '0000aaaa'" in capsys.readouterr().err
     assert equivalents.load(task).accepted == (), "all of them or none"
-    assert app.main([*words, "--accept-mutant", "6-9"]) == 0
+    assert app.main([*words, "--mutant", "6-9"]) == 0
     shown = " ".join("".join(capsys.readouterr()).split())
 
     accepted = equivalents.load(task).of(OUTER)

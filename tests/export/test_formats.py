@@ -113,4 +113,4 @@ def test_the_private_part_is_what_an_evaluation_needs(example: Task, tmp_path: P
     unpacked = Task(tmp_path / "work" / example.name)
     assert unpacked.content_digest() == example.content_digest()
     assert "evaluated" in status(unpacked).done
-    assert "evaluate --predictions" in (private / "README.md").read_text()
+    assert "judge --predictions" in (private / "README.md").read_text()

@@ -13,6 +13,7 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError
 from lmr_author.runtime.environment.code import read_code
+from lmr_author.runtime.environment.where import Where
 from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files
 
@@ -72,7 +73,8 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     (line,) = (text for text in test.read_text().splitlines() if "cpu_for_cuda" in text)
     assert "CUDA means the CPU" in line
     gates = {
-        item.gate: item.status.value for item in run_gates(task, python=Path(sys.executable), mutants=4).gates
+        item.gate: item.status.value
+        for item in run_gates(task, where=Where(python=Path(sys.executable)), mutants=4).gates
     }
     assert gates["golden-passes"] == gates["masked-fails"] == "passed", gates
     golden = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -24,7 +24,7 @@ from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Fixtures
 from lmr_author.runtime.replay import replaying
-from tests.evaluation.foreign import PLAIN_PYTHON
+from tests.evaluation.foreign import PLAIN
 from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files
 
@@ -103,7 +103,7 @@ def masked_and_recorded(task: Task, target: str, **options: object) -> RecordRes
     if not task.load().implementations:
         mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
     command = () if "examples" in options else ("python", "words_run.py")
-    chosen = RecordOptions(target, command, python=PLAIN_PYTHON, **options)  # type: ignore[arg-type]
+    chosen = RecordOptions(target, command, where=PLAIN, **options)  # type: ignore[arg-type]
     return record(task, chosen, task.root, quiet)
 
 
@@ -320,7 +320,7 @@ def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Ou
         for name, body in answers.items()
     ]
     (out / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = CandidateOptions(out, python=PLAIN_PYTHON)
+    options = CandidateOptions(out, where=PLAIN)
     done = score([task], out / "predictions.jsonl", options, quiet, lambda *_: None)
     return {item.model: (item.outcome, item.reason) for item in done.results}
 

@@ -55,7 +55,7 @@ def test_status_goes_on_to_accepted(task: Task, capsys: pytest.CaptureFixture[st
     said(task, "cy")
     assert now()[1] == "disputed: core"
     assert main(["next", "--task", str(task.root)]) == 2 and "--reviewer NAME" in capsys.readouterr().err
-    decide = ["review", str(task.root), "--adjudicate", "core=pass", "--reviewer", "dee"]
+    decide = ["adjudicate", str(task.root), "--item", "core=pass", "--reviewer", "dee"]
     assert main([*decide, "--reason", "read again"]) == 0
     assert now()[0] == "accepted"
 

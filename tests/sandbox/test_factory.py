@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmr_author.core.errors import SandboxError, UsageError
-from lmr_author.runtime.environment.build import sandbox_of
+from lmr_author.runtime.environment.where import DOCKER, LOCAL, Where
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.docker import DockerSandbox
 from tests.support import make_task
@@ -43,11 +43,11 @@ def test_every_tag_is_valid(name: str) -> None:
 
 def test_kinds(tmp_path: Path) -> None:
     task = make_task(tmp_path)
-    for kind, name in (("local", "local"), ("auto", "local"), ("docker", "docker")):
-        assert sandbox_of(task, task.load(), kind).name == name
-    for kind, gpus in (("podman", ""), ("local", "1"), ("docker", "0"), ("docker", "many")):
+    for kind in (LOCAL, DOCKER):
+        assert Where(kind).sandbox(task, task.load()).name == kind
+    for kind, gpus in (("podman", ""), (LOCAL, "1"), (DOCKER, "0"), (DOCKER, "many")):
         with pytest.raises(UsageError) as caught:
-            sandbox_of(task, task.load(), kind, gpus=gpus)
+            Where(kind, gpus=gpus)
         assert caught.value.hint
 
 

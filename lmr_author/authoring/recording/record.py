@@ -26,9 +26,9 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
 from lmr_author.core.task.recording import FIXTURES, Recording, load
 from lmr_author.core.texts import listed
-from lmr_author.runtime.environment.build import prepare, sandbox_of
+from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.local import interpreter_for, where_it_runs
+from lmr_author.runtime.environment.where import HERE, Where, python_in_words
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.replay import replaying, staging
@@ -59,7 +59,7 @@ class RecordOptions:
         target: as typed; None when the task has a single implementation.
         command: the annotator's command; with ``from_tests``, more words for pytest.
         cases: how many cases to keep.
-        sandbox, python, base_image: where it runs.
+        where: the sandbox.
         seconds: time limit of the command.
         max_mb: limit of one recorded call, in MB.
         max_total_mb: limit of all cases of the task together, in MB.
@@ -79,9 +79,7 @@ class RecordOptions:
     target: str | None
     command: tuple[str, ...]
     cases: int = 3
-    sandbox: str = "local"
-    python: Path | None = None
-    base_image: str | None = None
+    where: Where = HERE
     seconds: float = 600.0
     max_mb: float = 8.0
     max_total_mb: float = MOST_BYTES / 2**20
@@ -158,21 +156,22 @@ def record(
     info = task.load()
     implementation = _implementation(task, info, options.target, here)
     own = _check(task, info, implementation, options)
-    python, about = interpreter_for(task, options.sandbox, options.python)
     files.require_writable(task.recording(info, implementation.index))
     with (
         files.temporary_folder("lmr-author-record-") as work,
-        sandbox_of(task, info, options.sandbox, python=python, base_image=options.base_image) as sandbox,
+        options.where.sandbox(task, info) as sandbox,
     ):
         work.chmod(0o755)
         job = _Job(task, info, implementation, options, own, work)
         driver = _driver(job, here)  # before anything is built, so that mistakes in the command show at once
-        if where := where_it_runs(options.sandbox, python, about):
-            tell(f"recording {where}")
+        if python := python_in_words(task, options.where):
+            tell(f"recording {python}")
         progress("preparing the environment")
         prepare(sandbox, progress)
         plan = _plan(
-            job, driver, partial(explain_command, in_image=sandbox.name == "docker", python=options.python)
+            job,
+            driver,
+            partial(explain_command, in_image=sandbox.name == "docker", python=options.where.python),
         )
         if plan.uncompiled:
             words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())

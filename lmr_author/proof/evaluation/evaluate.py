@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
@@ -42,8 +41,8 @@ from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.proof.evaluation.resolve import Resolved, resolve
 from lmr_author.proof.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
 from lmr_author.runtime.environment import place
-from lmr_author.runtime.environment.build import ask_inventory, build_hint, sandbox_of
-from lmr_author.runtime.environment.local import interpreter_for, other_python
+from lmr_author.runtime.environment.build import ask_inventory, build_hint
+from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
 from lmr_author.runtime.replay.staging import golden_overlay
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -66,23 +65,17 @@ class EvaluateOptions:
     """Options of ``evaluate``.
 
     Attributes:
-        sandbox: ``"local"`` or ``"docker"``.
-        python: interpreter of the local sandbox.
-        base_image: replaces the base of the task's Dockerfile.
+        where: the sandbox.
         repeats: number of golden runs.
         seconds: time limit of one case.
         mutants: the most mutants to try of each implementation.
-        gpus: GPUs that a container is given; "all"; "" for none.
         implementation: index of the only one whose gates are run; None for all.
     """
 
-    sandbox: str = "local"
-    python: Path | None = None
-    base_image: str | None = None
+    where: Where = HERE
     repeats: int = 3
     seconds: float = 60.0
     mutants: int = MUTANTS
-    gpus: str = ""
     implementation: int | None = None
 
 
@@ -136,8 +129,9 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     if options.implementation is not None:
         info.implementation(options.implementation)
     files.require_writable(task.evaluation_path)
-    python, about = interpreter_for(task, options.sandbox, options.python)
-    if python is None and options.sandbox == "local":
+    python = python_of(task, options.where)
+    about = python.remark
+    if python.path is None and options.where.kind == LOCAL:
         about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     state = State.of(task)
@@ -147,13 +141,11 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         gates.append(result)
         on_gate(result)
 
-    with sandbox_of(
-        task, info, options.sandbox, python=python, base_image=options.base_image, gpus=options.gpus
-    ) as sandbox:
+    with options.where.sandbox(task, info) as sandbox:
         progress("preparing the environment")
         build, facts = _build(sandbox, progress, about, implementations)
         keep(build)
-        kind: dict[str, Any] = {"kind": options.sandbox, **_asked_for(task, options), **facts}
+        kind: dict[str, Any] = {"kind": options.where.kind, **_asked_for(task, options.where), **facts}
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
@@ -195,15 +187,14 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     )
 
 
-def _asked_for(task: Task, options: EvaluateOptions) -> dict[str, str]:
+def _asked_for(task: Task, where: Where) -> dict[str, str]:
     """Return the options that replace the task's own base image or interpreter, as a record has them."""
-    image = options.base_image or ""
-    if options.sandbox == "docker":
+    if where.kind == DOCKER:
         own = place.base_of(place.text_of(task.dockerfile))
-        return {evaluation.OTHER_BASE: image} if image not in ("", own) else {}
-    python = other_python(task, options.sandbox, options.python)
-    if python and options.python:
-        interpreters.remember(python, options.python)
+        return {evaluation.OTHER_BASE: where.base_image} if where.base_image not in ("", own) else {}
+    python = other_python(task, where)
+    if python and where.python:
+        interpreters.remember(python, where.python)
     return {evaluation.OTHER_PYTHON: python} if python else {}
 
 
@@ -219,7 +210,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
     Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
     """
     if not reason.strip():
-        raise UsageError("--accept-mutant needs a reason", "say it with --reason TEXT")
+        raise UsageError("to accept a mutant needs a reason", "say it with --reason TEXT")
     stored = evaluation.load(task)
     known = _every_mutant(task)
     found = list[tuple[str, Mutant]]()

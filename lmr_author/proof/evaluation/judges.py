@@ -12,14 +12,13 @@ from dataclasses import replace
 from lmr_author.core import code
 from lmr_author.core.errors import SandboxError
 from lmr_author.core.task import Target
-from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation import script
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.script import ScriptRun
 from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
 from lmr_author.runtime.probe.checking import digest
-from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.runtime.sandbox.base import Limits
 
@@ -117,22 +116,8 @@ class RecordingJudge:
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
         """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
-        recording, folder = self.recording, self.bench.recording_folder
-        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
-        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
-        return replaying.ReplayPlan(
-            goal_file=recording.target.goal_file,
-            qualname=recording.target.qualname,
-            line=line,
-            module=recording.module,
-            sys_path=recording.sys_path,
-            recording=folder,
-            cases=tuple(case.name for case in recording.cases),
-            preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
-            case_seconds=seconds or self.bench.seconds,
-            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
-            cuda_as_cpu=recording.cuda_as_cpu,
-            judging=judging.Judging(checkers, folder, functions) if checkers else None,
+        return replaying.ReplayPlan.of(
+            self.recording, self.bench.recording_folder, line, seconds or self.bench.seconds
         )
 
     def _alone(

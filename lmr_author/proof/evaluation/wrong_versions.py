@@ -134,6 +134,7 @@ def mutants_die(on: Subject) -> GateResult:
                 "operator": item.operator,
                 "diff": item.diff,
                 "why": explain_survivor(bench, item, verdicts[item.id].identity in identities),
+                "unreached": _unreached(bench, item, verdicts[item.id].identity in identities) or [],
             }
             for item in survivors
         ],
@@ -166,7 +167,7 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
             more = "let the test compare more, or make a recorded one (lmr-author record)"
         hint = (
             f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
-            "lmr-author evaluate --accept-mutant ID --accept-mutant 40-52 --reason TEXT"
+            "lmr-author accept --mutant ID --mutant 40-52 --reason TEXT"
         )
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
@@ -189,14 +190,12 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
     if recording is None:
         return ""
     no_case = "no case tells the difference: "
-    coverage, tree = recording.coverage, bench.golden_module.tree
-    for first in coverage.missed:  # the first lines of blocks
-        last = code.block_end(tree, first)
-        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
-        if inside or (same and _decides(tree, mutant.line, first)):
-            return no_case + (
-                f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
-            )
+    coverage = recording.coverage
+    if lines := _unreached(bench, mutant, same):
+        first, last = lines
+        return no_case + (
+            f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
+        )
     if not same:
         return no_case + "the outputs differ, but within the tolerance"
     if mutant.parameter:
@@ -205,6 +204,19 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
         return no_case + f"the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
     return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, int] | None:
+    """Return first and last line of the block that no case reaches, where the mutant lies or that it opens."""
+    if bench.recording is None:
+        return None
+    coverage, tree = bench.recording.coverage, bench.golden_module.tree
+    for first in coverage.missed:  # the first lines of blocks
+        last = code.block_end(tree, first)
+        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
+        if inside or (same and _decides(tree, mutant.line, first)):
+            return first, last
+    return None
 
 
 def _decides(tree: ast.Module, line: int, first: int) -> bool:

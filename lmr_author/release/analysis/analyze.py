@@ -45,7 +45,7 @@ def analyze(
     found = read(results)
     if not found.items:
         raise UsageError(
-            "no results to analyze", "name the results.jsonl of `lmr-author evaluate --predictions`, or logs"
+            "no results to analyze", "name the results.jsonl of `lmr-author judge --predictions`, or logs"
         )
     if predictions is not None:
         found = _add_grades(found, tasks, predictions)
@@ -98,7 +98,7 @@ def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, 
     if found.repeated:
         remarks.append(f"{counted(found.repeated, 'repeated line')} ignored")
     for where in found.cut:
-        again = "`lmr-author evaluate --predictions` with the same --out judges its answer again"
+        again = "`lmr-author judge --predictions` with the same --out judges its answer again"
         remarks.append(f"{where} was cut off and is left out: {again}")
     for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
         if count := sum(one.outcome == outcome for one in found.items):

@@ -1,7 +1,7 @@
 """One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files and logs.
 
 A line names an answer by ``task``, ``index``, ``model``, ``sample`` and adds any of the other fields of
-:class:`Observation`. Lines about the same answer are merged, so the results of ``evaluate --predictions``, the
+:class:`Observation`. Lines about the same answer are merged, so the results of ``judge --predictions``, the
 outputs of a judge and people's grades may come in separate files. Logs of Inspect AI and Harbor give such lines, too.
 """
 

@@ -110,19 +110,7 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
         checkers = recorded.helper(folder, recording, recorded.CHECKERS)
         if checkers is not None:
             shutil.copyfile(checkers, tests / recorded.CHECKERS)
-    plan = replaying.ReplayPlan(
-        goal_file=recording.target.goal_file,
-        qualname=recording.target.qualname,
-        line=recording.target.line,
-        module=recording.module,
-        sys_path=recording.sys_path,
-        recording=folder,
-        cases=tuple(case.name for case in recording.cases),
-        preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
-        case_seconds=CASE_SECONDS,
-        fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
-        cuda_as_cpu=recording.cuda_as_cpu,
-    )
+    plan = replaying.ReplayPlan.of(recording, folder, recording.target.line, CASE_SECONDS)
     job = tests / "job"
     job.mkdir()
     replaying.write_job(job, staging.tree_path(one.info), plan, [replaying.Variant("candidate")], threads=1)

@@ -1,6 +1,6 @@
 """Scorers: the unit test, a model that judges, and how much of the golden an answer repeats.
 
-Answers are judged here, never in the agent's container, with the judge of ``evaluate --predictions``.
+Answers are judged here, never in the agent's container, with the judge of ``judge --predictions``.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from lmr_author.proof.leaks import statements
 from lmr_author.release.analysis.tables import CC, LC, LI
 from lmr_author.release.models.prompts import judging
 from lmr_author.release.review.score import answer
+from lmr_author.runtime.environment.where import LOCAL, Where
 
 _GRADE = re.compile(r"^\W*GRADE\W+(CC|LC|LI)\W*$", re.MULTILINE)
 _LOG_LINES = 10
@@ -41,7 +42,7 @@ _ready: dict[tuple[Path, CandidateOptions], TaskScorer] = {}
 
 @scorer(metrics=[accuracy(), stderr()])
 def unit_test(
-    tasks: str, sandbox: str = "local", python: str = "", base_image: str = "", gpus: str = "", jobs: int = 1
+    tasks: str, sandbox: str = LOCAL, python: str = "", base_image: str = "", gpus: str = "", jobs: int = 1
 ) -> Scorer:
     """Run the unit test of a task on an answer.
 
@@ -52,9 +53,8 @@ def unit_test(
         sandbox, python, base_image, gpus: as for ``lmr-author evaluate``.
         jobs: answers judged side by side.
     """
-    options = CandidateOptions(
-        Path(), jobs, sandbox, Path(python) if python else None, base_image or None, gpus
-    )
+    where = Where(sandbox, Path(python) if python else None, base_image, gpus)
+    options = CandidateOptions(Path(), jobs, where)
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -146,7 +146,7 @@ def answers(
 
     Args:
         tasks: a task, or a folder of tasks.
-        predictions: as for ``lmr-author evaluate --predictions``: JSONL, a log, a folder of logs or task folders.
+        predictions: as for ``lmr-author judge --predictions``: JSONL, a log, a folder of logs or task folders.
         sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
     """
     known = by_name(tasks_at([Path(tasks)]), "samples")

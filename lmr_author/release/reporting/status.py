@@ -156,7 +156,7 @@ def next_review(task: Task, standing: Standing) -> tuple[str, str]:
         return "", ""
     if standing.state == DISPUTED:
         items = [item.item for item in standing.disputes]
-        return _typed("review", task.root, "--adjudicate", items[0]), "disputed: " + ", ".join(items)
+        return _typed("adjudicate", task.root, "--item", items[0]), "disputed: " + ", ".join(items)
     if standing.state == REJECTED:
         return _typed("review", task.root, "--results"), "rejected: " + ", ".join(standing.failed)
     done = len(standing.reviewers)

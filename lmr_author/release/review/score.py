@@ -92,7 +92,7 @@ def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | Non
     """Return the predictions that this person has not graded, in an order that reveals nothing.
 
     Args:
-        source: predictions as ``evaluate --predictions`` takes them.
+        source: predictions as ``judge --predictions`` takes them.
         model: only answers of this model.
 
     Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
@@ -21,6 +19,7 @@ from lmr_author.runtime.environment import lock_file, place
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.failures import LOCK_FIXES, Explanation, Failure, explain
 from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
@@ -29,7 +28,6 @@ SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
 _LAST_LINES = 12
 _MOST_TOP_LEVEL = 20
-_FIRST_USER = 1000
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def build(
     say: Progress,
     on_line: OnLine,
     *,
-    base_image: str | None = None,
+    base_image: str = "",
     no_cache: bool = False,
     wanted: Sequence[str] = (),
     seconds: float = SECONDS,
@@ -81,7 +79,7 @@ def build(
     Args:
         say: called with the current step.
         on_line: called with each line of the build's log.
-        base_image: replaces the Dockerfile's.
+        base_image: replaces the Dockerfile's; "" leaves it.
         no_cache: make every layer anew.
         wanted: what to import, in place of the goal files.
         seconds: time limit of one import.
@@ -95,9 +93,9 @@ def build(
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
     wanted = _files(task, info, wanted)
     own, lock = place.base_of(place.text_of(task.dockerfile)), place.text_of(task.lock)
-    instead = "" if base_image == own else base_image or ""
+    instead = "" if base_image == own else base_image
     began = time.monotonic()
-    with sandbox_of(task, info, "docker", base_image=base_image, no_cache=no_cache) as sandbox:
+    with Where(DOCKER, base_image=base_image).sandbox(task, info, no_cache=no_cache) as sandbox:
         say("building the image")
         try:
             facts = dict(sandbox.prepare(on_line))
@@ -280,52 +278,6 @@ def _text(result: ExecResult, stderr: str, seconds: float) -> str:
     if result.exit_code < 0:
         return f"{stderr}\ndied of signal {-result.exit_code}"
     return stderr or f"exit code {result.exit_code}"
-
-
-def sandbox_of(
-    task: Task,
-    info: TaskInfo,
-    kind: str,
-    *,
-    python: Path | None = None,
-    base_image: str | None = None,
-    gpus: str = "",
-    no_cache: bool = False,
-) -> Sandbox:
-    """Return a task's sandbox, not prepared yet.
-
-    Args:
-        kind: ``local``, ``docker``, or ``auto``, which is ``local``: it needs no preparation, and says when it does
-            not isolate.
-        python: the interpreter (local); None is the one that runs this.
-        base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker).
-        gpus: "all" or a number of GPUs for each container (docker); "" for none.
-        no_cache: make every layer anew (docker).
-    """
-    if kind not in ("local", "docker", "auto"):
-        raise UsageError(f"there is no sandbox {kind!r}", "use one of: local, docker, auto")
-    if gpus and kind != "docker":
-        raise UsageError("--gpus is for containers", "add --sandbox docker")
-    if gpus and gpus != "all" and not (gpus.isdecimal() and int(gpus) > 0):
-        raise UsageError(f"--gpus {gpus}: not a number of GPUs", "give a number, or all")
-    if kind != "docker":
-        from lmr_author.runtime.sandbox.local import LocalSandbox
-
-        return LocalSandbox(python)
-    from lmr_author.runtime.sandbox.docker import DockerSandbox
-
-    # Root builds for a user, too: a Dockerfile creates this user and group.
-    root = os.geteuid() == 0
-    args = {
-        "UID": str(_FIRST_USER if root else os.geteuid()),
-        "GID": str(_FIRST_USER if root else os.getegid()),
-        "DIR": info.repo_folder_name,
-        **({"BASE_IMAGE": base_image} if base_image else {}),
-    }
-    return DockerSandbox(
-        task.root, tag=image_tag(task.name, task.root), build_args=args,
-        log=task.logs_folder / "build.log", no_cache=no_cache, gpus=gpus,
-    )  # fmt: skip
 
 
 def _explained(error: SandboxBuildError, lock: str = "") -> Explanation | None:

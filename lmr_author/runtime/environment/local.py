@@ -1,10 +1,7 @@
-"""``env local``: make a task's environment on this machine, and choose the interpreter of the local sandbox."""
+"""``env local``: make a task's environment on this machine, and import the goal files in it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,11 +13,12 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment import interpreters, lock_file, place, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
-from lmr_author.runtime.environment.build import Imported, import_files, sandbox_of
+from lmr_author.runtime.environment.build import Imported, import_files
 from lmr_author.runtime.environment.detect import base_in_use, read_recipe
 from lmr_author.runtime.environment.dockerfile import tell_own_version
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
@@ -127,61 +125,9 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
     inside = staging.tree_path(info)
     with (
         files.temporary_folder("lmr-author-import-") as work,
-        sandbox_of(task, info, "local", python=python) as sandbox,
+        Where(python=python).sandbox(task, info) as sandbox,
     ):
         work.chmod(0o755)
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
         return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)], lock=lock)
-
-
-def interpreter_for(task: Task, sandbox: str, python: Path | None) -> tuple[Path | None, str]:
-    """Return the interpreter that a local sandbox runs, and a remark ("" for none).
-
-    It is ``python`` when one is given; else that of the environment that `env local` made for the task's
-    lock, if there is one; else None, which is the one that runs this.
-    """
-    if python is not None or sandbox == "docker" or not task.lock.is_file():
-        return python, ""
-    found = venvs.find(place.text_of(task.lock))
-    if found is None:
-        return None, ""
-    venvs.touch(found)
-    return found.interpreter, f"in the environment made by `lmr-author env local` (Python {found.python})"
-
-
-def other_python(task: Task, sandbox: str, python: Path | None) -> str:
-    """Return a name for an interpreter that somebody asked for in place of the task's own; "" for that.
-
-    It is that of its virtual environment and a few digits of where it lies, such as ``dpo-env-3f2a91c0``: enough to
-    tell two on one machine apart, and no path.
-    """
-    if python is None or sandbox == "docker":
-        return ""
-    name, folder = _environment_of(python)
-    own, _ = interpreter_for(task, sandbox, None)
-    if folder == _environment_of(own or Path(sys.executable))[1]:
-        return ""
-    return f"{name}-{files.sha256_bytes(os.fsencode(folder))[:8]}"
-
-
-def _environment_of(python: Path) -> tuple[str, Path]:
-    """The name and the folder of an interpreter's virtual environment; its own where it is in none."""
-    path = Path(os.path.normpath(Path(shutil.which(str(python)) or python).absolute()))
-    folder = path.parent.parent
-    return (folder.name, folder) if (folder / "pyvenv.cfg").is_file() else (path.name, path)
-
-
-def where_it_runs(sandbox: str, python: Path | None, about: str) -> str:
-    """Return the Python that a local sandbox runs, where nobody named one; "" where somebody did, and for an image.
-
-    Args:
-        python, about: what :func:`interpreter_for` said.
-    """
-    if about or sandbox == "docker" or python is not None:
-        return "" if sandbox == "docker" else about
-    version = ".".join(map(str, sys.version_info[:3]))
-    return (
-        f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "
-        "local` makes one, and --python names another"
-    )

@@ -16,6 +16,8 @@ from typing import Any
 
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
 from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LOAD_SECONDS
@@ -87,6 +89,32 @@ class ReplayPlan:
     until_lost: bool = False
     share: bool = True
     cuda_as_cpu: bool = False
+
+    @classmethod
+    def of(cls, recording: Recording, folder: Path, line: int, seconds: float) -> ReplayPlan:
+        """Return the plan of replaying all cases of a recording.
+
+        Args:
+            folder: of the recording.
+            line: of the target in the tree.
+            seconds: time limit of one call.
+        """
+        own_checkers = recorded.helper(folder, recording, recorded.CHECKERS)
+        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
+        return cls(
+            goal_file=recording.target.goal_file,
+            qualname=recording.target.qualname,
+            line=line,
+            module=recording.module,
+            sys_path=recording.sys_path,
+            recording=folder,
+            cases=tuple(case.name for case in recording.cases),
+            preload=tuple(name for name in HEAVY if name in recording.versions),
+            case_seconds=seconds,
+            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+            judging=judging.Judging(own_checkers, folder, functions) if own_checkers else None,
+            cuda_as_cpu=recording.cuda_as_cpu,
+        )
 
 
 @dataclass(frozen=True)

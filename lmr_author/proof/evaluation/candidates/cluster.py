@@ -1,4 +1,4 @@
-"""``evaluate --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
+"""``judge --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
 
 A task folder is shipped to a worker once, as an archive named by its content; the worker unpacks it and keeps its
 sandbox for further candidates. Dask gives the work of a lost worker to another one; results are stored here as they
@@ -61,7 +61,7 @@ def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iter
     shipped: dict[str, Any] = {}
     futures: dict[Any, Job] = {}
     plain = replace(options, out=Path(), scheduler="")
-    resources = {"GPU": 1} if options.gpus else None
+    resources = {"GPU": 1} if options.where.gpus else None
     try:
         for scorer, item, digest in jobs:
             name = scorer.task.name

@@ -35,7 +35,7 @@ class JsonLines:
                         return
                     raise LmrError(
                         f"{self._path}:{number}: not JSON ({error})",
-                        "remove the line; `lmr-author evaluate --predictions` with the same --out judges its answer "
+                        "remove the line; `lmr-author judge --predictions` with the same --out judges its answer "
                         "again",
                     ) from error
                 yield number, data

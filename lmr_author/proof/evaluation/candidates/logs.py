@@ -2,7 +2,7 @@
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``sample``, ``code``)
 and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``, ``actions``). So
-`evaluate --predictions`, `score` and `analyze` read a log as they read JSONL.
+`judge --predictions`, `score` and `analyze` read a log as they read JSONL.
 """
 
 from __future__ import annotations

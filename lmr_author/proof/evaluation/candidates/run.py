@@ -1,4 +1,4 @@
-"""``evaluate --predictions``: judge models' answers to many tasks, side by side, resumable."""
+"""``judge --predictions``: judge models' answers to many tasks, side by side, resumable."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
 from lmr_author.proof.evaluation.resolve import Resolved, resolve
 from lmr_author.proof.evaluation.verdict import Outcome, Verdict
-from lmr_author.runtime.environment.build import ask_inventory, prepare, sandbox_of
-from lmr_author.runtime.environment.local import interpreter_for
+from lmr_author.runtime.environment.build import ask_inventory, prepare
+from lmr_author.runtime.environment.where import DOCKER, HERE, Where
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 LMR_BENCH = "lmr-bench"
@@ -52,7 +52,7 @@ class CandidateOptions:
     Attributes:
         out: folder of ``results.jsonl``.
         jobs: number of candidates judged side by side.
-        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.runtime.environment.build.sandbox_of`.
+        where: the sandbox.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
@@ -63,10 +63,7 @@ class CandidateOptions:
 
     out: Path
     jobs: int = 1
-    sandbox: str = "local"
-    python: Path | None = None
-    base_image: str | None = None
-    gpus: str = ""
+    where: Where = HERE
     scheduler: str = ""
     seconds: float = 60.0
     memory_mb: int = 8192
@@ -76,11 +73,12 @@ class CandidateOptions:
     @property
     def that_matter(self) -> dict[str, Any]:
         """The options that a result depends on."""
-        names = ("seconds", "memory_mb", "protocol", "gpus")
+        names = ("seconds", "memory_mb", "protocol")
         return {
             **{name: getattr(self, name) for name in names},
-            "base_image": self.base_image or "",
-            "python": str(self.python or "") if self.scheduler else "",
+            "gpus": self.where.gpus,
+            "base_image": self.where.base_image,
+            "python": str(self.where.python or "") if self.scheduler else "",
         }
 
 
@@ -230,7 +228,7 @@ class TaskScorer:
     def __init__(self, task: Task, options: CandidateOptions, say: Progress) -> None:
         self.task = task
         self.options = options
-        self.environment: Mapping[str, Any] = {"kind": options.sandbox}
+        self.environment: Mapping[str, Any] = {"kind": options.where.kind}
         self._say = say
         self.info: TaskInfo
         resolved: tuple[Resolved, ...]
@@ -298,24 +296,14 @@ class TaskScorer:
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
                 return
-            options = self.options
             self._say(f"{self.task.name}: preparing the environment")
-            python, _ = interpreter_for(self.task, options.sandbox, options.python)
-            sandbox: Sandbox = self._stack.enter_context(
-                sandbox_of(
-                    self.task,
-                    self.info,
-                    options.sandbox,
-                    python=python,
-                    base_image=options.base_image,
-                    gpus=options.gpus,
-                )
-            )
+            where = self.options.where
+            sandbox: Sandbox = self._stack.enter_context(where.sandbox(self.task, self.info))
             try:
                 with locks.held(self.task.root):  # a build writes its log there; judging writes nothing
                     facts = dict(prepare(sandbox, self._say))
                 asked = ask_inventory(sandbox)
-                if options.sandbox == "docker":
+                if where.kind == DOCKER:
                     sandbox = self._stack.enter_context(Hiding(sandbox))
             except SandboxBuildError as error:
                 self._broken = error
@@ -324,7 +312,7 @@ class TaskScorer:
             kept: dict[str, Any] = {
                 name: facts[name] for name in ("isolation", "python", "image") if name in facts
             }
-            self.environment = {"kind": options.sandbox, **kept, **versions}
+            self.environment = {"kind": where.kind, **kept, **versions}
             self._sandbox = sandbox
 
     def _checked(self, index: int) -> Scorer | Unscorable:

@@ -1,0 +1,87 @@
+"""``lmr-author accept``: mutants that are no mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from lmr_author.cli import ui
+from lmr_author.cli.options import NoInputOption, ReasonOption, TaskArgument
+from lmr_author.core.errors import EXIT_CLEAN, UsageError
+
+if TYPE_CHECKING:
+    from lmr_author.core.task import Task
+
+
+def accept(
+    task: TaskArgument = None,
+    mutant: Annotated[
+        list[str] | None,
+        Option(metavar="ID|LINES", help="A survivor, or all on these lines (40-52); else a list to tick."),
+    ] = None,
+    reason: ReasonOption = "",
+    no_input: NoInputOption = False,
+) -> int:
+    """Record that surviving mutants need not fail: equivalent ones, or lines that nothing can reach."""
+    from lmr_author.cli.evaluate import GateTable
+    from lmr_author.core.task import Task
+    from lmr_author.proof.evaluation.evaluate import accept_mutants, mutant_gates
+
+    folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
+    chosen = mutant or (_tick(folder) if asking else [])
+    if not chosen:
+        raise UsageError(
+            "no mutant named",
+            "add --mutant ID or --mutant 40-52; `lmr-author evaluate` lists those that pass",
+        )
+    if not reason and asking:
+        reason = ui.needed("Why is it no mistake?")
+    diffs, stored = accept_mutants(folder, chosen, reason)
+    for identifier, diff in diffs.items():
+        ui.say(f"{identifier}: it no longer counts", "accepted", "green")
+        ui.diff(diff.splitlines(), indent=8)
+    table = GateTable(folder.name)
+    for gate in mutant_gates(stored):
+        table.show(gate, survivors=False)
+    if stored is not None and stored.passed:
+        ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
+    ui.then("next", "--task", folder.root)
+    return EXIT_CLEAN
+
+
+def _tick(task: Task) -> list[str]:
+    """Return the survivors of the stored evaluation that a person ticks in a list."""
+    from lmr_author.core.task import evaluation
+    from lmr_author.proof.evaluation.evaluate import mutant_gates
+
+    survivors = [
+        survivor for gate in mutant_gates(evaluation.load(task)) for survivor in gate.detail["survivors"]
+    ]
+    if not survivors:
+        raise UsageError(
+            f"no stored evaluation of {task.name} lists a surviving mutant", "run `lmr-author evaluate`"
+        )
+    labels = {str(survivor["id"]): change_in_words(survivor) for survivor in survivors}
+    return ui.several("Which are no mistakes?", labels, unchecked=labels)
+
+
+def change_in_words(survivor: dict[str, Any]) -> str:
+    """Return a survivor on one line: its line number, and what of the line became what."""
+    lines = str(survivor["diff"]).splitlines()
+    before = " ".join(line[1:].strip() for line in lines if line.startswith("-"))
+    after = " ".join(line[1:].strip() for line in lines if line.startswith("+"))
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    # Whole words: `x0` that became `x1` says more than `0` that became `1`.
+    while start and (before[start - 1].isalnum() or before[start - 1] in "_."):
+        start -= 1
+    while end and (before[-end].isalnum() or before[-end] in "_."):
+        end -= 1
+    old, new = before[start : len(before) - end].strip(), after[start : len(after) - end].strip()
+    return f"line {survivor['line']}: {old or 'nothing'} → {new or 'nothing'}   in   {before}"

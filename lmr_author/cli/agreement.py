@@ -1,0 +1,84 @@
+"""``lmr-author agreement``: how the reviews of tasks agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmr_author.cli import ui
+from lmr_author.cli.options import ChecklistOption, Format, FormatOption, TaskArgument, default_tasks
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
+
+if TYPE_CHECKING:
+    from lmr_author.core.task import Task
+    from lmr_author.release.review.agreement import Agreement
+    from lmr_author.release.review.review import ReviewResult
+    from lmr_author.release.review.standing import Dispute
+
+_STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
+
+
+def agreement(
+    task: TaskArgument = None, checklist: ChecklistOption = None, output: FormatOption = Format.text
+) -> int:
+    """Show how finished reviews agree, and what is disputed; exit code 1 while something is."""
+    from lmr_author.core.task import Task
+
+    return show_agreement(Task.find_all(task or default_tasks()), checklist, output)
+
+
+def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
+    """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
+    from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.standing import DISPUTED, REJECTED
+
+    found = [reviewing.result_of(task, checklist) for task in tasks]
+    total = reviewing.overall_agreement(found)
+    if output is Format.json:
+        documents = []
+        for one in found:
+            measured = one.agreement.to_json() if one.agreement else None
+            documents.append({"task": one.task, **asdict(one.standing), "agreement": measured})
+        ui.print_json({"tasks": documents, "overall": total.to_json()})
+    else:
+        for one in found:
+            _show_result(one)
+        ui.say(agreement_line(total))
+    bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
+    return EXIT_FINDINGS if bad else EXIT_CLEAN
+
+
+def _show_result(one: ReviewResult) -> None:
+    """Print the state of a task's review, and what is disputed."""
+    now = one.standing
+    ui.say(f"{one.task}: {', '.join(now.reviewers) or 'nobody yet'}", now.state, _STATES[now.state])
+    if now.missing:
+        needed = "1 more review is needed" if now.missing == 1 else f"{now.missing} more reviews are needed"
+        ui.say(f"{needed}; answers stay hidden until then", indent=2)
+    for name in now.damaged:
+        ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
+    for item in now.failed:
+        ui.say(item, "fails", "bold red", indent=2)
+    show_disputes(now.disputes)
+    for decision in now.decisions:
+        ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
+
+
+def show_disputes(disputes: Iterable[Dispute]) -> None:
+    for dispute in disputes:
+        ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
+        for name, answer in dispute.answers.items():
+            why = f": {dispute.comments[name]}" if dispute.comments.get(name) else ""
+            ui.say(f"{name} {answer}{why}", indent=4)
+
+
+def agreement_line(total: Agreement) -> str:
+    """Return the measures of agreement on one line, without those that are undefined."""
+    if not total.judged:
+        return "agreement: nothing has been judged by two people yet"
+    shown = [f"{total.percent:.0%} of pairs"] if total.percent is not None else []
+    shown += [f"{name} {value}" for name, value in total.coefficients]
+    same = " (all answers are the same: kappa and alpha are undefined)" if total.krippendorff is None else ""
+    return f"agreement of {total.people} people over {total.judged} items: {', '.join(shown)}{same}"

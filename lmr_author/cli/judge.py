@@ -1,0 +1,172 @@
+"""``lmr-author judge``: models' answers against the unit tests of tasks."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from lmr_author.cli import ui
+from lmr_author.cli.options import (
+    BaseImageOption,
+    Format,
+    FormatOption,
+    GpusOption,
+    PythonOption,
+    SandboxKind,
+    SandboxOption,
+    TasksArgument,
+    default_tasks,
+    where_of,
+)
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.texts import listed, shortened
+
+if TYPE_CHECKING:
+    from lmr_author.core.task import Task
+    from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row
+    from lmr_author.proof.evaluation.candidates.run import ScoredPredictions
+    from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+
+EVERY = 50
+"""Without a terminal, a line is printed after this many results."""
+REASONS = 10
+"""Candidates that did not pass whose reasons are shown; the file of results has all."""
+HEADER = ("model", "passed", "rate", "95 % interval", "not passed")
+
+
+class Protocol(StrEnum):
+    """The rule that judges candidates."""
+
+    proof = "proof"
+    lmr_bench = "lmr-bench"
+
+
+def judge(
+    paths: TasksArgument = None,
+    predictions: Annotated[
+        Path | None,
+        Option(help="The answers: JSONL, a log of Inspect AI or Harbor, or a folder of agents' tasks."),
+    ] = None,
+    out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
+    sandbox: SandboxOption = SandboxKind.local,
+    python: PythonOption = None,
+    base_image: BaseImageOption = None,
+    gpus: GpusOption = "",
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
+    timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
+    memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
+    protocol: Annotated[
+        Protocol, Option(help="lmr-bench: by Passed in the log, as its scripts score.")
+    ] = Protocol.proof,
+    scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
+    output: FormatOption = Format.text,
+) -> int:
+    """Judge models' answers by the tasks' unit tests, each as hostile code in a sandbox of its own."""
+    from lmr_author.core.task import tasks_at
+    from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+
+    if predictions is None:
+        raise UsageError(
+            "no answers named", "add --predictions FILE: JSON lines, or a log of Inspect AI or Harbor"
+        )
+    options = CandidateOptions(
+        out,
+        jobs,
+        where_of(sandbox, python, base_image, gpus),
+        scheduler,
+        seconds=timeout,
+        memory_mb=memory,
+        protocol=protocol.value,
+    )
+    return _judge(tasks_at(paths or [default_tasks()]), predictions, options, as_json=output is Format.json)
+
+
+def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, as_json: bool) -> int:
+    """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
+    from lmr_author.proof.evaluation.candidates.run import score
+
+    counts, started = Counter[str](), time.monotonic()
+    with ui.progress("reading the answers") as progress:
+
+        def count(result: CandidateResult, done: int, total: int) -> None:
+            counts[result.outcome.value] += 1
+            outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+            seconds = (time.monotonic() - started) / counts.total() * (total - done)
+            left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
+            earlier = done - counts.total()
+            before = f" ({earlier} judged by an earlier run)" if earlier else ""
+            line = f"{done} of {total} candidates{before}: {outcomes}{left}"
+            if progress.live:
+                progress(line)
+            elif done % EVERY == 0 or done == total:
+                ui.say(line)
+
+        found = score(tasks, predictions, options, progress, count)
+    if as_json:
+        ui.print_json(
+            {
+                "results": [result.to_json() for result in found.results],
+                "summary": [row.to_json() for row in found.rows],
+                "resumed": found.resumed,
+                "complete": found.complete,
+                "broken": {name: error.message for name, error in found.broken.items()},
+                "elsewhere": dict(found.elsewhere),
+                "path": str(found.path),
+            }
+        )
+    else:
+        _show_scored(found)
+    return EXIT_CLEAN if found.complete else EXIT_FINDINGS
+
+
+def _show_scored(found: ScoredPredictions) -> None:
+    """Print a row for each model, why candidates did not pass or were not judged, and the file of results."""
+    table: list[tuple[str, ...]] = [HEADER]
+    for model, rows in groupby(found.rows, key=lambda row: row.model):
+        *categories, whole = rows
+        table.append(_cells(model, whole))
+        if len(categories) > 1:
+            table += [_cells(f"  {row.category}", row) for row in categories]
+    ui.columns_of(table)
+    passed = ("passed", "infrastructure")
+    wrong = [result for result in found.results if result.outcome.value not in passed]
+    for result in wrong[:REASONS]:
+        text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
+        ui.say(text, result.outcome.value, "yellow", stderr=False)
+    if len(wrong) > REASONS:
+        ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
+    apart = [result for result in found.results if result.outcome.value == "infrastructure"]
+    reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in apart)
+    for reason, number in reasons.most_common(REASONS):
+        ui.say(f"not judged ({number}): {reason}", stderr=False)
+    for name, error in found.broken.items():
+        ui.say(f"not judged: all for {name}: {error.message}", stderr=False)
+    if found.elsewhere:
+        names = [f"{name} ({number})" for name, number in found.elsewhere.items()]
+        ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
+    notes = Counter(note for result in found.results for note in result.dropped)
+    if notes:
+        most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
+        ui.say(f"not applied, as outside of the target: {most}", stderr=False)
+    if any(result.method == "test script" for result in found.results):
+        ui.say(
+            "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
+            stderr=False,
+        )
+    resumed = f", {found.resumed} of them by an earlier run" if found.resumed else ""
+    ui.say(f"{len(found.results)} candidates{resumed}: {found.path}", stderr=False)
+
+
+def _cells(name: str, row: Row) -> tuple[str, ...]:
+    kinds = ("failed", "timeout", "crashed", "invalid", "infrastructure")
+    counts = ", ".join(f"{count} {kind}" for kind in kinds if (count := getattr(row, kind)))
+    interval = f"{row.low:.1%} to {row.high:.1%}"
+    return (name, f"{row.passed} of {row.judged}", f"{row.share:.1%}", interval, counts)
