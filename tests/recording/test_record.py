@@ -222,6 +222,15 @@ def test_a_function_whose_result_its_inputs_do_not_determine(tmp_path: Path) -> 
     assert "no argument" in caught.value.hint
 
 
+def test_a_file_beside_the_driver_is_none_that_a_test_can_read(tmp_path: Path) -> None:
+    code = "def words(path):\n    return open(path).read().split()\n"
+    driver = "from pathlib import Path\nfrom words import words\nwords(str(Path(__file__).with_name('small.txt')))\n"
+    write_files(tmp_path, {"small.txt": "a b\n"})
+    with pytest.raises(LmrError, match="no recorded call of words reproduces") as caught:
+        recorded_from(tmp_path, {"words.py": code}, "words.py::words", driver)
+    assert "give it a file of the repository" in caught.value.hint
+
+
 SCRIPT = """
 import argparse
 
