@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, Severity
 from lmr_author.core.texts import listed
-from lmr_author.proof.checks.view import TaskView, readable
+from lmr_author.proof.view import TaskView, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"

@@ -17,9 +17,9 @@ from lmr_author.proof.checks.dockerfile import (
     published,
     requirements,
 )
-from lmr_author.proof.checks.lookup import did_you_mean, pairs
 from lmr_author.proof.checks.unit_test_code import read_test
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import did_you_mean, pairs
+from lmr_author.proof.view import TaskView
 
 DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 

@@ -17,8 +17,8 @@ from functools import cached_property
 
 from packaging.utils import canonicalize_name
 
-from lmr_author.proof.checks.lookup import pairs
-from lmr_author.proof.checks.view import FileEntry, TaskView, once
+from lmr_author.proof.lookup import pairs
+from lmr_author.proof.view import FileEntry, TaskView, once
 
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
 """Names, in lower case, of files that are meant to be the Dockerfile."""

@@ -15,7 +15,9 @@ from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.core.task.also_masked import AlsoMaskedList
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.checks.masks import head_form, is_emptied
+from lmr_author.proof.checks.strays import strays
+from lmr_author.proof.lookup import (
     Pair,
     body_form,
     candidates,
@@ -31,9 +33,7 @@ from lmr_author.proof.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.proof.checks.masks import head_form, is_emptied
-from lmr_author.proof.checks.strays import strays
-from lmr_author.proof.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
+from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
 
 
 @target_check(

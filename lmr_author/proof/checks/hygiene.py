@@ -14,9 +14,9 @@ from lmr_author.core.task import AUTHORING, Evaluation, Finding
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
-from lmr_author.proof.checks.leaks import is_history
 from lmr_author.proof.checks.metadata import validator
-from lmr_author.proof.checks.view import FileEntry, TaskView, once, read_json
+from lmr_author.proof.leaks.tree import is_history
+from lmr_author.proof.view import FileEntry, TaskView, once, read_json
 
 _PATTERNS = {
     "system": """

@@ -17,8 +17,8 @@ from lmr_author.core.code import FunctionNode, Module, form, is_same, walk
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, target_check
-from lmr_author.proof.checks.lookup import Pair, body_form, pair, parts, statements
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.lookup import Pair, body_form, pair, parts, statements
+from lmr_author.proof.view import TaskView, once
 
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"

@@ -17,7 +17,7 @@ from lmr_author.core.files import sha256_bytes
 from lmr_author.core.task import CATEGORIES, INFO, Implementation
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.lookup import (
     body_form,
     candidates,
     clean_path,
@@ -27,7 +27,7 @@ from lmr_author.proof.checks.lookup import (
     pair,
     pairs,
 )
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.view import TaskView
 
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 

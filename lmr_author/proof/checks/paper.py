@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check
-from lmr_author.proof.checks.leaks import scan
-from lmr_author.proof.checks.lookup import did_you_mean
-from lmr_author.proof.checks.view import NO_REPOSITORY, TaskView
+from lmr_author.proof.leaks.tree import scan
+from lmr_author.proof.lookup import did_you_mean
+from lmr_author.proof.view import NO_REPOSITORY, TaskView
 
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
 

@@ -14,9 +14,9 @@ from itertools import zip_longest
 
 from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, parameters, root_name, walk
 from lmr_author.core.task import Implementation
-from lmr_author.proof.checks.lookup import pair
 from lmr_author.proof.checks.unit_test_code import UnitTest, dotted
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.lookup import pair
+from lmr_author.proof.view import TaskView, once
 
 CALLERS = 4
 """Callers of callers that stand for the target: a private function is reached through them."""

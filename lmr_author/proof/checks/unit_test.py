@@ -18,7 +18,6 @@ from lmr_author.core.task import Implementation
 from lmr_author.core.task.evaluation import Evaluation, passes_without_solution
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem
 from lmr_author.proof.checks.hygiene import state
-from lmr_author.proof.checks.lookup import clean_path, function_names, names_unit_test, pair
 from lmr_author.proof.checks.result_flow import ResultFlow, result_flow
 from lmr_author.proof.checks.unit_test_code import (
     CALLS,
@@ -29,7 +28,8 @@ from lmr_author.proof.checks.unit_test_code import (
     dotted,
     test_check,
 )
-from lmr_author.proof.checks.view import TaskView, read_json
+from lmr_author.proof.lookup import clean_path, function_names, names_unit_test, pair
+from lmr_author.proof.view import TaskView, read_json
 
 
 @test_check(

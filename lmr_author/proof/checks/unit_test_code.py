@@ -14,10 +14,10 @@ from lmr_author.core.code import FunctionNode, Module
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.lookup import (
     unit_test_path,
 )
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.view import TaskView, once
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")

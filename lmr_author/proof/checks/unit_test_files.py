@@ -17,9 +17,9 @@ from lmr_author.core.texts import printable
 from lmr_author.proof.checks import dockerfile
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
-from lmr_author.proof.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.proof.checks.view import TOO_DEEP, TaskView, read_json
+from lmr_author.proof.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
+from lmr_author.proof.view import TOO_DEEP, TaskView, read_json
 
 
 @target_check(

@@ -18,8 +18,9 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.proof.checks import hygiene
-from lmr_author.proof.checks.leaks import histories, scan
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.leaks.tree import histories, scan
+from lmr_author.proof.lookup import (
     candidates,
     clean_path,
     context_key,
@@ -29,9 +30,8 @@ from lmr_author.proof.checks.lookup import (
     pair,
     unit_test_path,
 )
-from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.checks.view import TaskView, readable
 from lmr_author.proof.validation.report import Report
+from lmr_author.proof.view import TaskView, readable
 
 ROUNDS = 4
 """A fix can reveal another finding, which is fixed too: so many rounds at most."""

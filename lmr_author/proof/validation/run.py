@@ -20,9 +20,9 @@ from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
-from lmr_author.proof.checks.view import TaskView, readable
 from lmr_author.proof.validation.repair import changes_for
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
+from lmr_author.proof.view import TaskView, readable
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""

@@ -17,8 +17,7 @@ from typing import Any
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
 from lmr_author.core.task import GOLDEN, Implementation
-from lmr_author.proof.checks.view import TaskView, once
-from lmr_author.proof.leaks.search import is_generated
+from lmr_author.proof.view import TaskView, once
 
 _GOLDEN_WORD = re.compile(
     r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
@@ -156,7 +155,7 @@ def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
     names = [name for name in view.repository_files if name.endswith(suffix)]
     name = clean_path(text).rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]
-    same.sort(key=is_generated)  # `build/lib/` holds copies
+    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
     if same:
         return f"did you mean {' or '.join(same[:3])}?"
     return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
