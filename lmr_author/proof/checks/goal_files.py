@@ -8,9 +8,10 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import SourceError
 from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.core.task.also_masked import AlsoMaskedList
 from lmr_author.core.texts import shortened
@@ -310,8 +311,8 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
     broken = [path for path, module in files if path is not None and path.suffix == ".py" and module is None]
     old = len(broken) == 2
     for path in broken:
-        line, cause = syntax_error(task, path)
-        if cause == TOO_DEEP:  # and so is the other file
+        line, cause, too_deep = syntax_error(task, path)
+        if too_deep:  # and so is the other file
             names = [shlex.quote(task.relative(file)) for file, _ in reversed(files) if file]
             hint = f"read what masking changed: `diff {' '.join(names)}`"
             yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
@@ -322,23 +323,36 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
         )
 
 
-def syntax_error(task: TaskView, path: Path) -> tuple[int, str]:
-    """Return (line, cause) of why a file does not parse; line 0 when there is none."""
+class Unparsed(NamedTuple):
+    """Why a file does not parse as Python 3.
+
+    Attributes:
+        line: of the cause; 0 when it is about no line.
+        too_deep: it may be Python, but is nested more deeply than is read.
+    """
+
+    line: int
+    cause: str
+    too_deep: bool = False
+
+
+def syntax_error(task: TaskView, path: Path) -> Unparsed:
+    """Return why a file of the task does not parse."""
     data = task.read_bytes(path)
     if data is None:
-        return 0, "the file cannot be read"
+        return Unparsed(0, "the file cannot be read")
     if len(data) > MAX_PYTHON:
-        return 0, f"it is larger than {MAX_PYTHON // 2**20} MB"
+        return Unparsed(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
     try:
         module = Module.parse(data, path.name)
     except (RecursionError, MemoryError):
-        return 0, TOO_DEEP
-    except LmrError as error:
+        return Unparsed(0, TOO_DEEP, too_deep=True)
+    except SourceError as error:
         cause = error.__cause__
         if isinstance(cause, RecursionError | MemoryError):
-            return 0, TOO_DEEP
+            return Unparsed(0, TOO_DEEP, too_deep=True)
         if isinstance(cause, SyntaxError):
-            return cause.lineno or 0, str(cause.msg)
-        return 0, error.message.rpartition(": ")[2]
+            return Unparsed(cause.lineno or 0, str(cause.msg))
+        return Unparsed(0, str(cause) if cause else "it holds null bytes")
     line = deep_line(module.tree)
-    return line, TOO_DEEP if line else "unknown"
+    return Unparsed(line, TOO_DEEP, too_deep=True) if line else Unparsed(0, "unknown")

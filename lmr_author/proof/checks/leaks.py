@@ -11,7 +11,8 @@ from lmr_author.proof.leaks.tree import FileLeak
 from lmr_author.proof.view import TaskView
 
 
-def _problems(task: TaskView, leaks: Iterable[FileLeak]) -> Iterator[Problem]:
+def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False) -> Iterator[Problem]:
+    """Yield a problem for each file; with ``folded``, many of one place's name become one."""
     for leak in leaks:
         yield Problem(
             leak.message,
@@ -20,6 +21,7 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak]) -> Iterator[Problem]:
             leak.line,
             target=leak.implementation,
             severity=leak.severity,
+            kind=leak.places[0].where if folded else "",
         )
 
 
@@ -32,7 +34,7 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak]) -> Iterator[Problem]:
     fixable=True,
 )
 def compiled_solution(task: TaskView) -> Iterator[Problem]:
-    yield from _problems(task, tree.compiled_solutions(task))
+    yield from _problems(task, tree.compiled_solutions(task), folded=True)
 
 
 @check(
@@ -43,7 +45,7 @@ def compiled_solution(task: TaskView) -> Iterator[Problem]:
     fixable=True,
 )
 def version_history(task: TaskView) -> Iterator[Problem]:
-    yield from _problems(task, tree.version_histories(task))
+    yield from _problems(task, tree.version_histories(task), folded=True)
 
 
 @check(
@@ -80,7 +82,9 @@ def golden_inside(task: TaskView) -> Iterator[Problem]:
         named |= entry.name == "authoring" and "/" not in task.in_repository(entry)
         if entry.kind == "folder" and named:
             hint = "move it into the task's folder, beside the repository"
-            yield Problem(f"{entry.name}/ lies inside the repository", hint, task.path(entry))
+            yield Problem(
+                f"{entry.name}/ lies inside the repository", hint, task.path(entry), kind=entry.name
+            )
 
 
 @check(

@@ -100,7 +100,7 @@ def repository_present(task: TaskView) -> Iterator[Problem]:
 )
 def no_pointers(task: TaskView) -> Iterator[Problem]:
     for entry in scan(task).pointers:
-        hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
+        hint, kind = "fetch the data (`git lfs pull` in a clone) and copy it here", "of a test"
         if "unit_test" not in entry.folder.split("/"):
-            hint += ", or delete the file if nothing reads it"
-        yield Problem(no_pointers.title, hint, task.path(entry))
+            hint, kind = f"{hint}, or delete the file if nothing reads it", "perhaps unused"
+        yield Problem(no_pointers.title, hint, task.path(entry), kind=kind)
