@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 
 from lmr_author.core.code import FunctionNode, Module, bound_by, parameters, root_name, walk
 from lmr_author.core.task import Implementation
-from lmr_author.proof.checks.unit_test_code import UnitTest, dotted
+from lmr_author.proof.checks.unit_test_code import UnitTest, dotted, last_name
 from lmr_author.proof.lookup import pair
 from lmr_author.proof.view import TaskView, once
 
@@ -86,8 +86,8 @@ class ResultFlow:
             elif isinstance(node, ast.Attribute):
                 names.add(node.attr)
             elif isinstance(node, ast.Call):
-                called = _last(node.func)
-                if called in _SHOWS_NOTHING and node.args and _last(node.args[0]) in self.target:
+                called = last_name(node.func)
+                if called in _SHOWS_NOTHING and node.args and last_name(node.args[0]) in self.target:
                     continue
                 if called == "getattr":
                     names.update(
@@ -131,8 +131,8 @@ class ResultFlow:
                 self._read_effects(call, is_dropped=True)
             case ast.Call():
                 self._read_effects(node, is_dropped=False)
-                if _last(node.func) in self.functions:
-                    self._read_arguments(self.functions[_last(node.func)], node)
+                if last_name(node.func) in self.functions:
+                    self._read_arguments(self.functions[last_name(node.func)], node)
 
     def _read_loop(self, target: ast.expr, values: ast.expr) -> None:
         """Add what a loop binds, each part of a ``zip`` by itself."""
@@ -148,7 +148,7 @@ class ResultFlow:
         for item in node.items:
             bound = _bound(item.optional_vars) if item.optional_vars else set()
             self.edges.append((self._names(item.context_expr), bound))
-            if isinstance(item.context_expr, ast.Call) and _last(item.context_expr.func) == "open":
+            if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "open":
                 continue
             called = self._names(
                 *(call for part in node.body for call in walk(part) if isinstance(call, ast.Call))
@@ -158,7 +158,7 @@ class ResultFlow:
 
     def _read_effects(self, call: ast.Call, *, is_dropped: bool) -> None:
         """Add what a call changes: its receiver by what it is given, its arguments by the target."""
-        if _last(call.func).startswith("assert"):
+        if last_name(call.func).startswith("assert"):
             return
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -208,13 +208,9 @@ class ResultFlow:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
             return False
         call = node.value
-        return _last(call.func) in self.target and self._names(call) == self._names(call.func) <= {
-            _last(call.func)
+        return last_name(call.func) in self.target and self._names(call) == self._names(call.func) <= {
+            last_name(call.func)
         }
-
-
-def _last(node: ast.AST) -> str:
-    return dotted(node).rpartition(".")[2]
 
 
 def _bound(*nodes: ast.AST) -> set[str]:
@@ -251,7 +247,7 @@ def result_flow(task: TaskView, target: Implementation, test: UnitTest) -> Resul
     names |= {qualname.split(".")[-2] for qualname in qualnames if "." in qualname}
     if files.golden is not None:
         names = _with_callers(files.golden, names)
-    mentioned = {_last(node) for node in test.nodes if isinstance(node, ast.Name | ast.Attribute)}
+    mentioned = {last_name(node) for node in test.nodes if isinstance(node, ast.Name | ast.Attribute)}
     if not mentioned & names:  # reached through another file of the repository
         names |= _from_repository(task, test)
     if not mentioned & names:
@@ -267,10 +263,10 @@ def _with_callers(golden: Module, names: set[str]) -> set[str]:
             # A class uses it by its methods and its bases, which are among the definitions, and in its own header.
             used = definition.node if isinstance(definition.node, FunctionNode) else definition.node.bases
             parts = used if isinstance(used, list) else [used]
-            if names & {_last(node) for part in parts for node in walk(part)}:
+            if names & {last_name(node) for part in parts for node in walk(part)}:
                 names |= {definition.name, definition.class_name.rpartition(".")[2]} - {""}
         for node in golden.tree.body:
-            if isinstance(node, ast.Assign) and names & {_last(part) for part in walk(node.value)}:
+            if isinstance(node, ast.Assign) and names & {last_name(part) for part in walk(node.value)}:
                 names |= {one.id for one in node.targets if isinstance(one, ast.Name)}
     return names
 
