@@ -97,20 +97,25 @@ def golden_inside(task: TaskView) -> Iterator[Problem]:
 def package_installed(task: TaskView) -> Iterator[Problem]:
     parsed, names = dockerfile.read(task), dockerfile.published(task)
     installed: set[int] = set()
-    for item, requirement in dockerfile.requirements(task, parsed) if parsed else ():
+    for instruction, requirement in dockerfile.requirements(task, parsed) if parsed else ():
         sure = names.contains(requirement)
         if sure is None:
             continue
-        installed.add(item.line)
-        source = "" if requirement in item.text else " (from a requirements file)"
+        installed.add(instruction.line)
+        source = "" if requirement in instruction.text else " (from a requirements file)"
         which = "the package" if sure else "by its name the package"
         message = f"installs {requirement!r:.100}, {which} that contains the solution{source}"
         hint = "remove it; the tests import the repository's own files"
         hint = hint if sure else f"if it is the authors' own, {hint}"
-        yield Problem(message, hint, dockerfile.place(task), item.line, severity=None if sure else WARNING)
-    for item in parsed.named("RUN", "ADD") if parsed else ():
-        if item.line not in installed and names.is_fetched_by(item.text):
+        yield Problem(
+            message, hint, dockerfile.path_of(task), instruction.line, severity=None if sure else WARNING
+        )
+    for instruction in parsed.named("RUN", "ADD") if parsed else ():
+        if instruction.line not in installed and names.is_fetched_by(instruction.text):
             hint = "remove it; the image gets the masked repository by COPY"
             yield Problem(
-                f"fetches the original repository, {names.address}", hint, dockerfile.place(task), item.line
+                f"fetches the original repository, {names.address}",
+                hint,
+                dockerfile.path_of(task),
+                instruction.line,
             )
