@@ -12,7 +12,7 @@ from lmr_author.proof.view import TaskView
 
 
 def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False) -> Iterator[Problem]:
-    """Yield a problem for each file; with ``folded``, many of one place's name become one."""
+    """Yield a problem for each file; with ``folded``, many of one kind become one."""
     for leak in leaks:
         yield Problem(
             leak.message,
@@ -21,7 +21,7 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False
             leak.line,
             target=leak.implementation,
             severity=leak.severity,
-            kind=leak.places[0].where if folded else "",
+            kind=leak.form if folded else "",
         )
 
 
@@ -76,15 +76,7 @@ def solution_in_comments(task: TaskView) -> Iterator[Problem]:
     " within reach.",
 )
 def golden_inside(task: TaskView) -> Iterator[Problem]:
-    for entry in task.repository_entries:
-        named = entry.name in ("golden_files", "golden_file", "goldens")
-        # A package of the repository may well be called authoring.
-        named |= entry.name == "authoring" and "/" not in task.in_repository(entry)
-        if entry.kind == "folder" and named:
-            hint = "move it into the task's folder, beside the repository"
-            yield Problem(
-                f"{entry.name}/ lies inside the repository", hint, task.path(entry), kind=entry.name
-            )
+    yield from _problems(task, tree.golden_folders(task), folded=True)
 
 
 @check(

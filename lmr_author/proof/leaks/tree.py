@@ -1,6 +1,6 @@
 """Search the agent's tree of a task for solutions and version histories, and say what each file gives away.
 
-``mask`` prints what is found here; the checks LMR401 to LMR404 report the same.
+``mask`` prints what is found here; the checks LMR401 to LMR405 report the same.
 """
 
 from __future__ import annotations
@@ -149,6 +149,7 @@ class FileLeak:
         line: from 1; 0 when unknown.
         implementation: whose solution it is; None for a history.
         places: the places in the file, the surest and likest first.
+        form: what a history or a folder is, or the function that was compiled; "" for text.
     """
 
     code: str
@@ -159,6 +160,7 @@ class FileLeak:
     line: int = 0
     implementation: Implementation | None = None
     places: tuple[Leak, ...] = ()
+    form: str = ""
 
     def file(self, task: TaskView) -> Path:
         """Return where the file is."""
@@ -172,6 +174,7 @@ def search(task: TaskView) -> Iterator[FileLeak]:
     yield from version_histories(task)
     yield from copies(task)
     yield from comments(task)
+    yield from golden_folders(task)
 
 
 def compiled_solutions(task: TaskView) -> Iterator[FileLeak]:
@@ -181,8 +184,9 @@ def compiled_solutions(task: TaskView) -> Iterator[FileLeak]:
             message = f"compiled solution of {leak.solution.qualname}"
             hint = "delete it, and every other __pycache__ of the repository"
             implementation = leak.solution.implementation
+            form = leak.solution.qualname
             yield FileLeak(
-                "LMR401", leak.path, message, hint, Severity.ERROR, 0, implementation, places=(leak,)
+                "LMR401", leak.path, message, hint, Severity.ERROR, 0, implementation, (leak,), form
             )
 
 
@@ -200,7 +204,7 @@ def version_histories(task: TaskView) -> Iterator[FileLeak]:
         message = _HISTORY.get(leak.where, "{name} links to a version history").format(name=name)
         hint = "delete it; info.json's repo_commit says where the code is from"
         severity = Severity.ERROR if leak.sure else Severity.WARNING
-        yield FileLeak("LMR402", leak.path, message, hint, severity, places=(leak,))
+        yield FileLeak("LMR402", leak.path, message, hint, severity, places=(leak,), form=leak.where)
 
 
 def copies(task: TaskView) -> Iterator[FileLeak]:
@@ -306,3 +310,15 @@ def _in_comments(task: TaskView, wanted: Solution, path: str, added: set[str]) -
 
 def _comment_lines(module: Module) -> set[str]:
     return {squeezed(line) for line in module.text.splitlines() if is_comment(line)}
+
+
+def golden_folders(task: TaskView) -> Iterator[FileLeak]:
+    """Yield folders of goldens and authoring records inside the repository (LMR405), whose files are not searched."""
+    for entry in task.repository_entries:
+        path = task.in_repository(entry)
+        # A package of the repository may well be called authoring.
+        is_named = entry.name in ("golden_files", "golden_file", "goldens") or path == "authoring"
+        if entry.kind == "folder" and is_named:
+            message = f"{entry.name}/ lies inside the repository"
+            hint = "move it into the task's folder, beside the repository"
+            yield FileLeak("LMR405", path, message, hint, Severity.ERROR, form=entry.name)
