@@ -202,6 +202,8 @@ def _resumed(build: Build, final: Task, wanted: Mapping[str, str], *, force: boo
         for path in build.work.iterdir():
             files.remove(path)
         shutil.copytree(final.root, build.task.root, symlinks=True)
+        for name in OF_PEOPLE:  # a review of the earlier state is no defect of the new one
+            files.remove(build.task.authoring / name)
         finished.write(state)
         return finished
     return begun
@@ -249,7 +251,7 @@ def row_of(folder: Folder, place: Path, problem: str = "", hint: str = "") -> Ro
     row = Row(folder.path, folder.task, task.root if task.root.exists() else None, (reached or [""])[-1])
     row = replace(row, problem=problem, hint=hint, made=made, evaluation=stored)
     if not problem and (unsound := _unsound(row)):
-        look = f"look at it in {task.root}; the task that was there before is left as it was"
+        look = f"it lies in {task.root}, and did not replace anything"
         return replace(row, problem=unsound, hint=look if working else "")
     return replace(row, sound=not problem)
 

@@ -158,6 +158,7 @@ def record_calls(build: Build, made: Made) -> Made:
     for one in info.implementations:
         files.remove(task.recording(info, one.index))
         task.unit_test(info, one).unlink(missing_ok=True)
+    task.evaluation_path.unlink(missing_ok=True)
     _make_local(build)
     for number, part in enumerate(build.folder.recipe.targets):
         how = part.record
