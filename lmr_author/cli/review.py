@@ -61,14 +61,20 @@ def review(
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
-    """Return the reviewer's name; ask for it at a terminal."""
+    """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
+    from lmr_author.core.people import git_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
     if not reviewer and not asking:
         raise UsageError("no reviewer named", "add --reviewer NAME")
-    return reviewer or ui.needed(
-        "Reviewer name:", check=lambda name: ui.problem(lambda: path_of_reviewer(Path(), name))
-    )
+    if reviewer:
+        return reviewer
+
+    def check(name: str) -> str:
+        return ui.problem(lambda: path_of_reviewer(Path(), name))
+
+    known = git_name()
+    return ui.needed("Reviewer name:", "" if check(known) else known, check)
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
