@@ -64,7 +64,7 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
     change_info(finished, "instruction", lambda text: text.replace("sections 2 and 3", "section 4"))
     evidence, screen = seen(finished, "paper-section", capsys)
     assert "Paper, section 4 (Experiment) Texts. Four topics have 40 made-up words each" in screen
-    assert "equation (4) is in section 2 (Choice), which is not named" in evidence.doubts
+    assert "section 3 (Order) has equation (5), algorithm 1, and is not named" in evidence.doubts
 
     change_info(finished, "instruction", lambda text: text.replace("section 4", "section 7"))
     assert "the paper has no section 7" in seen(finished, "paper-section", capsys)[0].doubts

@@ -96,7 +96,9 @@ def _paper_section(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence
     cited = subject.cited
     exhibits = [Exhibit(f"Paper, {one.named}", prose=one.text) for one in cited.sections]
     doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
-    doubts += [f"{label} is in {home.named}, which is not named" for label, home in cited.elsewhere]
+    for home in dict.fromkeys(home for _, home in cited.elsewhere):
+        labels = ", ".join(label for label, section in cited.elsewhere if section == home)
+        doubts.append(f"{home.named} has {labels}, and is not named")
     if not cited.sections:
         doubts.append(_why_none(reviewed, subject))
     closest = _closest_section(reviewed, subject)

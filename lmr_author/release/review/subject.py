@@ -93,18 +93,19 @@ def _subject(
     return Subject(item, both, cited, lines, words, recording, gates, accepted, tuple(problems))
 
 
-def missed_lines(golden: code.Module, coverage: Coverage) -> frozenset[int]:
-    """Return the golden's lines that no case reaches: the blocks that begin on the missed lines."""
+def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
+    """Return what the cases leave open about the golden's lines, by number; a missed line begins a block."""
     blocks = (range(first, code.block_end(golden.tree, first) + 1) for first in coverage.missed)
-    return frozenset(line for block in blocks for line in block) - set(coverage.lines)
+    marks: dict[int, LineMark] = dict.fromkeys(coverage.never_false, "always true")
+    marks |= {line: "not reached" for block in blocks for line in block if line not in coverage.lines}
+    return marks
 
 
 def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
     """Return the lines of the golden's targets without docstrings; those are marked that the cases leave open."""
     if both.golden is None:
         return ()
-    missed = missed_lines(both.golden, coverage) if coverage else frozenset()
-    always = coverage.never_false if coverage else ()
+    marks = line_marks(both.golden, coverage) if coverage else {}
     found = []
     for golden in (target.golden for target in both.targets if target.golden):
         hidden = range(0)
@@ -115,8 +116,5 @@ def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
         for number in range(code.first_line(golden.node), golden.end_line + 1):
             if number not in hidden:
                 text = both.golden.line_text(number).rstrip()
-                mark: LineMark = (
-                    "not reached" if number in missed else "always true" if number in always else ""
-                )
-                found.append(CodeLine(number, text, mark, number in returns))
+                found.append(CodeLine(number, text, marks.get(number, ""), number in returns))
     return tuple(found)

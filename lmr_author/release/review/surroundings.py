@@ -200,4 +200,4 @@ def licence(task: Task, view: TaskView) -> QuestionEvidence:
         doubts.append("; ".join(f"{where} says {value or 'nothing'}" for where, value in known.items()))
     head = [line.strip() for line in (text or "").splitlines() if line.strip()][:6]
     begin = Exhibit(f"{name or 'Licence file'} begins", tuple(head) or ("there is none",))
-    return QuestionEvidence((Exhibit("Licence", table=tuple(rows)), begin), tuple(doubts))
+    return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))
