@@ -16,8 +16,8 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.recording import Coverage, Recording
-from lmr_author.proof.checks.lookup import Pair, pair
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import Pair, pair
+from lmr_author.proof.view import TaskView
 from lmr_author.release.review.cited import Cited, cite
 from lmr_author.release.review.exhibits import CodeLine, LineMark
 

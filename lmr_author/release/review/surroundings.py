@@ -15,10 +15,10 @@ from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import Implementation, Task, provenance
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import counted, listed
-from lmr_author.proof.checks.leaks import solutions
-from lmr_author.proof.checks.lookup import Pair
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.leaks.statements import compare, of_function
+from lmr_author.proof.leaks.tree import solutions
+from lmr_author.proof.lookup import Pair
+from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.runtime.environment.base_images import released
 

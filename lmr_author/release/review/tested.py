@@ -5,8 +5,8 @@ from __future__ import annotations
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted
-from lmr_author.proof.checks.lookup import unit_test_path
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import unit_test_path
+from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
 from lmr_author.release.review.subject import Subject
 
