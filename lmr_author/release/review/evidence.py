@@ -28,7 +28,7 @@ def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEv
     for name in (*_OF_IMPLEMENTATION, "environment", "licence"):
         parts = [_OF_TASK[name](reviewed)] if name in _OF_TASK else []
         for subject in reviewed.subjects if name in _OF_IMPLEMENTATION else ():
-            about = str(subject.item.target) if len(reviewed.subjects) > 1 else ""
+            about = subject.item.qualname if len(reviewed.subjects) > 1 else ""
             parts.append(_about(_OF_IMPLEMENTATION[name](reviewed, subject), about))
         result[name] = _together([*parts, _findings(name, findings)])
     return result

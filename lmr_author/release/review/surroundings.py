@@ -18,7 +18,7 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
 from lmr_author.proof.lookup import Pair
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.view import TaskView, once
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.runtime.environment.base_images import released
 
@@ -41,6 +41,7 @@ def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
 # The repository
 
 
+@once
 def mentions(view: TaskView, item: Implementation) -> tuple[str, ...]:
     """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
     name = item.class_name.rpartition(".")[2] if item.class_name else item.goal_function

@@ -41,7 +41,7 @@ def _cases(recording: Recording) -> list[Exhibit]:
     rows = [("", *(case.name for case in cases))]
     rows += [(name, *(case.summary.get(name, "–") for case in cases)) for name in names]
     rows.append(("outcome", *(case.outcome for case in cases)))
-    differing = [row for row in rows if len(set(row[1:])) > 1 or len(cases) == 1]
+    differing = [_shapes_alone(row) for row in rows if len(set(row[1:])) > 1 or len(cases) == 1]
     origin = (
         f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}: {' '.join(recording.command)}"
     )
@@ -56,6 +56,15 @@ def _cases(recording: Recording) -> list[Exhibit]:
     found += [Exhibit("Each case adds", adds)] if adds else []
     found += [Exhibit("Not compared", ignored)] if ignored else []
     return found
+
+
+def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Put the type that all of a row's arrays share beside the name, so that narrow cells show the shapes."""
+    kinds = {cell.partition("[")[0] for cell in row[1:]}
+    if len(kinds) != 1 or not all(cell.endswith("]") for cell in row[1:]):
+        return row
+    kind = kinds.pop()
+    return (f"{row[0]}: {kind}", *(cell.removeprefix(kind) for cell in row[1:]))
 
 
 def _open_lines(subject: Subject) -> Exhibit:
