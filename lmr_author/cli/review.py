@@ -228,9 +228,9 @@ class _TaskPage:
         from lmr_author.release.reporting.report import report
 
         if self._path is None:
-            name = f"{self._task.name}-{self._task.content_digest()[:12]}.html"
+            place = user_cache() / "pages" / f"{self._task.name}.html"
             with ui.progress("writing the task's page") as progress:
-                self._path = report(self._task.root, user_cache() / "pages" / name, progress).path
+                self._path = report(self._task.root, place, progress).path
         return f"{self._path.absolute().as_uri()}#review-{item}"
 
 

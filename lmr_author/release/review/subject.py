@@ -112,7 +112,8 @@ def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
         if golden.docstring is not None and len(golden.node.body) > 1:
             head = golden.node.body[0]
             hidden = range(head.lineno, (head.end_lineno or head.lineno) + 1)
-        returns = {node.lineno for node in code.walk(golden.node) if isinstance(node, ast.Return | ast.Yield)}
+        results = [node for node in code.walk(golden.node) if isinstance(node, ast.Return | ast.Yield)]
+        returns = {line for node in results for line in range(node.lineno, (node.end_lineno or 0) + 1)}
         for number in range(code.first_line(golden.node), golden.end_line + 1):
             if number not in hidden:
                 text = both.golden.line_text(number).rstrip()
