@@ -41,7 +41,7 @@ _UNITTEST_OK = re.compile(r"^OK(?: \((?!skipped).*\))?$", re.MULTILINE)
 _PYTEST = re.compile(r"\b(\d+) passed\b.* in [\d.]+s")
 _SKIPPED = re.compile(r"^OK \(skipped=(\d+)\)$|^(\d+) skipped in [\d.]+s", re.MULTILINE)
 _ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit))\b(?::|$)")
-_PRINTS_FAILED = "it prints Failed"
+_PRINTS_FAILED, _LOG_PASSED = "it prints Failed", "its log says Passed"
 _NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
 
@@ -98,7 +98,7 @@ class ScriptRun:
         unittest = _UNITTEST.search(self.output) if _UNITTEST_OK.search(self.output) else None
         pytest = _PYTEST.search(self.output)
         texts = {
-            "its log says Passed": _PASSED.search(self.log),
+            _LOG_PASSED: _PASSED.search(self.log),
             "it prints Passed": _PASSED.search(self.stdout),
             f"unittest ran {unittest and unittest[1]} tests": unittest,
             f"pytest passed {pytest and pytest[1]} tests": pytest,
@@ -144,7 +144,7 @@ def problem(run: ScriptRun, golden: ScriptRun | None) -> str:
     if run.exit_code == 0 and _all_skipped(run):
         return "all tests are skipped"
     if run.exit_code != 0:
-        contrary = ", although its log says Passed" if "its log says Passed" in run.evidence else ""
+        contrary = f", although {_LOG_PASSED}" if _LOG_PASSED in run.evidence else ""
         return f"the test script exits {run.exit_code}{contrary}: {run.cause or 'no output'}"
     # What a golden prints beside a pass ("0 errors, 1 failed attempt repeated") is no failure.
     allowed = golden.denials if golden else frozenset({_PRINTS_FAILED} if run.evidence else ())
