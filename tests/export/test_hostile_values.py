@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.release.export.export import ExportOptions, export
+from lmr_author.release.export.export import export
+from lmr_author.release.export.options import ExportOptions
 
 HOSTILE = [
     "MIT\ntags:\n- pwned",

@@ -55,7 +55,7 @@ def test_a_task_without_a_recording(masked: Task, tmp_path: Path) -> None:
     assert done.code == FINDINGS and "pkg/losses.py::hinge has no test yet" in done.err
     command = ("export", masked.root, "--to", "harbor", "--out", "out", "--force")
     error, hint = refuse(EXPECTED, *command, cwd=tmp_path)
-    assert "has no recorded cases" in error and "lmr-author record pkg/losses.py::hinge" in hint
+    assert "has no test for Harbor" in error and "lmr-author record pkg/losses.py::hinge" in hint
 
 
 def test_a_task_in_which_nothing_is_masked(tmp_path: Path) -> None:

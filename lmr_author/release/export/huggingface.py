@@ -18,6 +18,7 @@ from lmr_author.core.task import AUTHORING, Implementation, provenance
 from lmr_author.core.texts import size_text
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.croissant import croissant
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.output import files_and_links, render, write_tar
 from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable
 from lmr_author.release.review.review import result_of
@@ -36,13 +37,13 @@ Columns = dict[str, list[list[str]]]
 """Name, type and description of each column, by table."""
 
 
-def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) -> None:
+def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write the public part."""
     tables: dict[str, list[Row]] = {"implementations": [], "papers": []}
     for one in tasks:
         archive = folder / "tasks" / f"{one.task.name}.tar.gz"
         with files.temporary_folder(".bundle-", folder) as bundle:
-            write_bundle(one, bundle, base_image)
+            write_bundle(one, bundle, options.base_image)
             write_tar(archive, bundle, files_and_links(bundle), one.task.name)
         packed = {"archive": f"tasks/{archive.name}", "archive_sha256": files.sha256_file(archive)}
         rows = [{**_implementation(one, item), **packed} for item in one.info.implementations]

@@ -8,11 +8,12 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.task import INFO, UNIT_TEST
 from lmr_author.release.export.agent import copy_environment
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import copy_tree
 
 
-def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> None:
+def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs."""
     for one in tasks:
         target = folder / one.task.name
@@ -20,7 +21,7 @@ def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> N
         copy_tree(repository, target / repository.name, {}, with_tests=True)
         # Their script takes any log with "Passed" in it for a pass.
         shutil.rmtree(target / repository.name / UNIT_TEST / "logs", ignore_errors=True)
-        copy_environment(one.task, target, base_image)
+        copy_environment(one.task, target, options.base_image)
         for item in one.info.implementations:
             golden = files.inside(target, item.golden_file)
             golden.parent.mkdir(parents=True, exist_ok=True)
