@@ -67,6 +67,7 @@ def export(
     from lmr_author.core.task import by_name, tasks_at
     from lmr_author.core.texts import counted, listed
     from lmr_author.release.export.export import export as export_tasks
+    from lmr_author.release.export.lmr_bench import image_of
     from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
 
     if to is None:
@@ -94,6 +95,11 @@ def export(
     marks += [f"{len(done.unreviewed)} marked as not reviewed"] if done.unreviewed else []
     counts = ", ".join([counted(done.files, "file"), *marks])
     ui.say(f"{counted(len(chosen), 'task')} to {out} ({counts})", "exported", "green")
+    if to is ExportFormat.lmr_bench:
+        images = listed([image_of(task.name) for task in chosen], MOST_NAMES)
+        ui.say(
+            f"LMR-Bench's scripts pull these images where they exist, instead of building: {images}", indent=2
+        )
     return EXIT_CLEAN
 
 

@@ -91,8 +91,9 @@ def _draw_panel(panel: Panel, ax: Any) -> None:
         ax.bar_label(bars, fmt="%g", padding=2, fontsize=7)
     ax.set_yticks([place + 0.4 - thick / 2 for place in range(len(panel.labels))], panel.labels)
     ax.invert_yaxis()
+    ax.locator_params(axis="x", integer=True)
     ax.set_xlabel(panel.axis)
     ax.set_title(panel.title, fontsize=9)
     ax.margins(x=0.1)
     if len(panel.series) > 1:
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
