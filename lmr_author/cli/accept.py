@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -13,6 +13,7 @@ from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
+    from lmr_author.core.task.evaluation import Survivor
 
 
 def accept(
@@ -57,19 +58,19 @@ def _tick(task: Task) -> list[str]:
     from lmr_author.proof.evaluation.evaluate import mutant_gates
 
     survivors = [
-        survivor for gate in mutant_gates(evaluation.load(task)) for survivor in gate.detail["survivors"]
+        survivor for gate in mutant_gates(evaluation.load(task)) for survivor in gate.detail.survivors
     ]
     if not survivors:
         raise UsageError(
             f"no stored evaluation of {task.name} lists a surviving mutant", "run `lmr-author evaluate`"
         )
-    labels = {str(survivor["id"]): change_in_words(survivor) for survivor in survivors}
+    labels = {survivor.id: change_in_words(survivor) for survivor in survivors}
     return ui.several("Which are no mistakes?", labels, unchecked=labels)
 
 
-def change_in_words(survivor: dict[str, Any]) -> str:
+def change_in_words(survivor: Survivor) -> str:
     """Return a survivor on one line: its line number, and what of the line became what."""
-    lines = str(survivor["diff"]).splitlines()
+    lines = survivor.diff.splitlines()
     before = " ".join(line[1:].strip() for line in lines if line.startswith("-"))
     after = " ".join(line[1:].strip() for line in lines if line.startswith("+"))
     start = 0
@@ -84,4 +85,4 @@ def change_in_words(survivor: dict[str, Any]) -> str:
     while end and (before[-end].isalnum() or before[-end] in "_."):
         end -= 1
     old, new = before[start : len(before) - end].strip(), after[start : len(after) - end].strip()
-    return f"line {survivor['line']}: {old or 'nothing'} → {new or 'nothing'}   in   {before}"
+    return f"line {survivor.line}: {old or 'nothing'} → {new or 'nothing'}   in   {before}"

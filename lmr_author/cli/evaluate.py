@@ -27,6 +27,7 @@ from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
+    from lmr_author.core.task.evaluation import Survivor
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
 
 MARKS = {
@@ -127,8 +128,8 @@ class GateTable:
         if gate.status.value in ("passed", "skipped"):
             screen = ui.console(stderr=False)
             _say(shortened(text, screen.width - 4) if screen.is_terminal else text, mark, style, indent=2)
-            if needs := gate.detail.get("needs"):
-                named = listed(needs, 5)
+            if gate.detail.needs:
+                named = listed(gate.detail.needs, 5)
                 why = f"the test needs {named}, masked too: with only this function solved, it fails"
                 _say(why, "note:", "yellow", indent=MESSAGE)
             return
@@ -137,7 +138,7 @@ class GateTable:
             ui.hint(gate.hint, indent=MESSAGE, stderr=False)
         if survivors:
             _show_survivors(gate)
-        log = [line for line in str(gate.detail.get("log", "")).splitlines() if line.strip()]
+        log = [line for line in gate.detail.log.splitlines() if line.strip()]
         for line in log[-LOG_LINES:]:
             _say(f"| {line}", indent=6, hang=10, tone="dim")
 
@@ -173,19 +174,18 @@ def _refuse(task: Task, error: LmrError) -> None:
 
 def _show_survivors(gate: GateResult) -> None:
     """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for item in gate.detail.get("survivors") or []:
-        if isinstance(item, dict):
-            groups.setdefault(str(item["why"]), []).append(item)
+    groups: dict[str, list[Survivor]] = {}
+    for survivor in gate.detail.survivors:
+        groups.setdefault(survivor.why, []).append(survivor)
     for why, group in groups.items():
         if why:
             _say(why, f"{counted(len(group), 'survivor')}:", "yellow", indent=6, hang=8)
-        if group[0].get("unreached") and len(group) > 1:  # one decision for all of them
-            _say(" ".join(item["id"] for item in group), indent=8, hang=8)
+        if group[0].unreached and len(group) > 1:  # one decision for all of them
+            _say(" ".join(survivor.id for survivor in group), indent=8, hang=8)
             continue
-        for item in group[:SURVIVORS]:
-            text = f"line {item['line']}, {item['operator']}"
-            _say(text, f"survivor {item['id']}", "yellow", indent=8)
-            ui.diff(item["diff"].splitlines(), indent=10, stderr=False)
+        for survivor in group[:SURVIVORS]:
+            text = f"line {survivor.line}, {survivor.operator}"
+            _say(text, f"survivor {survivor.id}", "yellow", indent=8)
+            ui.diff(survivor.diff.splitlines(), indent=10, stderr=False)
         if len(group) > SURVIVORS:
             _say(f"and {len(group) - SURVIVORS} more in authoring/evaluation.json", indent=8)

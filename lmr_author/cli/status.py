@@ -19,14 +19,17 @@ FEW = 3
 
 
 def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
-    """Show the state of each task and its next command."""
+    """Show the state of each task and its next command; of more than a few, by their records alone."""
     from lmr_author.core.task import tasks_at
-    from lmr_author.release.reporting.status import statuses
+    from lmr_author.proof.validation.run import checked
+    from lmr_author.release.reporting.status import status_with
 
-    tasks = tasks_at(paths or [default_tasks()])
-    with ui.progress("checking") as progress:
-        done = iter(range(1, len(tasks) + 1))
-        found = statuses(tasks, lambda one: progress(f"checked {next(done)} of {len(tasks)} tasks: {one}"))
+    tasks, found = tasks_at(paths or [default_tasks()]), []
+    with ui.progress("reading") as progress:
+        for number, task in enumerate(tasks, 1):
+            progress(f"{number} of {len(tasks)} tasks: {task.name}")
+            findings = checked([task]).findings if len(tasks) <= FEW else None
+            found.append(status_with(task, findings))
     if output is Format.json:
         counts = Counter(item.state for item in found)
         ui.print_json({"tasks": [item.to_json() for item in found], "states": dict(counts)})
@@ -45,6 +48,7 @@ def show(found: Sequence[Status]) -> None:
         counts = Counter(item.state for item in found)
         numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
         ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
+        ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
         if any(item.next for item in found):
             ui.then("next", stderr=False)
         return

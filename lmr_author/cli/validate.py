@@ -80,25 +80,39 @@ def validate(
         accept_findings(tasks, report, accept or (), reason)
         report = run()
     report = report.at_least(severity)
-    plans: Sequence[RepairPlan] = plan(report) if diff and not fix else ()
+    plans: Sequence[RepairPlan] = ()
     if fix:
         report, plans = repair(report, lambda: run().at_least(severity))
-    for one in plans:
-        if diff:
-            ui.diff(one.diff(), stderr=False)
-        for change in () if diff else one.changes:
-            verb = "changed" if change.after is not None else "moved to authoring/removed/:"
-            ui.say(f"{verb} {one.name}/{change.shown}")
-    if not diff or fix:
+    elif diff:
+        plans = plan(report)
+    if diff:
+        for plan_of_task in plans:
+            ui.diff(plan_of_task.diff(), stderr=False)
+    else:
+        _list_changes(plans)
+    if fix or not diff:
         _print(report, output, checks)
-    elif count := sum(len(one.changes) for one in plans):
-        tasks_of = counted(len(plans), "task")
-        ui.say(f"{counted(count, 'change')} to {tasks_of}; --fix keeps a copy of each file")
-        ui.then("validate", "--fix", *(paths or []))
+    else:
+        _say_what_fix_does(plans, paths or [])
+    return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+
+
+def _list_changes(plans: Sequence[RepairPlan]) -> None:
+    for plan_of_task in plans:
+        for change in plan_of_task.changes:
+            verb = "changed" if change.after is not None else "moved to authoring/removed/:"
+            ui.say(f"{verb} {plan_of_task.name}/{change.shown}")
+
+
+def _say_what_fix_does(plans: Sequence[RepairPlan], paths: Sequence[Path]) -> None:
+    changes = sum(len(plan_of_task.changes) for plan_of_task in plans)
+    if changes:
+        tasks = counted(len(plans), "task")
+        ui.say(f"{counted(changes, 'change')} to {tasks}; --fix keeps a copy of each file")
+        ui.then("validate", "--fix", *paths)
     else:
         ui.say("nothing can be fixed automatically")
-        ui.then("validate", *(paths or []))
-    return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+        ui.then("validate", *paths)
 
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:

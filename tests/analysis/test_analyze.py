@@ -214,7 +214,7 @@ def test_the_regression_has_dummies_for_model_and_setting() -> None:
         ([answer("1-A", "m", actions=3)], "Expected `object`, got `int`"),
         ([answer("1-A", "m", grader="ada", grade=one) for one in ("CC", "LI")], "twice"),
         ([{"index": 1}], "required field `task`"),
-        ([answer("1-A", "m", input="everything")], "unknown input"),
+        ([answer("1-A", "m", input="everything")], "is unknown"),
     ],
 )
 def test_results_that_cannot_be_meant_are_refused(

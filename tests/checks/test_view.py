@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.validation.run import validate
+from lmr_author.proof.view import TaskView
 from tests import example
 from tests.checks.cases import named
 

@@ -16,7 +16,7 @@ from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
-from lmr_author.core.task.evaluation import store
+from lmr_author.core.task.evaluation import GateDetail, Survivor, store
 from lmr_author.core.task.state import State
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.support import make_task
@@ -49,15 +49,19 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
 
 
 def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp_path: Path) -> None:
-    survivors = [
-        {"id": "0a", "line": 3, "operator": "constant", "diff": "-    y = x0 + 1\n+    y = x1 + 1"},
-        {"id": "0b", "line": 9, "operator": "other", "diff": "-    print(y)"},
-    ]
+    survivors = (
+        Survivor("0a", 3, "constant", "-    y = x0 + 1\n+    y = x1 + 1"),
+        Survivor("0b", 9, "other", "-    print(y)"),
+    )
     assert change_in_words(survivors[0]) == "line 3: x0 → x1   in   y = x0 + 1"
     assert change_in_words(survivors[1]) == "line 9: print(y) → nothing   in   print(y)"
     task = make_task(tmp_path)
     gate = GateResult(
-        "mutants-die", GateStatus.FAILED, "…", implementation=1, detail={"survivors": survivors}
+        "mutants-die",
+        GateStatus.FAILED,
+        "…",
+        implementation=1,
+        detail=GateDetail(killed=1, survivors=survivors),
     )
     state = State.of(task)
     record = Evaluation(

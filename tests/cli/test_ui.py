@@ -7,6 +7,7 @@ import pytest
 from lmr_author.cli import ui
 from lmr_author.cli.evaluate import GateTable
 from lmr_author.core.task import GateResult, GateStatus
+from lmr_author.core.task.evaluation import GateDetail, Survivor
 
 
 def test_lines_hang_and_no_word_is_broken() -> None:
@@ -25,8 +26,7 @@ def test_a_command_to_paste_is_quoted_and_whole(capsys: pytest.CaptureFixture[st
 def test_a_gate_that_fails_shows_its_survivors(
     status: GateStatus, shown: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    survivor = {"line": 1, "operator": "constant", "why": "", "diff": "-a\n+b"}
-    survivors = [{"id": f"m{number}", **survivor} for number in range(12)]
-    gate = GateResult("mutants-die", status, "…", implementation=1, detail={"survivors": survivors})
+    survivors = tuple(Survivor(f"m{number}", 1, "constant", "-a\n+b") for number in range(12))
+    gate = GateResult("mutants-die", status, "…", implementation=1, detail=GateDetail(survivors=survivors))
     GateTable("1-Task").show(gate)
     assert capsys.readouterr().out.count("survivor m") == shown

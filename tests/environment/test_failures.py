@@ -140,3 +140,11 @@ def test_a_conflict_names_packages_and_no_lines_of_the_lock() -> None:
     assert (
         found.cause == "tokenizers==0.9 and transformers 4.30 depends on tokenizers>=0.13 exclude one another"
     )
+
+
+def test_an_environment_without_pip_is_repaired_by_uv(tmp_path: Path) -> None:
+    python = tmp_path / "bin" / "python"
+    (tmp_path / "pyvenv.cfg").touch()
+    assert f"`uv pip install --python {python} opencv-python-headless`" in told(CV2, python=python)
+    (tmp_path / "lib/python3.11/site-packages/pip").mkdir(parents=True)
+    assert f"`{python} -m pip install opencv-python-headless`" in told(CV2, python=python)

@@ -10,10 +10,9 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import GateStatus, Severity, Task
-from lmr_author.core.task.evaluation import SIGNALS
 from lmr_author.proof.evaluation import wrong_versions
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
-from lmr_author.proof.validation.run import validate_task
+from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import status
 from lmr_author.runtime.environment.where import Where
 from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, foreign_task
@@ -131,20 +130,21 @@ def test_the_verdict_on_a_test_made_by_hand(name: str, tmp_path: Path) -> None:
     verdict, reason = verdict_of(run)
     assert (verdict, kind.reason in reason) == (kind.verdict, True), reason
     assert (1 in run.powerless) == (kind.verdict == "cannot fail")
-    signals = {gate.gate: gate.detail.get(SIGNALS, {}) for gate in run.gates}
+    signals = {gate.gate: gate.detail.own_test for gate in run.gates}
     for place, sign in enumerate(("exit_code", "log")):
         golden = signals["golden-passes"]
-        assert (golden[sign] > 0) == kind.golden[place], golden
+        assert golden is not None
+        assert (getattr(golden, sign) > 0) == kind.golden[place], golden
         if kind.verdict in ("sound", "cannot fail"):
-            assert golden[sign] == golden["runs"] * kind.golden[place]
-            assert signals["masked-fails"][sign] == int(kind.masked[place])
+            assert getattr(golden, sign) == golden.runs * kind.golden[place]
+            assert getattr(signals["masked-fails"], sign) == int(kind.masked[place])
         if kind.verdict == "sound":
-            assert signals["trivial-fails"][sign] == signals["mutants-die"][sign] == 0
+            assert getattr(signals["trivial-fails"], sign) == getattr(signals["mutants-die"], sign) == 0
     if kind.verdict == "sound":
-        assert signals["mutants-die"]["runs"] == MUTANTS
+        assert signals["mutants-die"] is not None and signals["mutants-die"].runs == MUTANTS
     if kind.verdict == "unproven":
         assert not signals["masked-fails"], "nothing else is run"
-    codes = {item.code: item.message for item in validate_task(task).findings}
+    codes = {item.code: item.message for item in validate([task]).findings}
     assert "LMR502" in codes or kind.verdict != "cannot fail"
     assert (
         "as `lmr-author evaluate` has shown" not in codes.get("LMR502", "") or kind.verdict == "cannot fail"
@@ -163,12 +163,12 @@ def test_a_test_that_cannot_fail_is_a_finding_until_the_task_changes(
     assert f"the test of implementation 1 cannot fail: {how}" in printed
 
     def found() -> list[str]:
-        return [item.message for item in validate_task(task).findings if item.code == "LMR502"]
+        return [item.message for item in validate([task]).findings if item.code == "LMR502"]
 
     assert found() == [
         "the test passes with a function that does nothing, as `lmr-author evaluate` has shown"
     ]
-    errors = [item for item in validate_task(task).findings if item.severity is Severity.ERROR]
+    errors = [item for item in validate([task]).findings if item.severity is Severity.ERROR]
     assert status.status_with(task, errors).note
     test = task.root / "scores-repo/unit_test/unit_test_1.py"
     test.write_text(ASSERTS)

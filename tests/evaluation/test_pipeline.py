@@ -14,7 +14,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import GateStatus, Task, evaluation
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.proof.evaluation.evaluate import EvaluationRun, accept_mutants
-from lmr_author.proof.validation.run import select_checks, validate_task
+from lmr_author.proof.validation.run import select_checks, validate
 from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
 from tests.support import make_task
 
@@ -42,9 +42,9 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     result = run_gates(task)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
     first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
-    survivor = next(one for one in first_mutants.detail["survivors"] if one["id"] == EQUIVALENT)
-    assert survivor["diff"] == "-    if gap > 0:\n+    if gap >= 0:"
-    assert survivor["why"].startswith("equivalent in all 3 cases (the same outputs to the bit)")
+    survivor = next(one for one in first_mutants.detail.survivors if one.id == EQUIVALENT)
+    assert survivor.diff == "-    if gap > 0:\n+    if gap >= 0:"
+    assert survivor.why.startswith("equivalent in all 3 cases (the same outputs to the bit)")
 
     accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
 
@@ -53,7 +53,7 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     assert len(result.gates) == 1 + 2 * 7
     mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
     assert mutants.message.endswith(", 1 accepted as equivalent")
-    assert mutants.detail["mutants"] == first_mutants.detail["mutants"] - 1
+    assert mutants.detail.mutants == first_mutants.detail.mutants - 1
     stored = evaluation.load(task)
     assert stored is not None
     assert stored.passed and stored.content_digest == task.content_digest()
@@ -127,7 +127,7 @@ def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
     result = run_gates(task)
     held = {gate.gate: gate.message for gate in result.gates if gate.status is not GateStatus.PASSED}
     assert held == {}
-    assert not validate_task(task, select_checks(["LMR3", "LMR4"])).findings
+    assert not validate([task], select_checks(["LMR3", "LMR4"])).findings
     wrong = "    @property\n    def size(self):\n        return self._size\n"
     right = "    @size.setter\n    def size(self, value):\n        self._size = value + value\n"
     assert judged(task, f"class Box:\n{wrong}\n{right}") == ["failed", "passed"]

@@ -55,7 +55,7 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     recorded(task, OUTER, "python", "go.py")
     run = run_gates(task)
     found = gate(run, "mutants-die")
-    why = {(item["operator"], item["line"]): item["why"] for item in found.detail["survivors"]}
+    why = {(item.operator, item.line): item.why for item in found.detail.survivors}
     assert found.status is GateStatus.FAILED
     assert (
         why["arithmetic", 8] == why["constant", 9] == "no case tells the difference: none reaches lines 8-9"
@@ -67,7 +67,7 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     assert (
         why["constant", 10] == "no case tells the difference: the condition on line 10 holds in all of them"
     )
-    alive = {item["id"] for item in found.detail["survivors"] if item["line"] in range(6, 10)}
+    alive = {item.id for item in found.detail.survivors if item.line in range(6, 10)}
 
     capsys.readouterr()
     words = ["accept", str(task.root), "--reason", "nothing can set it"]
@@ -79,17 +79,17 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
 
     accepted = equivalents.load(task).of(OUTER)
     assert {item.id for item in accepted} == alive and len(alive) > 5
-    tried = found.detail["mutants"] - len(alive)
-    assert f"{found.detail['killed']} of {tried} mutants fail" in shown
+    tried = found.detail.mutants - len(alive)
+    assert f"{found.detail.killed} of {tried} mutants fail" in shown
     assert f"{len(alive)} accepted as equivalent" in shown
     stored = evaluation.load(task)
     assert stored is not None and stored.started == run.record.started
     again = run_gates(task)
     for key in ("mutants", "killed", "accepted"):
-        figure = gate(again, "mutants-die").detail[key]
-        assert figure == next(g for g in stored.gates if g.gate == "mutants-die").detail[key], key
+        figure = getattr(gate(again, "mutants-die").detail, key)
+        assert figure == getattr(next(g for g in stored.gates if g.gate == "mutants-die").detail, key), key
 
-    rest = [item["id"] for item in gate(again, "mutants-die").detail["survivors"]]
+    rest = [item.id for item in gate(again, "mutants-die").detail.survivors]
     _, stored = accept_mutants(task, rest, "all inputs are positive")
     assert stored is not None and stored.passed
 
@@ -109,9 +109,9 @@ def test_a_target_that_needs_another_one_is_found(task: Task, capsys: pytest.Cap
         recorded(task, target, "python", "go.py")
     result = run_gates(task, mutants=0, repeats=1)
 
-    assert gate(result, "golden-passes").detail["needs"] == ["inner"]
+    assert gate(result, "golden-passes").detail.needs == ("inner",)
     assert gate(result, "golden-passes").status is GateStatus.PASSED
-    assert "needs" not in gate(result, "golden-passes", 2).detail
+    assert gate(result, "golden-passes", 2).detail.needs == ()
 
 
 @pytest.mark.parametrize("damaged", ["{", '{"accepted": [3]}'])

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Severity, Task
-from lmr_author.proof.checks.leaks import search
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.leaks import Leak, is_generated
+from lmr_author.proof.leaks.tree import histories, scan
 from lmr_author.proof.validation.run import validate
+from lmr_author.proof.view import TaskView
 from tests import example
 from tests.example import BODY, GOLDEN, MASKED, REPOSITORY, compiled
 from tests.support import write_files
@@ -26,7 +26,8 @@ def _task(folder: Path, files: dict[str, bytes]) -> Task:
 
 
 def _found(task: Task) -> dict[str, Leak]:
-    return {leak.path: leak for leak in search(TaskView(task))}
+    view = TaskView(task)
+    return {leak.path: leak for leak in (*histories(view), *scan(view).leaks)}
 
 
 def test_every_place_says_whether_it_is_sure_generated_and_maskable(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from lmr_author.authoring.masking import unmask
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import Task, also_masked
-from lmr_author.proof.validation.run import select_checks, validate_task
+from lmr_author.proof.validation.run import select_checks, validate
 from lmr_author.runtime.replay import staging
 from tests.masking.masks import ADD, HINGE, LEGACY, content, masked, recorded, repository
 from tests.support import LOSSES, make_task
@@ -29,7 +29,7 @@ def task(tmp_path: Path) -> Task:
 
 
 def codes(task: Task) -> set[str]:
-    return {item.code for item in validate_task(task, select_checks(["LMR3", "LMR4"])).findings}
+    return {item.code for item in validate([task], select_checks(["LMR3", "LMR4"])).findings}
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"also": [{"path": "legacy.py"}]}'])

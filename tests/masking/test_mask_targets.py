@@ -12,7 +12,7 @@ from lmr_author.authoring.masking.locate import methods_of
 from lmr_author.authoring.masking.notes import Described, MaskNotes
 from lmr_author.core.errors import TargetError
 from lmr_author.core.task import Task
-from lmr_author.proof.validation.run import select_checks, validate_task
+from lmr_author.proof.validation.run import select_checks, validate
 from tests.cli.program import validate_with
 from tests.masking.masks import HINGE, masked, tree, write
 from tests.support import make_task
@@ -157,11 +157,11 @@ def test_a_number_that_unmasking_left_free_is_taken_by_the_next_function(tmp_pat
         mask(task, MaskOptions((target,)), task.root)
     unmask(task, "pkg/losses.py::hinge", task.root)
 
-    (gap,) = validate_task(task, select_checks(["LMR009"])).findings
+    (gap,) = validate([task], select_checks(["LMR009"])).findings
     assert "the next function that `lmr-author mask` masks becomes 1" in gap.hint
 
     mask(task, MaskOptions(("pkg/losses.py::Meter.each",)), task.root)
-    assert not validate_task(task, select_checks(["LMR009"])).findings
+    assert not validate([task], select_checks(["LMR009"])).findings
 
 
 def test_methods_that_a_class_could_mean_are_listed_for_a_question(task: Task) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.evaluation.foreign import MEAN, STYLES, foreign_task
+from tests.papers import make_paper
 
 PAPER = {str(number): f"Text of page {number}. " + "formula " * 100 for number in range(1, 6)}
 
@@ -17,7 +18,7 @@ def with_paper(task: Task) -> Task:
     """Add the paper that hand-made tasks lack."""
     repository = task.repository(task.load())
     (repository / "paper.json").write_text(json.dumps(PAPER))
-    (repository / "paper.pdf").write_bytes(b"%PDF-1.7")
+    make_paper(repository / "paper.pdf", pages=len(PAPER))
     (repository / "use.py").write_text("from scores.smooth import softplus\n")
     return task
 

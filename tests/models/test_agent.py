@@ -49,7 +49,7 @@ TAMPERING = [
 
 @pytest.fixture
 def task(softplus: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Task]:
-    """The task, with Docker's compose from the test environment, and an image that is removed."""
+    """The task, with Docker's compose from the test environment; no image is left behind."""
     place = importlib.util.find_spec("compose")
     assert place is not None and place.origin is not None
     plugins = tmp_path / "docker" / "cli-plugins"
@@ -58,9 +58,8 @@ def task(softplus: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ite
     monkeypatch.setenv("DOCKER_CONFIG", str(plugins.parent))
     monkeypatch.setenv("LMR_TEST_ENGINE", "20.10.0")
     yield softplus
-    for given in ("repository", "paper"):
-        image = f"lmr-author/agent-7-softplus-{given}"
-        subprocess.run(["docker", "rmi", "-f", image], capture_output=True, env=os.environ, check=False)
+    images = ["docker", "images", "--quiet", "lmr-author/agent-7-softplus*"]
+    assert subprocess.run(images, capture_output=True, env=os.environ, check=True).stdout == b""
 
 
 def work(folder: Path, calls: Script, given: str = "repository", **options: Any) -> EvalSample:
@@ -83,7 +82,8 @@ def replies(sample: EvalSample) -> str:
 
 def test_an_agent_that_solves(task: Task, tmp_path: Path) -> None:
     calls = [shell("ls -R; whoami"), ("text_editor", {"command": "view", "path": GOAL}), write(GOLDEN)]
-    sample = work(tmp_path, calls)
+    (tmp_path / "approval.yaml").write_text("approvers:\n  - name: auto\n    tools: '*'\n")
+    sample = work(tmp_path, calls, approval="approval.yaml")
     assert outcome(sample) == "passed"
     assert "paper.json" in replies(sample) and "raise NotImplementedError" in replies(sample)
     [seen] = observe([tmp_path / "logs"]).items

@@ -149,6 +149,32 @@ def test_a_mistake_ends_without_a_traceback(softplus: Task, tmp_path: Path) -> N
     assert "input 'all' is unknown" in shown and "hint: one of: signature" in shown
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("inputs=paper", "did you mean input?"), ("tokens=abc", "-T tokens=abc: not a number of tokens")],
+)
+def test_a_typo_ends_the_run(option: str, said: str, softplus: Task, tmp_path: Path) -> None:
+    command = ("eval", "lmr_author/prompting", "--model", "none", "-T", "tasks=tasks", "-T", option)
+    done = inspect_process(tmp_path, "inspect_ai", *command)
+    shown = done.stdout + done.stderr
+    assert done.returncode != 0 and "Traceback" not in shown and said in shown
+
+
+def test_one_bad_task_stops_nothing_and_is_no_wrong_answer(
+    softplus: Task, mean: Task, tmp_path: Path
+) -> None:
+    mean.paper_json(mean.load()).write_text("{}")
+    arguments = {"tasks": "tasks", "python": str(PLAIN_PYTHON)}
+    found = samples(run("prompting", tmp_path, {"`softplus`": fenced(SOFTPLUS)}, arguments))
+    assert (found["7-Softplus/1"].scores or {})["unit_test"].value == "C"
+    broken = (found["8-Mean/1"].scores or {})["unit_test"]
+    assert broken.reason == "scoring_failed" and "has no pages in paper.json" in (broken.explanation or "")
+    assert {one.task: one.outcome for one in observe([tmp_path / "logs"]).items} == {
+        "7-Softplus": "passed",
+        "8-Mean": "infrastructure",
+    }
+
+
 def test_what_is_no_log_of_our_tasks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cut.eval").write_bytes(b"PK")
     with pytest.raises(LmrError, match="is no log of Inspect AI"):

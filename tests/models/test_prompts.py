@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.release.analysis.given import Given
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import write_image
 from lmr_author.release.review.score import answer
@@ -21,7 +22,7 @@ CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=
 def prompt(task: Task, given: str, *context: str, tokens: int = 10_000) -> prompts.Prompt:
     """The prompt of the task's only function."""
     info = task.load()
-    return prompts.prompting(task, info, info.implementations[0], given, context, tokens)
+    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), context, tokens)
 
 
 @pytest.mark.parametrize(
@@ -31,12 +32,31 @@ def prompt(task: Task, given: str, *context: str, tokens: int = 10_000) -> promp
         ("paper", [SIGNATURE, PAPER, INSTRUCTION], [GOAL, CONTEXT]),
         ("paper+goal", [SIGNATURE, PAPER, INSTRUCTION, GOAL], [CONTEXT]),
         ("repository", [SIGNATURE, PAPER, INSTRUCTION, GOAL, CONTEXT], ["absent.py"]),
+        ("context+goal", [SIGNATURE, INSTRUCTION, GOAL, CONTEXT], [PAPER, "You are given a paper"]),
+        ("paper+whole", [PAPER, INSTRUCTION, GOAL, CONTEXT, "# File: use.py"], ["unit_test"]),
+        ("pages+goal", [INSTRUCTION, GOAL, "pictures after this text"], [PAPER, CONTEXT]),
     ],
 )
 def test_each_input_shows_its_part(softplus: Task, given: str, shown: list[str], hidden: list[str]) -> None:
     text = prompt(softplus, given).text
     assert [part for part in shown if part not in text] == []
     assert [part for part in [*hidden, GOLDEN] if part in text] == []
+
+
+def test_the_pages_are_pictures(softplus: Task) -> None:
+    shown = prompt(softplus, "pages+goal").pictures
+    assert len(shown) == 5 and all(png.startswith(b"\x89PNG") for png in shown)
+    assert prompt(softplus, "repository").pictures == ()
+
+
+def test_an_input_has_one_name_however_it_is_written() -> None:
+    for text in ("repository", "context+goal+paper", "paper+context"):
+        assert Given.parse(text).name == "repository"
+    assert Given.parse("whole").name == "goal+whole"
+    for wrong in ("all", "", "paper+pages", "context+whole", "paper,goal"):
+        with pytest.raises(UsageError) as refused:
+            Given.parse(wrong)
+        assert refused.value.hint, wrong
 
 
 def test_other_files_are_shown_and_never_the_test(softplus: Task) -> None:
@@ -72,6 +92,7 @@ def test_the_judge_sees_function_beside_function(mean: Task) -> None:
         ("paper", []),
         ("paper+goal", ["scores/smooth.py"]),
         ("repository", ["scores/__init__.py", "scores/smooth.py", "use.py"]),
+        ("goal+whole", ["scores/__init__.py", "scores/smooth.py", "use.py"]),
     ],
 )
 def test_each_input_has_its_files_in_the_container(
@@ -79,12 +100,12 @@ def test_each_input_has_its_files_in_the_container(
 ) -> None:
     info = softplus.load()
     folder = tmp_path / "out"
-    write_image(softplus, info, info.implementations[0], given, "base:1", folder)
+    write_image(softplus, info, info.implementations[0], Given.parse(given), "base:1", folder)
     repository = folder / "scores-repo"
     found = sorted(
         path.relative_to(repository).as_posix() for path in repository.rglob("*") if path.is_file()
     )
-    assert found == sorted([*code, "paper.json", "paper.pdf"])
+    assert found == sorted([*code, *(["paper.json", "paper.pdf"] if "whole" not in given else [])])
     assert sorted(path.name for path in folder.iterdir()) == [
         "Dockerfile",
         "compose.yaml",

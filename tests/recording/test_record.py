@@ -69,7 +69,7 @@ def recorded_from(
 def mutants_of(task: Task) -> tuple[int, int]:
     """The mutants that ``evaluate`` tries, and those that fail."""
     gate = next(item for item in run_gates(task).gates if item.gate == "mutants-die")
-    return gate.detail["mutants"], gate.detail["killed"]
+    return gate.detail.mutants, gate.detail.killed
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
@@ -220,6 +220,15 @@ def test_a_function_whose_result_its_inputs_do_not_determine(tmp_path: Path) -> 
     with pytest.raises(LmrError, match="no recorded call of now reproduces") as caught:
         recorded_from(tmp_path, {"now.py": code}, "now.py::now", "from now import now\nnow(1)\n")
     assert "no argument" in caught.value.hint
+
+
+def test_a_file_beside_the_driver_is_none_that_a_test_can_read(tmp_path: Path) -> None:
+    code = "def words(path):\n    return open(path).read().split()\n"
+    driver = "from pathlib import Path\nfrom words import words\nwords(str(Path(__file__).with_name('small.txt')))\n"
+    write_files(tmp_path, {"small.txt": "a b\n"})
+    with pytest.raises(LmrError, match="no recorded call of words reproduces") as caught:
+        recorded_from(tmp_path, {"words.py": code}, "words.py::words", driver)
+    assert "give it a file of the repository" in caught.value.hint
 
 
 SCRIPT = """

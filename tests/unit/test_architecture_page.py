@@ -21,6 +21,13 @@ def test_every_package_and_module_is_named() -> None:
     assert not [name for name in modules if f"`{name}`" not in page]
 
 
+def test_the_files_to_open_first_are_there() -> None:
+    page = (ROOT / "docs" / "find-your-way.md").read_text("utf-8")
+    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.(?:py|toml))`", page)
+    assert len(named) > 15
+    assert not [name for name in named if not (ROOT / "lmr_author" / name).is_file()]
+
+
 def test_the_readme_has_every_gate_in_order() -> None:
     table = (
         (ROOT / "README.md").read_text("utf-8").partition("## What the gates prove")[2].partition("\n## ")[0]

@@ -9,9 +9,9 @@ import pytest
 
 from lmr_author.core.task import Severity, Task
 from lmr_author.proof.checks.registry import ALL_CHECKS
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.validation.repair import FIXES, Change, change_info
 from lmr_author.proof.validation.run import validate
+from lmr_author.proof.view import TaskView
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks.cases import CASES, Case

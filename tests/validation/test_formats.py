@@ -111,7 +111,7 @@ def test_sarif_names_files_outside_by_their_address(tasks: list[Task], tmp_path:
 def test_fingerprints_stay_when_lines_move(tasks: list[Task], tmp_path: Path) -> None:
     def prints() -> list[str]:
         results = _results(sarif(validate(tasks, select_checks(["LMR203"])), tmp_path))
-        return [one["partialFingerprints"]["lmrFinding/v1"] for one in results]
+        return [one["partialFingerprints"]["lmrFinding/v2"] for one in results]
 
     before = prints()
     tasks[0].dockerfile.write_text("# a comment\n" + tasks[0].dockerfile.read_text())

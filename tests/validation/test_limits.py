@@ -14,9 +14,9 @@ import pytest
 from lmr_author.core.task import Task
 from lmr_author.proof.checks.base import Check, Problem, check
 from lmr_author.proof.checks.registry import ALL_CHECKS
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.validation import run
 from lmr_author.proof.validation.run import ALONE_BELOW, validate
+from lmr_author.proof.view import TaskView
 from tests import example
 
 

@@ -18,8 +18,8 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
 from lmr_author.proof.checks.base import INTERNAL, Problem, check
 from lmr_author.proof.checks.registry import ALL_CHECKS
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.validation.run import checked, select_checks, validate
+from lmr_author.proof.view import TaskView
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks import cases

@@ -14,13 +14,11 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import UNIT_TEST, Finding, Implementation, Task, accepted
-from lmr_author.proof.checks.leaks import search
-from lmr_author.proof.checks.view import TaskView
-from lmr_author.proof.leaks import Leak
+from lmr_author.core.task import UNIT_TEST, Finding, Implementation, Severity, Task, accepted
+from lmr_author.proof import leaks
+from lmr_author.proof.leaks import FileLeak, Leak
 from lmr_author.proof.leaks.search import BACKUP_SUFFIXES
-from lmr_author.proof.validation.report import LEVELS
-from lmr_author.proof.validation.run import select_checks, validate_view
+from lmr_author.proof.view import TaskView
 
 HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
 """Version histories: the original is one command away. They never come back: a task's tree has no history."""
@@ -115,13 +113,13 @@ def _is_kept_apart(path: Path) -> bool:
     return any(any(path.glob(pattern)) for pattern in made)
 
 
-def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
+def removable(places: Iterable[Leak], repository: Path) -> tuple[str, ...]:
     """Return the paths that are taken out without asking: generated files in which the solution surely stands.
 
     A file that somebody wrote is the annotator's to decide, and so is one of a package that happens to be called
     ``dist``.
     """
-    found = {leak.path for leak in leaks if leak.sure and leak.generated}
+    found = {leak.path for leak in places if leak.sure and leak.generated}
     return tuple(sorted(path for path in found if not _is_in_package(repository, PurePosixPath(path))))
 
 
@@ -209,8 +207,8 @@ class OpenLeak:
     """A place in the agent's tree where the answer, or something like it, can be read.
 
     Attributes:
-        finding: what the checks of the group 4xx say about it.
-        places: what was found in that file, the likest first; none where the finding is about a file's kind.
+        finding: as ``validate`` reports it.
+        places: what was found in that file, the likest first.
     """
 
     finding: Finding
@@ -247,27 +245,32 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     view = TaskView(task)
     if view.repository is None:
         return Left()
-    found = search(view)
-    moved = take_out(view.repository, task.removed_folder, removable(found, view.repository))
-    indices = {None, *(item.index for item in masked)}
-    about = [item for item in validate_view(view, select_checks(["LMR4"])) if item.implementation in indices]
-    # A finding without a file is about the task; a file may have been taken out just now.
-    there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
-    still_open = sorted(accepted.sort(task, there).open, key=lambda item: LEVELS.index(item.severity))
-    return Left(moved, tuple(OpenLeak(one, _places(view, one, found)) for one in still_open))
+    indices = {one.index for one in masked}
+    every = list(leaks.search(view))
+    moved = take_out(
+        view.repository,
+        task.removed_folder,
+        removable((place for leak in every for place in leak.places), view.repository),
+    )
+    still_open: list[OpenLeak] = []
+    for leak in every:
+        concerns = leak.implementation is None or leak.implementation.index in indices
+        if concerns and os.path.lexists(leak.file(view)):  # it may have been taken out just now
+            unaccepted = accepted.sort(task, [_finding(view, leak)]).open
+            still_open += [OpenLeak(finding, leak.places) for finding in unaccepted]
+    severities = list(Severity)
+    still_open.sort(key=lambda leak: severities.index(leak.finding.severity))
+    return Left(moved, tuple(still_open))
 
 
-def _places(view: TaskView, finding: Finding, found: Iterable[Leak]) -> tuple[Leak, ...]:
-    """Return the leaks in the file of a finding about copies of its implementation."""
-    assert view.repository is not None
-    if finding.code not in ("LMR403", "LMR404"):
-        return ()
-    places = [
-        leak
-        for leak in found
-        if leak.solution is not None
-        and leak.solution.implementation.index == finding.implementation
-        and leak.kind != "compiled"
-        and view.relative(view.repository / leak.path) == finding.path
-    ]
-    return tuple(sorted(places, key=lambda leak: (not leak.sure, -leak.similarity)))
+def _finding(view: TaskView, leak: FileLeak) -> Finding:
+    return Finding(
+        leak.code,
+        leak.severity,
+        view.name,
+        leak.message,
+        leak.hint,
+        leak.implementation.index if leak.implementation else None,
+        view.relative(leak.file(view)),
+        f"L{leak.line}" if leak.line else "",
+    )

@@ -25,7 +25,7 @@ from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_ma
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.checks.strays import Stray, strays
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.view import TaskView
 
 NOTES, DRAFTED = "notes", "instruction_is_draft"
 

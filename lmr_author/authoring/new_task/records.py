@@ -27,7 +27,7 @@ from lmr_author.core.texts import counted, printable
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import problems
 from lmr_author.runtime.environment.lock import environment_record
-from lmr_author.runtime.environment.lock_file import Lock
+from lmr_author.runtime.environment.lock_file import Lock, Unpinned
 from lmr_author.runtime.environment.recipe import Recipe
 
 TOOLS = ("pymupdf", "GitPython", "uv")
@@ -149,7 +149,7 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
     notes += problems(stages.recipe, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"
-        if lock.conflict:
+        if lock.failure is Unpinned.CONFLICT:
             again = "`lmr-author env lock --relax` loosens what conflicts"
         notes.append(f"requirements.lock is {lock.note} ({again})")
     notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]

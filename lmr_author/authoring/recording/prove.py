@@ -12,6 +12,7 @@ from statistics import median
 from lmr_author.authoring.recording.calls import RecordedCall, Room, too_much
 from lmr_author.authoring.recording.checkers import check_option, fixture_advice, with_chosen
 from lmr_author.authoring.recording.choose import Catch, additions, order_of_choice
+from lmr_author.authoring.recording.drivers import DRIVER
 from lmr_author.authoring.recording.tolerance import Exactness, derive, differs_in_double, narrowed
 from lmr_author.authoring.recording.versions import DOUBLE, MUTANT_SECONDS, OVERHEAD, Golden, try_mutants
 from lmr_author.core.errors import LmrError
@@ -22,6 +23,7 @@ from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.compare import Spread
+from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import replaying
 
@@ -329,7 +331,18 @@ def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
         "the function depends on what is no argument (a global, a file, the time); drive it with "
         "that passed in, or choose a function whose result its inputs determine"
     )
+    if any(_names_folder_of_driver(item.call) for item in rejected):
+        hint = (
+            "it is given the path of a file beside the driver, and a test sees the repository alone: give it a file of "
+            "the repository, by a path relative to it"
+        )
     if advice := fixture_advice(parts):
         named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
         hint = f"of its inputs, {named} could not be stored; {advice}"
     return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)
+
+
+def _names_folder_of_driver(call: RecordedCall) -> bool:
+    """Return whether a call was given a path in the driver's folder, which no test sees."""
+    tree = replaying.load_document(call.folder, "inputs").tree
+    return any(isinstance(node, str) and node.startswith(f"{DRIVER}/") for _, node in walk(tree))

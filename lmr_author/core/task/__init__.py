@@ -1,7 +1,7 @@
 """The task folder and every record in it."""
 
 from lmr_author.core.task.evaluation import Evaluation, GateResult, GateStatus
-from lmr_author.core.task.findings import Finding, Severity
+from lmr_author.core.task.findings import Finding, KeyRename, Severity
 from lmr_author.core.task.folder import (
     AUTHORING,
     GOLDEN,
@@ -31,6 +31,7 @@ __all__ = [
     "GateResult",
     "GateStatus",
     "Implementation",
+    "KeyRename",
     "Progress",
     "Record",
     "Severity",

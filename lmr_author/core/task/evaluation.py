@@ -15,14 +15,11 @@ import msgspec
 
 from lmr_author.core.task import interpreters
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
 
 OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
 """Keys of an evaluation's sandbox when it did not use the Dockerfile's base image or the task's own interpreter."""
-
-SIGNALS = "own_test"
-"""Key of a gate's detail: how many versions passed a hand-written test, by its exit code and by its log alone."""
 
 _SANDBOX = {
     "required": ["kind"],
@@ -43,6 +40,110 @@ class GateStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+MUTANTS_DIE = "mutants-die"
+
+
+@dataclass(frozen=True)
+class Survivor(Record):
+    """A mutant that passes.
+
+    Attributes:
+        id: eight hex digits.
+        line: in the golden's file.
+        operator: name of the mutation operator.
+        diff: the change.
+        why: what makes the test miss it, in words.
+        unreached: first and last line of the block that no case reaches, where that is why.
+    """
+
+    id: Text
+    line: Count = 0
+    operator: str = ""
+    diff: str = ""
+    why: str = ""
+    unreached: tuple[int, ...] = ()
+
+    optional = ("line", "operator", "diff", "why", "unreached")
+
+
+@dataclass(frozen=True)
+class OwnTest(Record):
+    """How many versions passed a hand-written test, by each of its signs alone.
+
+    Attributes:
+        runs: the versions.
+        exit_code: those with which it exited with 0.
+        log: those of which a log says Passed, and none says Failed.
+    """
+
+    runs: Count = 0
+    exit_code: Count = 0
+    log: Count = 0
+
+
+@dataclass(frozen=True)
+class GateDetail(Record):
+    """What a gate measured; each gate fills what concerns it, and a document has only that.
+
+    Attributes:
+        mutants: those that count.
+        killed: those of them that fail.
+        made: those that are worth trying, at most as many as ``evaluate`` tries by itself.
+        accepted: mutants that were accepted as equivalent.
+        score: killed / mutants.
+        method: how versions were judged: recorded cases, or a test script.
+        survivors: those that pass.
+        passing: trivial implementations that pass.
+        own_test: for a hand-written test.
+        passes: the masked repository passes.
+        needs: other targets without which the golden's test fails.
+        bitwise: the golden's runs were identical to the bit.
+        tried: trivial implementations.
+        files: files of the recording that were changed.
+        file: the file whose target was executed.
+        facts: what the sandbox said about itself.
+        notes: corrections of a loose info.json.
+        log: the end of the log of what failed.
+    """
+
+    mutants: Count | None = None
+    made: Count | None = None
+    killed: Count | None = None
+    accepted: Count | None = None
+    score: float | None = None
+    method: str = ""
+    survivors: tuple[Survivor, ...] = ()
+    passing: tuple[str, ...] = ()
+    own_test: OwnTest | None = None
+    passes: bool = False
+    needs: tuple[str, ...] = ()
+    bitwise: bool | None = None
+    tried: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    file: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    log: str = ""
+
+    optional = (
+        "mutants", "made", "killed", "accepted", "score", "method", "survivors", "passing", "own_test", "passes",
+        "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
+    )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Return only what was measured; an empty list of survivors says that there are none."""
+        data = super().to_json()
+        kept = {key: value for key, value in data.items() if value not in (None, "", [], {}, False)}
+        if self.bitwise is False:
+            kept["bitwise"] = False
+        if self.killed is not None:
+            kept |= {"killed": self.killed, "survivors": data["survivors"]}
+        return kept
+
+
+NOTHING = GateDetail()
+
+
 @dataclass(frozen=True)
 class GateResult(Record):
     """The result of one gate.
@@ -54,7 +155,7 @@ class GateResult(Record):
         hint: how to mend a failure.
         implementation: index of the implementation, from 1; null for the environment of the task.
         seconds: duration.
-        detail: figures and names for reports; depends on the gate.
+        detail: what the gate measured.
     """
 
     gate: Text
@@ -63,11 +164,11 @@ class GateResult(Record):
     hint: str = ""
     implementation: Index | None = None
     seconds: Seconds = 0.0
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    detail: GateDetail = NOTHING
 
     def to_json(self) -> dict[str, Any]:
         """Return the result with its seconds rounded to milliseconds."""
-        return {**super().to_json(), "seconds": round(self.seconds, 3)}
+        return {**super().to_json(), "seconds": round(self.seconds, 3), "detail": self.detail.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,20 +276,20 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
         gate = next((one for one in gates if one.gate == name and one.implementation == index), None)
         if gate is None or gate.status is GateStatus.SKIPPED:
             continue
-        if gate.detail.get("passes") or gate.detail.get("survivors"):
+        if gate.detail.passes or gate.detail.passing or gate.detail.survivors:
             return f"the test passes with {version}"
-        own = gate.detail.get(SIGNALS, {})
-        if own.get("exit_code"):
+        own = gate.detail.own_test or OwnTest()
+        if own.exit_code:
             return f"the test exits with 0 with {version}: only what it prints or logs tells"
-        if own.get("log"):
+        if own.log:
             return f"a log says Passed with {version}, and none says Failed: only the exit code tells"
     return ""
 
 
 def mutants_killed(gates: Sequence[GateResult]) -> tuple[int, int]:
     """Return how many mutants of all implementations fail, and how many were tried."""
-    details = [gate.detail for gate in gates if "killed" in gate.detail]
-    return sum(item["killed"] for item in details), sum(item["mutants"] for item in details)
+    details = [gate.detail for gate in gates if gate.gate == MUTANTS_DIE]
+    return sum(detail.killed or 0 for detail in details), sum(detail.mutants or 0 for detail in details)
 
 
 @dataclass(frozen=True)

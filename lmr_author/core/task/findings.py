@@ -18,6 +18,19 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
+class KeyRename(Record):
+    """A misspelt key of a JSON object. Where the object has both keys, the misspelt one goes.
+
+    Attributes:
+        old: the key as it is.
+        new: the key as it should be.
+    """
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
 class Finding(Record):
     """One thing that is wrong with a task.
 
@@ -32,9 +45,10 @@ class Finding(Record):
         pointer: JSON pointer into a JSON file, or ``L12`` / ``L12-L20`` for lines; "" otherwise.
         fixable: true if ``validate --fix`` can repair it.
         files: all files, relative to the task folder, of a finding about several; else empty.
+        fix: the key to rename, in the object that the pointer leads to; null where nothing is misspelt.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("files",)
+    optional: ClassVar[tuple[str, ...]] = ("files", "fix")
 
     code: Code
     severity: Severity
@@ -46,3 +60,4 @@ class Finding(Record):
     pointer: str = ""
     fixable: bool = False
     files: tuple[str, ...] = ()
+    fix: KeyRename | None = None

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmr_author.core.task import Finding, Implementation, Severity
+from lmr_author.core.task import Finding, Implementation, KeyRename, Severity
 from lmr_author.core.texts import listed
-from lmr_author.proof.checks.view import TaskView, readable
+from lmr_author.proof.view import TaskView, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"
@@ -37,6 +37,8 @@ class Problem:
         pointer: in place of a line: a JSON pointer, or ``L3-L5``.
         severity: the check's own when None.
         files: all files of a problem that was found in several of a folder.
+        kind: of problems with files, many of one kind in one folder become one finding; "" for one that stands alone.
+        fix: the misspelt key of info.json that it is about.
     """
 
     message: str
@@ -47,6 +49,8 @@ class Problem:
     target: Implementation | None = None
     severity: Severity | None = None
     files: tuple[str, ...] = ()
+    kind: str = ""
+    fix: KeyRename | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Check:
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
             fixable=self.fixable,
             files=problem.files,
+            fix=problem.fix,
         )
 
 
@@ -151,22 +156,30 @@ def crash(what: str, task: str, error: Exception) -> Finding:
 
 
 def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield problems; those of one kind with many files of a top-level folder of the repository become one."""
-    groups: dict[object, list[tuple[str, Problem]]] = defaultdict(list)
+    """Yield problems; many of one kind in a top-level folder of the repository become one."""
+    groups: dict[object, list[Problem]] = defaultdict(list)
     for number, problem in enumerate(problems):
-        relative = task.relative_raw(problem.path) if isinstance(problem.path, Path) else ""
-        folder = "/".join(relative.split("/")[:-1][:2])
-        plain = relative and not problem.line and not problem.pointer
-        key = (problem.message, problem.hint, problem.severity, id(problem.target), folder)
-        groups[key if plain else number].append((relative, problem))
+        key: object = number
+        if problem.kind and isinstance(problem.path, Path):
+            folders = task.relative_raw(problem.path).split("/")[:-1]
+            key = (problem.kind, problem.severity, id(problem.target), *folders[:2])
+        groups[key].append(problem)
     for together in groups.values():
-        if len(together) <= MANY:
-            yield from (problem for _, problem in together)
-            continue
-        names, first = [readable(relative) for relative, _ in together], together[0][1]
-        common = os.path.commonpath([relative.rpartition("/")[0] for relative, _ in together])
-        shown = ", ".join(name[len(readable(common)) :].lstrip("/") for name in names[:2])
-        place = f" in {readable(common)}/" if common else ""
-        message = f"{len(together)} × {first.message}{place}, e.g. {shown}"
-        path = task.task.root / common if common else ""
-        yield replace(first, message=message, path=path, files=tuple(names))
+        if len(together) > MANY:
+            yield _as_one(task, together)
+        else:
+            yield from together
+
+
+def _as_one(task: TaskView, together: Sequence[Problem]) -> Problem:
+    """Return one problem about the folder that some files have in common."""
+    paths = [task.relative_raw(Path(problem.path)) for problem in together]
+    common = os.path.commonpath([path.rpartition("/")[0] for path in paths])
+    examples = ", ".join(readable(path)[len(readable(common)) :].lstrip("/") for path in paths[:2])
+    within = f" in {readable(common)}/" if common else ""
+    return replace(
+        together[0],
+        message=f"{len(together)} × {together[0].message}{within}, e.g. {examples}",
+        path=task.task.root / common if common else "",
+        files=tuple(map(readable, paths)),
+    )

@@ -11,15 +11,16 @@ from lmr_author.proof.checks import dockerfile
 from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check
 from lmr_author.proof.checks.dockerfile import (
     Dockerfile,
+    Instruction,
     copied,
     in_context,
     name_in,
     published,
     requirements,
 )
-from lmr_author.proof.checks.lookup import did_you_mean, pairs
 from lmr_author.proof.checks.unit_test_code import read_test
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import did_you_mean
+from lmr_author.proof.view import TaskView
 
 DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 
@@ -41,7 +42,7 @@ def _docker_check(
 
 
 def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
-    return Problem(message, hint, dockerfile.place(task), line, severity=severity)
+    return Problem(message, hint, dockerfile.path_of(task), line, severity=severity)
 
 
 @check(
@@ -53,7 +54,7 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
     if task.kind("Dockerfile") == "file" and parsed is None:
         yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
-    elif parsed is None or dockerfile.place(task) != "Dockerfile":
+    elif parsed is None or dockerfile.path_of(task) != "Dockerfile":
         names = [entry.relative for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
         yield Problem(
             "the Dockerfile is missing", f"move {names[0]} to Dockerfile" if names else hint, "Dockerfile"
@@ -70,11 +71,16 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
 )
 def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     hint = "copy only the repository and the requirements, or use .dockerignore"
-    for item, sources, _ in parsed.copies:
+    for instruction, sources, _ in parsed.copies:
         folders = {entry.relative.partition("/")[0] for entry in copied(task, sources)}
         inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
         if inside:
-            yield _at(task, item.line, f"{item.name} {' '.join(sources)} puts {inside} into the image", hint)
+            yield _at(
+                task,
+                instruction.line,
+                f"{instruction.name} {' '.join(sources)} puts {inside} into the image",
+                hint,
+            )
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
@@ -91,14 +97,16 @@ _REDIRECT = re.compile(
     " any torch at all.",
 )
 def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    for item in parsed.named("RUN"):
-        commands = re.split(r"&&|\|\||;|\n", _QUOTED.sub("q", dockerfile.shell_text(item.text)))
+    for instruction in parsed.named("RUN"):
+        commands = re.split(r"&&|\|\||;|\n", _QUOTED.sub("q", dockerfile.shell_text(instruction.text)))
         found = [
             match.strip() for text in commands if _INSTALLER.search(text) for match in _REDIRECT.findall(text)
         ]
         if found:
             message = f"{', '.join(found)} is not quoted: the shell takes it for a redirection"
-            yield _at(task, item.line, message, f'write "{found[0]}" in quotes, or better pin it with ==')
+            yield _at(
+                task, instruction.line, message, f'write "{found[0]}" in quotes, or better pin it with =='
+            )
 
 
 @_docker_check(
@@ -110,20 +118,22 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 )
 def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
-    used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", item.text) for item in parsed.instructions)
-    for item in parsed.named("ARG", "ENV"):
-        match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", item.text)
+    used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", instruction.text) for instruction in parsed.instructions)
+    for instruction in parsed.named("ARG", "ENV"):
+        match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", instruction.text)
         value = match[1].removeprefix("./").rstrip("/") if match else ""
         if value in ("", wanted) or not wanted or value.startswith("/"):
             continue
-        hint, severity = f"write {item.name} DIR={wanted}", None if used else WARNING
-        message = f"{item.name} DIR is {value!r}, the repository is {wanted!r}" + ("" if used else "; unused")
+        hint, severity = f"write {instruction.name} DIR={wanted}", None if used else WARNING
+        message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}" + (
+            "" if used else "; unused"
+        )
         if value in (task.task.name, task.info.folder_name):
             if not used:
                 continue
-            message = f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks"
+            message = f"{instruction.name} DIR is the task's folder: the image is built from the folder of all tasks"
             severity = NOTE
-        yield _at(task, item.line, message, hint, severity)
+        yield _at(task, instruction.line, message, hint, severity)
 
 
 _OF_THE_HOST = re.compile(
@@ -142,32 +152,45 @@ _INSTALLS = re.compile(r"\b(pip[\d.]*|uv|conda|mamba|micromamba)\b.*\b(install|s
 )
 def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     present: set[str] = {target.rpartition("/")[2] for _, _, target in parsed.copies}
-    unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
-    for item, source in ((item, source) for item, sources, _ in parsed.copies for source in sources):
-        path, files = in_context(source), copied(task, [source])
-        present |= {entry.name for entry in files}
-        if _OF_THE_HOST.search(source):
-            message = f"{item.name} source {source!r} is a path of the machine that builds the image"
-            hint = "write it relative to the task's folder: COPY sees nothing else"
-            yield _at(task, item.line, message, hint)
-            unclear = True
-        elif "$" in source or re.match(r"^(https?|git)[:@]", source):
-            unclear = True
-        elif path and not files and task.kind(path) != "folder":
-            present.add(path.rpartition("/")[2])  # reported once
-            names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
-            state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
-            hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
-            yield _at(task, item.line, f"{item.name} source {source!r} {state}", hint)
-    made = " ".join(text for _, text in parsed.commands if not _INSTALLS.search(text))
-    for item, command in parsed.commands:
-        for match in _FILE_ARGUMENT.finditer(command) if _INSTALLS.search(command) and not unclear else ():
+    is_unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
+    for instruction, sources, _ in parsed.copies:
+        for source in sources:
+            path, files = in_context(source), copied(task, [source])
+            present |= {entry.name for entry in files}
+            if _OF_THE_HOST.search(source):
+                message = (
+                    f"{instruction.name} source {source!r} is a path of the machine that builds the image"
+                )
+                hint = "write it relative to the task's folder: COPY sees nothing else"
+                yield _at(task, instruction.line, message, hint)
+                is_unclear = True
+            elif "$" in source or re.match(r"^(https?|git)[:@]", source):
+                is_unclear = True
+            elif path and not files and task.kind(path) != "folder":
+                present.add(path.rpartition("/")[2])  # reported once
+                names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
+                state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
+                hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
+                yield _at(task, instruction.line, f"{instruction.name} source {source!r} {state}", hint)
+    if not is_unclear:
+        yield from _missing_requirements(task, parsed, present)
+
+
+def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str]) -> Iterator[Problem]:
+    """Yield a problem for each file that is installed and neither copied nor made by another command."""
+    made = " ".join(command for _, command in parsed.commands if not _INSTALLS.search(command))
+    for instruction, command in parsed.commands:
+        if not _INSTALLS.search(command):
+            continue
+        for match in _FILE_ARGUMENT.finditer(command):
             path = parsed.expand(match[1])
             name = path.rpartition("/")[2]
-            mounted = not parsed.copies and bool(task.named(name))  # the scripts mount the task's folder
-            if not mounted and name not in present and name not in made and not re.search(r"[$]|://", path):
+            is_mounted = not parsed.copies and bool(task.named(name))  # the scripts mount the task's folder
+            is_elsewhere = re.search(r"[$]|://", path) is not None
+            if not (is_mounted or is_elsewhere or name in present or name in made):
                 hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
-                yield _at(task, item.line, f"installs {match[1]!r}, which is not in the image", hint)
+                message = f"installs {match[1]!r}, which is not in the image"
+                yield _at(task, instruction.line, message, hint)
 
 
 @_docker_check(
@@ -181,7 +204,9 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     if task.repository is None or _copies_code(task, parsed):
         return
-    cloned = [item for item in parsed.named("RUN") if published(task).is_fetched_by(item.text)]
+    cloned = [
+        instruction for instruction in parsed.named("RUN") if published(task).is_fetched_by(instruction.text)
+    ]
     otherwise = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
     if any(otherwise.search(one.text) for one in parsed.named("RUN", "COPY", "ADD") if one not in cloned):
         return
@@ -224,18 +249,21 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
     severity=WARNING,
 )
 def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    found = list(requirements(task, parsed))
-    loose = [(item, text) for item, text in found if not _EXACT.search(text.partition(" #")[0])]
-    exact = len(found) > len(loose)
-    for item in parsed.named("RUN") if exact else ():  # LMR203: pip never sees an unquoted range
-        plain = _QUOTED.sub("q", dockerfile.shell_text(item.text))
-        loose = [
-            (at, text) for at, text in loose if at != item or text not in plain or not set("<>") & set(text)
-        ]
+    installed = list(requirements(task, parsed))
+    loose = [(at, text) for at, text in installed if not _EXACT.search(text.partition(" #")[0])]
+    some_exact = len(installed) > len(loose)
+    if some_exact:
+        loose = [(at, text) for at, text in loose if not _is_redirected(at, text)]
     if loose:
         names = sorted({name_in(text) for _, text in loose}, key=lambda name: (name not in _FIRST, name))
-        message = f"{'not' if exact else 'nothing is'} pinned: {listed(names, 6)}"
-        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if exact else None)
+        message = f"{'not' if some_exact else 'nothing is'} pinned: {listed(names, 6)}"
+        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
+
+
+def _is_redirected(instruction: Instruction, requirement: str) -> bool:
+    """Return True for an unquoted range, which pip never sees (LMR203)."""
+    unquoted = _QUOTED.sub("q", dockerfile.shell_text(instruction.text))
+    return instruction.name == "RUN" and requirement in unquoted and bool(set("<>") & set(requirement))
 
 
 @_docker_check(
@@ -248,10 +276,10 @@ def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     stages: dict[str, str] = {}
     image, line = "", 0
-    for item in parsed.named("FROM"):
-        given = [word for word in item.text.split() if not word.startswith("--")]
+    for instruction in parsed.named("FROM"):
+        given = [word for word in instruction.text.split() if not word.startswith("--")]
         if given:
-            image, line = stages.get(parsed.expand(given[0]), parsed.expand(given[0])), item.line
+            image, line = stages.get(parsed.expand(given[0]), parsed.expand(given[0])), instruction.line
             stages |= {given[2]: image} if len(given) == 3 else {}
     if not image or "$" in image:
         return
@@ -298,13 +326,16 @@ _DATA = re.compile(
     severity=WARNING,
 )
 def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    for item in parsed.named("RUN", "ADD"):
-        model = _MODEL.search(item.text)
-        data = [match for match in _ADDRESS.findall(item.text) if _DATA.search(match)]
+    for instruction in parsed.named("RUN", "ADD"):
+        model = _MODEL.search(instruction.text)
+        data = [match for match in _ADDRESS.findall(instruction.text) if _DATA.search(match)]
         if model or data:
             what = model[0].strip("( ") if model else data[0]
             yield _at(
-                task, item.line, f"downloads at build: {what:.120}", "store a small fixture under unit_test/"
+                task,
+                instruction.line,
+                f"downloads at build: {what:.120}",
+                "store a small fixture under unit_test/",
             )
 
 
@@ -317,13 +348,14 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     made = " ".join(text for _, text in parsed.commands if "mkdir" in text or "install -d" in text)
     folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
-    for one in pairs(task):
-        test = read_test(task, one.implementation)
-        makes = test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls)
-        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text) if test else None
-        if test is None or makes or named is None or named[1] in folders or named[1] in made:
+    for target in task.implementations:
+        test = read_test(task, target)
+        if test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls):
+            continue
+        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
+        if named is None or named[1] in folders or named[1] in made:
             continue
         if any(text.endswith((".log", ".txt")) for text, _ in test.texts):
             message = f"writes into {named[1]}/, which nothing creates"
             hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
-            yield Problem(message, hint, test.path, target=one.implementation)
+            yield Problem(message, hint, test.path, target=target)

@@ -14,11 +14,12 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from lmr_author.proof.checks.lookup import pairs
-from lmr_author.proof.checks.view import FileEntry, TaskView, once
+from lmr_author.proof.lookup import pairs
+from lmr_author.proof.view import FileEntry, TaskView, once
 
 MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
 """Names, in lower case, of files that are meant to be the Dockerfile."""
@@ -60,7 +61,7 @@ class Dockerfile:
 
     def named(self, *names: str) -> list[Instruction]:
         """Return the instructions of some names."""
-        return [item for item in self.instructions if item.name in names]
+        return [instruction for instruction in self.instructions if instruction.name in names]
 
     def expand(self, text: str) -> str:
         """Return text with the known variables replaced; unknown ones stay."""
@@ -75,52 +76,75 @@ class Dockerfile:
     @cached_property
     def commands(self) -> list[tuple[Instruction, str]]:
         """Return (instruction, command) of each shell command of each RUN."""
-        pieces = [(item, re.split(r"&&|\|\||;|\n|\|", shell_text(item.text))) for item in self.named("RUN")]
-        return [(item, part.strip()) for item, parts in pieces for part in parts if part.strip()]
+        commands = []
+        for instruction in self.named("RUN"):
+            for command in re.split(r"&&|\|\||;|\n|\|", shell_text(instruction.text)):
+                if command.strip():
+                    commands.append((instruction, command.strip()))
+        return commands
 
     @cached_property
     def copies(self) -> list[tuple[Instruction, list[str], str]]:
         """Return (instruction, sources, destination) of each COPY and ADD from the build context, expanded."""
-        found = []
-        for item in self.named("COPY", "ADD"):
-            plain = [self.expand(word) for word in words(item.text) if not word.startswith("--")]
-            if len(plain) >= 2 and "--from" not in item.text and "<<" not in item.text:
-                found.append((item, plain[:-1], plain[-1]))
-        return found
+        copies = []
+        for instruction in self.named("COPY", "ADD"):
+            if "--from" in instruction.text or "<<" in instruction.text:
+                continue  # from another image, or from a heredoc
+            paths = [self.expand(word) for word in words(instruction.text) if not word.startswith("--")]
+            if len(paths) >= 2:
+                copies.append((instruction, paths[:-1], paths[-1]))
+        return copies
 
 
 def parse(text: str) -> Dockerfile:
     """Parse a Dockerfile; never fails, as unknown instructions are skipped."""
-    lines, at = text.splitlines(), 0
+    lines = text.splitlines()
     instructions: list[Instruction] = []
     comments: list[tuple[int, str]] = []
-    while at < len(lines):
-        start, pieces = at, []
-        while at < len(lines):
-            line = lines[at].strip()
-            at += 1
-            if line.startswith("#"):
-                comments.append((at, line))
-            elif line:
-                pieces.append(line.removesuffix("\\").strip())
-            if not line.endswith("\\") and ((line and not line.startswith("#")) or not pieces):
-                break
-        name, rest = [*" ".join(pieces).split(None, 1), "", ""][:2]
-        for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", rest):
-            ends = [number for number in range(at, len(lines)) if lines[number].strip() == word]
+    next_line = 0
+    while next_line < len(lines):
+        first = next_line
+        pieces, next_line = _continued(lines, first, comments)
+        name, arguments = [*" ".join(pieces).split(None, 1), "", ""][:2]
+        for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", arguments):
+            ends = [number for number in range(next_line, len(lines)) if lines[number].strip() == word]
             if ends:
-                rest, at = "\n".join([rest, *lines[at : ends[0]]]), ends[0] + 1
+                arguments = "\n".join([arguments, *lines[next_line : ends[0]]])
+                next_line = ends[0] + 1
         if name.upper() in _KNOWN:
-            instructions.append(Instruction(name.upper(), rest.strip(), start + 1))
-    arguments: dict[str, str] = {}
-    for item in instructions:
-        given = words(item.text) if item.name in ("ARG", "ENV") else []
-        if item.name == "ENV" and len(given) > 1 and "=" not in given[0]:
-            given = [f"{given[0]}={' '.join(given[1:])}"]
+            instructions.append(Instruction(name.upper(), arguments.strip(), first + 1))
+    return Dockerfile(tuple(instructions), tuple(comments), _variables(instructions))
+
+
+def _continued(lines: list[str], first: int, comments: list[tuple[int, str]]) -> tuple[list[str], int]:
+    """Return the pieces of the instruction that begins at a line, and the line behind it; collect comments."""
+    pieces: list[str] = []
+    for number, text in enumerate(lines[first:], first + 1):
+        line = text.strip()
+        if line.startswith("#"):
+            comments.append((number, line))
+            is_end = not pieces
+        else:
+            pieces += [line.removesuffix("\\").strip()] if line else []
+            is_end = bool(line) or not pieces  # an empty line does not end a continued instruction
+        if is_end and not line.endswith("\\"):
+            return pieces, number
+    return pieces, len(lines)
+
+
+def _variables(instructions: list[Instruction]) -> dict[str, str]:
+    """Return the defaults of ARG and the values of ENV, expanded."""
+    variables: dict[str, str] = {}
+    for instruction in instructions:
+        if instruction.name not in ("ARG", "ENV"):
+            continue
+        given = words(instruction.text)
+        if instruction.name == "ENV" and len(given) > 1 and "=" not in given[0]:
+            given = [f"{given[0]}={' '.join(given[1:])}"]  # the old form, `ENV NAME VALUE`
         for name, equals, value in (word.partition("=") for word in given):
             if equals:
-                arguments[name] = Dockerfile((), (), arguments).expand(value)[:MAX_VALUE]
-    return Dockerfile(tuple(instructions), tuple(comments), arguments)
+                variables[name] = Dockerfile((), (), variables).expand(value)[:MAX_VALUE]
+    return variables
 
 
 def words(text: str) -> list[str]:
@@ -147,7 +171,7 @@ def shell_text(text: str) -> str:
 @once
 def read(task: TaskView) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
-    text = task.text(task.task.root / place(task))
+    text = task.text(task.task.root / path_of(task))
     if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)
@@ -159,7 +183,7 @@ def read(task: TaskView) -> Dockerfile | None:
     return parsed
 
 
-def place(task: TaskView) -> str:
+def path_of(task: TaskView) -> str:
     """Return the path of the task's Dockerfile, or of the file that is meant to be it."""
     top = [entry.name for entry in task.entries if not entry.folder and entry.kind == "file"]
     misnamed = [name for name in top if name.lower() in MISNAMED]
@@ -225,14 +249,14 @@ def name_in(requirement: str) -> str:
 
 def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
     """Yield (instruction, requirement) of everything that pip and conda install; requirements files are opened."""
-    for item, command in parsed.commands:
+    for instruction, command in parsed.commands:
         text = parsed.expand(command)
         if match := _CONDA.search(text):
             for one in _arguments(task, parsed, match[1]):
-                yield item, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", one)
+                yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", one)
         elif (match := _PIP.search(text)) and not re.search(r"(?<!\S)(?:-c|--constraint)[= ]", match[1]):
             # A constraints file pins what a command installs.
-            yield from ((item, one) for one in _arguments(task, parsed, match[1]))
+            yield from ((instruction, one) for one in _arguments(task, parsed, match[1]))
 
 
 def _arguments(task: TaskView, parsed: Dockerfile, text: str) -> Iterator[str]:
@@ -327,26 +351,44 @@ class Published:
 @once
 def published(task: TaskView) -> Published:
     """Return the names under which a goal file of the task may be installed."""
-    address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", task.info.repo_url.strip().lower())
-    address = re.sub(r"(?:\.git)?/*$", "", address.replace(":", "/", 1))
-    address = "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
+    address = _address(task.info.repo_url)
     repository = address.rpartition("/")[2]
     sure: set[str] = set()
     is_empty = task.repository is None and task.named_repository is not None
     likely: set[str] = {canonicalize_name(repository)} if is_empty else set()
-    for one in pairs(task):
-        if one.goal_path is None or task.repository is None:
-            continue
-        above = [folder for folder in one.goal_path.parents if task.repository in folder.parents]
-        packages = [folder for folder in above if task.is_file(folder / "__init__.py")]
-        if not packages:
-            continue  # a script, which no package installs
-        likely |= {canonicalize_name(packages[-1].name), canonicalize_name(repository)}
-        for folder in (one for one in packages[-1].parents if one.is_relative_to(task.repository)):
-            for file in ("setup.py", "setup.cfg", "pyproject.toml"):
-                named = _PACKAGE_NAME.search(task.text(folder / file) or "")
-                sure |= {canonicalize_name(named[1])} if named else set()
+    for files in pairs(task):
+        package = _package(task, files.goal_path)
+        if package is not None:
+            likely |= {canonicalize_name(package.name), canonicalize_name(repository)}
+            sure |= _own_names(task, package)
     return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
+
+
+def _address(url: str) -> str:
+    """Return ``github.com/owner/name`` of a repository's URL, lower case; "" when it is no such."""
+    address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", url.strip().lower())
+    address = re.sub(r"(?:\.git)?/*$", "", address.replace(":", "/", 1))
+    return "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
+
+
+def _package(task: TaskView, goal: Path | None) -> Path | None:
+    """Return the outermost package around a goal file; None for a script, which no package installs."""
+    if goal is None or task.repository is None:
+        return None
+    above = [folder for folder in goal.parents if task.repository in folder.parents]
+    packages = [folder for folder in above if task.is_file(folder / "__init__.py")]
+    return packages[-1] if packages else None
+
+
+def _own_names(task: TaskView, package: Path) -> set[str]:
+    """Return the names that the repository gives itself in the build files above a package."""
+    names: set[str] = set()
+    for folder in package.parents:
+        if task.repository is not None and folder.is_relative_to(task.repository):
+            for file in ("setup.py", "setup.cfg", "pyproject.toml"):
+                if named := _PACKAGE_NAME.search(task.text(folder / file) or ""):
+                    names.add(canonicalize_name(named[1]))
+    return names
 
 
 _PACKAGE_NAME = re.compile(

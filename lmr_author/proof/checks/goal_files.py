@@ -8,14 +8,17 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import SourceError
 from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.core.task.also_masked import AlsoMaskedList
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.checks.masks import head_form, is_emptied
+from lmr_author.proof.checks.strays import strays
+from lmr_author.proof.lookup import (
     Pair,
     body_form,
     candidates,
@@ -31,9 +34,7 @@ from lmr_author.proof.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.proof.checks.masks import head_form, is_emptied
-from lmr_author.proof.checks.strays import strays
-from lmr_author.proof.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
+from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
 
 
 @target_check(
@@ -44,11 +45,12 @@ from lmr_author.proof.checks.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_li
     fixable=True,
 )
 def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one, path = pair(task, target), goal_path(task, target)
+    files, path = pair(task, target), goal_path(task, target)
     hint = similar_path(task, target.goal_file)
-    yield from wrong_path(task, target, "goal_file", task.repository, one.goal_path, hint)
-    for name in function_names(target) if path and path == one.goal_path else ():  # the unit test: LMR510
-        yield from _absent(one, name)
+    yield from wrong_path(task, target, "goal_file", task.repository, files.goal_path, hint)
+    if path is not None and path == files.goal_path:  # else the goal file is the unit test: LMR510
+        for name in function_names(target):
+            yield from _absent(files, name)
 
 
 def wrong_path(
@@ -77,25 +79,25 @@ def wrong_path(
     yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
 
 
-def _absent(one: Pair, name: str) -> Iterator[Problem]:
+def _absent(files: Pair, name: str) -> Iterator[Problem]:
     """Yield a problem for a name that the goal file does not define, or no longer where the golden does."""
-    goal, class_name = one.goal, one.implementation.class_name.strip()
+    goal, class_name = files.goal, files.implementation.class_name.strip()
     if goal is None:
         return
-    original = candidates(one.golden, name, class_name) if one.golden else []
-    names = [item.qualname for item in goal.definitions]
-    gone = bool(original) and all(item.qualname not in names for item in original)
-    if candidates(goal, name, class_name) and not gone:
+    originals = candidates(files.golden, name, class_name) if files.golden else []
+    names = [definition.qualname for definition in goal.definitions]
+    is_gone = bool(originals) and all(original.qualname not in names for original in originals)
+    if candidates(goal, name, class_name) and not is_gone:
         return
-    inner = [item for item in goal.definitions if f".{item.qualname}".endswith(f".{name}")]
+    inner = [one for one in goal.definitions if f".{one.qualname}".endswith(f".{name}")]
     message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
     hint = did_you_mean(name, names) or "name a function of the goal file"
-    if original:
+    if originals:
         message = f"{name} was removed from the goal file altogether"
         hint = "keep its header and docstring; mask only the body"
     elif inner:
         hint = f'write class_name "{inner[0].class_name}" and goal_function "{inner[0].function_name}"'
-    yield Problem(message, hint, one.goal_path or "", inner[0].line if inner else 0)
+    yield Problem(message, hint, files.goal_path or "", inner[0].line if inner else 0)
 
 
 @target_check(
@@ -105,20 +107,18 @@ def _absent(one: Pair, name: str) -> Iterator[Problem]:
     fixable=True,
 )
 def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one = pair(task, target)
+    files = pair(task, target)
     similar = did_you_mean(target.golden_file, [task.relative(path) for path in golden_files(task)])
     hint = similar or "put the original file there"
-    yield from wrong_path(task, target, "golden_file", task.task.root, one.golden_path, hint)
-    if leaves(task, task.task.root, target.golden_file):
+    yield from wrong_path(task, target, "golden_file", task.task.root, files.golden_path, hint)
+    if leaves(task, task.task.root, target.golden_file) or files.golden is None or files.goal is None:
         return
-    for name in function_names(target) if one.golden and one.goal else ():
-        assert one.golden is not None and one.goal is not None
-        if candidates(one.goal, name, target.class_name) and not candidates(
-            one.golden, name, target.class_name
-        ):
-            hint = did_you_mean(name, [item.qualname for item in one.golden.definitions])
-            message = f"the golden does not define {name}"
-            yield Problem(message, hint or "is it the golden of another file?", one.golden_path or "")
+    for name in function_names(target):
+        in_goal = candidates(files.goal, name, target.class_name)
+        if in_goal and not candidates(files.golden, name, target.class_name):
+            meant = did_you_mean(name, [definition.qualname for definition in files.golden.definitions])
+            hint = meant or "is it the golden of another file?"
+            yield Problem(f"the golden does not define {name}", hint, files.golden_path or "")
 
 
 # outside of the targets
@@ -142,40 +142,39 @@ class _GoalFile:
 
     def targets(self, module: Module) -> list[Definition]:
         """Return the functions of a file that any implementation masks, and look-alikes masked along."""
-        names = {(item.qualname, one.implementation.nth) for one in self.pairs for item in one.targets}
-        return [
-            item
-            for item in module.definitions
-            if item.kind == "function"
-            and ((item.qualname, None) in names or (item.qualname, item.nth) in names | self.along)
-        ]
+        masked: set[tuple[str, int | None]] = set(self.along)
+        for files in self.pairs:
+            # Without a number, every definition of the name is meant.
+            masked.update((target.qualname, files.implementation.nth) for target in files.targets)
+        functions = (definition for definition in module.definitions if definition.kind == "function")
+        return [one for one in functions if masked & {(one.qualname, None), (one.qualname, one.nth)}]
 
 
 @once
 def _files(task: TaskView) -> list[_GoalFile]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
-    found: dict[tuple[Path, Path | None], _GoalFile] = {}
+    goal_files: dict[tuple[Path, Path | None], _GoalFile] = {}
+    for files in pairs(task):
+        if files.goal is None or files.golden is None or files.goal_path is None:
+            continue
+        sharing = [other for other in pairs(task) if other.goal_path == files.goal_path]
+        key = files.goal_path, files.golden_path
+        if key not in goal_files and any(other.targets for other in sharing):
+            along = _masked_along(task, task.in_repository_path(files.goal_path), files.goal)
+            goal_files[key] = _GoalFile(files.goal_path, files.golden, files.goal, sharing, along)
+    return list(goal_files.values())
+
+
+def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int]]:
+    """Return the functions of a goal file that are masked beside its targets: look-alikes, and those of LMR313."""
     record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
     listed = AlsoMaskedList.read_if_valid(record) if record else None
-    records = listed.also if listed else ()
-    for one in pairs(task):
-        sharing = [other for other in pairs(task) if other.goal_path == one.goal_path]
-        if one.goal is None or one.golden is None or one.goal_path is None:
-            continue
-        if (one.goal_path, one.golden_path) in found or not any(other.targets for other in sharing):
-            continue
-        path = task.in_repository_path(one.goal_path)
-        recorded = {(item.qualname, item.nth) for item in records if item.path == path}
-        masked = {(item.qualname, item.nth) for item in one.goal.definitions if is_emptied(item.node)}
-        unnamed = {  # LMR313
-            (item.qualname, item.nth)
-            for stray in strays(task)
-            if stray.path == path
-            for item in stray.functions
-        }
-        files = _GoalFile(one.goal_path, one.golden, one.goal, sharing, recorded & masked | unnamed)
-        found[one.goal_path, one.golden_path] = files
-    return list(found.values())
+    recorded = {(one.qualname, one.nth) for one in (listed.also if listed else ()) if one.path == path}
+    along = recorded & {(one.qualname, one.nth) for one in goal.definitions if is_emptied(one.node)}
+    for stray in strays(task):
+        if stray.path == path:
+            along.update((function.qualname, function.nth) for function in stray.functions)
+    return along
 
 
 @check(
@@ -185,60 +184,63 @@ def _files(task: TaskView) -> list[_GoalFile]:
     " the paper's, and a right solution can fail for it.",
 )
 def same_outside(task: TaskView) -> Iterator[Problem]:
-    for one in _files(task):
-        found = _differences(task, one)
-        nameless = any(not function_names(other.implementation) for other in one.pairs)
-        if found and not nameless:  # LMR007: the nameless target may be what differs
-            line = next((line for _, line in found if line), 0)
-            shown = "; ".join(text for text, _ in found[:5])
-            more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
-            message = f"differs from the golden outside of the target: {shown}{more}"
-            hint = "take these lines from the golden (or correct the golden)"
-            if emptied := _emptied(one):  # its lines may be a second copy of the solution
-                node = shlex.quote(f"{task.in_repository_path(one.path)}::{emptied}")
-                hint += f"; then, if {emptied} gives the solution away, `lmr-author mask --also {node}`"
-            yield Problem(message, hint, one.path, line, target=one.owner)
-
-
-def _emptied(one: _GoalFile) -> str:
-    """Return the first function beside the targets whose body was taken out of the goal file; "" for none."""
-    targets = {id(item.node) for item in one.targets(one.goal)}
-    originals = {(item.qualname, item.nth): item.node for item in one.golden.definitions}
-    for item in one.goal.definitions:
-        original = originals.get((item.qualname, item.nth))
-        if not isinstance(item.node, FunctionNode) or original is None or id(item.node) in targets:
+    for file in _files(task):
+        differences = _differences(task, file)
+        nameless = any(not function_names(files.implementation) for files in file.pairs)
+        if not differences or nameless:  # LMR007: the nameless target may be what differs
             continue
-        empty = all(isinstance(part, ast.Pass | ast.Raise | ast.Expr) for part in statements(item.node))
-        if empty and body_form(item.node) != body_form(original):
-            return item.label
+        line = next((line for _, line in differences if line), 0)
+        shown = "; ".join(text for text, _ in differences[:5])
+        more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
+        message = f"differs from the golden outside of the target: {shown}{more}"
+        hint = "take these lines from the golden (or correct the golden)"
+        if emptied := _emptied(file):  # its lines may be a second copy of the solution
+            node = shlex.quote(f"{task.in_repository_path(file.path)}::{emptied}")
+            hint += f"; then, if {emptied} gives the solution away, `lmr-author mask --also {node}`"
+        yield Problem(message, hint, file.path, line, target=file.owner)
+
+
+def _emptied(file: _GoalFile) -> str:
+    """Return the first function beside the targets whose body was taken out of the goal file; "" for none."""
+    targets = {id(target.node) for target in file.targets(file.goal)}
+    originals = {(one.qualname, one.nth): one.node for one in file.golden.definitions}
+    for definition in file.goal.definitions:
+        original = originals.get((definition.qualname, definition.nth))
+        node = definition.node
+        if not isinstance(node, FunctionNode) or original is None or id(node) in targets:
+            continue
+        is_empty = all(isinstance(part, ast.Pass | ast.Raise | ast.Expr) for part in statements(node))
+        if is_empty and body_form(node) != body_form(original):
+            return definition.label
     return ""
 
 
 @once
-def _differences(task: TaskView, one: _GoalFile) -> list[tuple[str, int]]:
+def _differences(task: TaskView, file: _GoalFile) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by statements, targets left out."""
-    before, after = (
-        list(_statements(module.tree, {id(item.node) for item in one.targets(module)}))
-        for module in (one.golden, one.goal)
-    )
-    found = []
-    old, new = [text for text, _ in before], [text for text, _ in after]
-    for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
-        if kind != "equal":
-            line = after[min(start, len(after) - 1)][1].lineno if after else 0
-            found += [(f"`{_shown(node)}` was removed", line) for _, node in before[first:last]]
-            found += [(f"`{_shown(node)}` was added", node.lineno) for _, node in after[start:end]]
-    return found
+    before = list(_statements(file.golden.tree, {id(one.node) for one in file.targets(file.golden)}))
+    after = list(_statements(file.goal.tree, {id(one.node) for one in file.targets(file.goal)}))
+    matcher = difflib.SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], False)
+    differences = []
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        line = after[min(start, len(after) - 1)][1].lineno if after else 0
+        differences += [(f"`{_shown(node)}` was removed", line) for _, node in before[first:last]]
+        differences += [(f"`{_shown(node)}` was added", node.lineno) for _, node in after[start:end]]
+    return differences
 
 
 def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
     """Yield (comparable form, node) of each statement, compound ones without what is in them."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt) and id(child) not in targets:
+        if id(child) in targets:
+            continue
+        if isinstance(child, ast.stmt):
             # A docstring that is only indented anew says the same: LMR311.
             text = " ".join(child.value.value.split()) if is_text(child) else ""  # type: ignore[attr-defined]
             yield f"{depth} {text or head_form(child)}", child
-        if not isinstance(child, ast.expr) and id(child) not in targets:
+        if not isinstance(child, ast.expr):
             yield from _statements(child, targets, depth + 1)
 
 
@@ -254,48 +256,62 @@ def _shown(node: ast.stmt) -> str:
     severity=WARNING,
 )
 def same_text(task: TaskView) -> Iterator[Problem]:
-    for one in _files(task):
+    for file in _files(task):
         message, severity = "", WARNING
-        crlf = [data.count(b"\r\n") > data.count(b"\n") / 2 for data in (one.golden.data, one.goal.data)]
-        before, after = _outside(one, one.golden), _outside(one, one.goal)
-        if crlf[0] != crlf[1]:
-            message = f"the line endings changed from {'LF to CRLF' if crlf[1] else 'CRLF to LF'}"
-        elif before[0] == after[0] and not _differences(task, one):
-            message, severity = _text_change(before[1], after[1])
+        had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
+        headers, text = _outside(file, file.golden)
+        headers_now, text_now = _outside(file, file.goal)
+        if had_crlf != has_crlf:
+            message = f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}"
+        elif headers == headers_now and not _differences(task, file):
+            message, severity = _text_change(text, text_now)
         if message:
             hint = "take everything but the target's body from the golden, byte for byte"
             message = f"outside of the target {message}"
-            yield Problem(message, hint, one.path, target=one.owner, severity=severity)
+            yield Problem(message, hint, file.path, target=file.owner, severity=severity)
 
 
-def _outside(one: _GoalFile, module: Module) -> tuple[list[str], bytes]:
+def _is_crlf(data: bytes) -> bool:
+    return data.count(b"\r\n") > data.count(b"\n") / 2
+
+
+def _outside(file: _GoalFile, module: Module) -> tuple[list[str], bytes]:
     """Return the headers of a file's targets in comparable form, and its lines without its targets."""
     lines = module.data.splitlines(keepends=True)
-    headers, hidden = [], set()
-    for item in one.targets(module):
-        headers.append(form([item.function.args, *item.node.decorator_list]))
-        end = item.end_line
-        first = lines[item.line - 1] if item.line <= len(lines) else b""
-        indent = first[: len(first) - len(first.lstrip())]
-        # Comments at the end of a body, which no node of the tree covers.
-        for number, line in enumerate(lines[end:], end + 1):
-            if line.strip() and not line.startswith((indent + b" ", indent + b"\t")):
-                break
-            end = number if line.strip() else end
-        hidden |= set(range(item.line - 1, end))
+    headers: list[str] = []
+    hidden: set[int] = set()
+    for target in file.targets(module):
+        headers.append(form([target.function.args, *target.node.decorator_list]))
+        hidden.update(range(target.line - 1, _end(target, lines)))
     return headers, b"".join(line for number, line in enumerate(lines) if number not in hidden)
+
+
+def _end(target: Definition, lines: list[bytes]) -> int:
+    """Return the last line of a function with the comments at the end of its body, which no node covers."""
+    first = lines[target.line - 1] if target.line <= len(lines) else b""
+    indent = first[: len(first) - len(first.lstrip())]
+    end = target.end_line
+    for number, line in enumerate(lines[end:], end + 1):
+        if line.strip():
+            if not line.startswith((indent + b" ", indent + b"\t")):
+                break
+            end = number
+    return end
 
 
 def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
     """Return (what changed, how bad) between two texts whose code is the same; "" when nothing did."""
-    one, two = ([line.rstrip() for line in data.splitlines() if line.strip()] for data in (before, after))
     if before.rstrip() == after.rstrip():
         return "", NOTE
-    if one == two:
+    if _filled_lines(before) == _filled_lines(after):
         return "blank lines, trailing blanks or line ends changed", NOTE
     if b"".join(before.split()) == b"".join(after.split()):
         return "indentation or line breaks changed", WARNING
     return "comments or formatting changed", NOTE
+
+
+def _filled_lines(data: bytes) -> list[bytes]:
+    return [line.rstrip() for line in data.splitlines() if line.strip()]
 
 
 @target_check(
@@ -305,40 +321,54 @@ def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
     " into it. Where both files are Python 2, static checks of the mask are impossible; that is only noted.",
 )
 def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one = pair(task, target)
-    files = ((one.goal_path, one.goal), (one.golden_path, one.golden))
-    broken = [path for path, module in files if path is not None and path.suffix == ".py" and module is None]
-    old = len(broken) == 2
+    files = pair(task, target)
+    both = ((files.goal_path, files.goal), (files.golden_path, files.golden))
+    broken = [path for path, module in both if path is not None and path.suffix == ".py" and module is None]
+    is_old = len(broken) == 2
     for path in broken:
-        line, cause = syntax_error(task, path)
-        if cause == TOO_DEEP:  # and so is the other file
-            names = [shlex.quote(task.relative(file)) for file, _ in reversed(files) if file]
+        line, cause, too_deep = syntax_error(task, path)
+        if too_deep:  # and so is the other file
+            names = [
+                shlex.quote(task.relative(path)) for path in (files.golden_path, files.goal_path) if path
+            ]
             hint = f"read what masking changed: `diff {' '.join(names)}`"
             yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
             return
-        hint = "the mask cannot be checked; is it Python 2?" if old else "correct the syntax"
-        yield Problem(
-            f"cannot be parsed as Python 3: {cause}", hint, path, line, severity=NOTE if old else None
-        )
+        hint = "the mask cannot be checked; is it Python 2?" if is_old else "correct the syntax"
+        severity = NOTE if is_old else None
+        yield Problem(f"cannot be parsed as Python 3: {cause}", hint, path, line, severity=severity)
 
 
-def syntax_error(task: TaskView, path: Path) -> tuple[int, str]:
-    """Return (line, cause) of why a file does not parse; line 0 when there is none."""
+class Unparsed(NamedTuple):
+    """Why a file does not parse as Python 3.
+
+    Attributes:
+        line: of the cause; 0 when it is about no line.
+        too_deep: it may be Python, but is nested more deeply than is read.
+    """
+
+    line: int
+    cause: str
+    too_deep: bool = False
+
+
+def syntax_error(task: TaskView, path: Path) -> Unparsed:
+    """Return why a file of the task does not parse."""
     data = task.read_bytes(path)
     if data is None:
-        return 0, "the file cannot be read"
+        return Unparsed(0, "the file cannot be read")
     if len(data) > MAX_PYTHON:
-        return 0, f"it is larger than {MAX_PYTHON // 2**20} MB"
+        return Unparsed(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
     try:
         module = Module.parse(data, path.name)
     except (RecursionError, MemoryError):
-        return 0, TOO_DEEP
-    except LmrError as error:
+        return Unparsed(0, TOO_DEEP, too_deep=True)
+    except SourceError as error:
         cause = error.__cause__
         if isinstance(cause, RecursionError | MemoryError):
-            return 0, TOO_DEEP
+            return Unparsed(0, TOO_DEEP, too_deep=True)
         if isinstance(cause, SyntaxError):
-            return cause.lineno or 0, str(cause.msg)
-        return 0, error.message.rpartition(": ")[2]
+            return Unparsed(cause.lineno or 0, str(cause.msg))
+        return Unparsed(0, str(cause) if cause else "it holds null bytes")
     line = deep_line(module.tree)
-    return line, TOO_DEEP if line else "unknown"
+    return Unparsed(line, TOO_DEEP, too_deep=True) if line else Unparsed(0, "unknown")

@@ -14,9 +14,9 @@ from lmr_author.core.task import AUTHORING, Evaluation, Finding
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
-from lmr_author.proof.checks.leaks import is_history
 from lmr_author.proof.checks.metadata import validator
-from lmr_author.proof.checks.view import FileEntry, TaskView, once, read_json
+from lmr_author.proof.leaks.tree import is_history
+from lmr_author.proof.view import FileEntry, TaskView, once, read_json
 
 _PATTERNS = {
     "system": """
@@ -69,7 +69,7 @@ def _in_logs(task: TaskView, entry: FileEntry) -> bool:
 )
 def no_system_files(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "system"):
-        yield Problem(no_system_files.title, "delete it", task.path(entry))
+        yield Problem(no_system_files.title, "delete it", task.path(entry), kind="system")
 
 
 @check(
@@ -81,7 +81,7 @@ def no_system_files(task: TaskView) -> Iterator[Problem]:
 )
 def no_caches(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "caches"):
-        yield Problem(no_caches.title, "delete it", task.path(entry))
+        yield Problem(no_caches.title, "delete it", task.path(entry), kind="cache")
 
 
 @check(
@@ -95,7 +95,7 @@ def no_logs(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "logs"):
         # Far from the tests it may be the authors' own.
         severity = WARNING if "unit_test" in entry.relative else NOTE
-        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity)
+        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity, kind="log")
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
@@ -111,22 +111,22 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
 def ordinary_files(task: TaskView) -> Iterator[Problem]:
     for entry in task.entries:
         if entry.kind == "special":
-            yield Problem("pipe, socket or device", "delete it", task.path(entry))
+            yield Problem("pipe, socket or device", "delete it", task.path(entry), kind="special")
         elif entry.kind == "closed":
             message = "folder that cannot be listed: nothing in it was checked"
-            yield Problem(message, "correct its permissions, or nest it less deeply", task.path(entry))
+            hint = "correct its permissions, or nest it less deeply"
+            yield Problem(message, hint, task.path(entry), kind="closed")
         elif entry.kind == "link":
             path = task.path(entry)
             real = os.path.realpath(path)
             if real != task.root and not real.startswith(task.root + os.sep):
-                yield Problem(
-                    "symbolic link that leads out of the task", "replace it by the file itself", path
-                )
+                message = "symbolic link that leads out of the task"
+                yield Problem(message, "replace it by the file itself", path, kind="leads out")
             elif not Path(real).exists():
-                yield Problem("broken symbolic link", "delete it", path, severity=WARNING)
+                yield Problem("broken symbolic link", "delete it", path, severity=WARNING, kind="broken")
         if _ODD.search(entry.name):
             message = "name with control characters or bytes that are not UTF-8"
-            yield Problem(message, "rename it", task.path(entry), severity=WARNING)
+            yield Problem(message, "rename it", task.path(entry), severity=WARNING, kind="odd name")
 
 
 # authoring records
@@ -215,15 +215,13 @@ def state(task: TaskView) -> State:
     return State.of(task.task)
 
 
-@check(
+# Unused acceptances are known only when all checks have run: see `unused_acceptance`.
+accepted_used = check(
     "LMR804",
     "an accepted finding no longer exists",
     rationale="An acceptance whose finding is gone would silence the next one at that place before anybody read it.",
     severity=NOTE,
-)
-def accepted_used(task: TaskView) -> Iterator[Problem]:
-    """Yield nothing: unused acceptances are known only after all checks; see :func:`unused_acceptance`."""
-    return iter(())
+)(lambda task: ())
 
 
 def unused_acceptance(task: str, entry: Accepted) -> Finding:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from lmr_author.core.code import FunctionNode, walk
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.proof.checks.base import WARNING, Check, Problem, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.leaks.search import is_generated
+from lmr_author.proof.lookup import (
     clean_path,
     context_key,
     did_you_mean,
@@ -20,8 +21,7 @@ from lmr_author.proof.checks.lookup import (
     similar_path,
     statements,
 )
-from lmr_author.proof.checks.view import TaskView, once
-from lmr_author.proof.leaks.search import is_generated
+from lmr_author.proof.view import TaskView, once
 
 GAP = "[to fill in: what it computes]"
 """What a draft of an instruction says where nothing tells the purpose of the function."""

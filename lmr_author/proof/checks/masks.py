@@ -17,8 +17,8 @@ from lmr_author.core.code import FunctionNode, Module, form, is_same, walk
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, target_check
-from lmr_author.proof.checks.lookup import Pair, body_form, pair, parts, statements
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.lookup import Pair, body_form, pair, parts, statements
+from lmr_author.proof.view import TaskView, once
 
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
@@ -30,8 +30,9 @@ _COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.Assert, ast.Delete, ast
 
 def _head(node: ast.stmt) -> list[ast.AST]:
     """Return a simple statement, or what stands in the first line of a compound one."""
-    inner = [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt | ast.excepthandler)]
-    return inner if hasattr(node, "body") else [node]
+    if not hasattr(node, "body"):
+        return [node]
+    return [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.excepthandler)]
 
 
 def head_form(node: ast.stmt) -> str:
@@ -41,15 +42,19 @@ def head_form(node: ast.stmt) -> str:
 
 def _computes(node: ast.stmt) -> bool:
     """Return True for a statement, or the head of a compound one, that computes something."""
-    found = [item for one in _head(node) for item in walk(one)]
-    loud = any(isinstance(one, ast.Call) and not _QUIET.fullmatch(ast.unparse(one.func)) for one in found)
-    return loud or any(isinstance(one, _COMPUTING) for one in found)
+    for top in _head(node):
+        for part in walk(top):
+            if isinstance(part, _COMPUTING):
+                return True
+            if isinstance(part, ast.Call) and not _QUIET.fullmatch(ast.unparse(part.func)):
+                return True
+    return False
 
 
 def raises_error(node: FunctionNode) -> bool:
     """Return True for a function that raises NotImplementedError."""
-    raised = [ast.unparse(item.exc) for item in walk(node) if isinstance(item, ast.Raise) and item.exc]
-    return any(text.partition("(")[0].endswith("NotImplementedError") for text in raised)
+    raised = (part.exc for part in walk(node) if isinstance(part, ast.Raise) and part.exc)
+    return any(ast.unparse(error).partition("(")[0].endswith("NotImplementedError") for error in raised)
 
 
 def is_emptied(node: ast.AST) -> bool:
@@ -63,15 +68,15 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
     A called name may come from a star import.
     """
     calls = [node.func for node in walk(function) if isinstance(node, ast.Call)]
-    called = {one.id for one in calls if isinstance(one, ast.Name)}
+    called = {call.id for call in calls if isinstance(call, ast.Name)}
     lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    found: dict[str, int] = {}
-    for one in Checker(module.tree, filename="").messages:
-        name = str(one.message_args[0]) if one.message_args else ""
-        starred = isinstance(one, ImportStarUsage) and name not in called
-        if one.lineno in lines and (isinstance(one, UndefinedName) or starred):
-            found.setdefault(name, one.lineno)
-    return found
+    undefined: dict[str, int] = {}
+    for message in Checker(module.tree, filename="").messages:
+        name = str(message.message_args[0]) if message.message_args else ""
+        from_star = isinstance(message, ImportStarUsage) and name not in called
+        if message.lineno in lines and (isinstance(message, UndefinedName) or from_star):
+            undefined.setdefault(name, message.lineno)
+    return undefined
 
 
 @dataclass(frozen=True)
@@ -103,26 +108,32 @@ class _Masked:
 @once
 def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
     """Return the functions of an implementation that both files define."""
-    one = pair(task, target)
-    return [_body(one, golden, goal, item.qualname) for golden, goal, item in one.complete]
+    files = pair(task, target)
+    return [_body(files, golden, goal, one.qualname) for golden, goal, one in files.complete]
 
 
-def _body(one: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
-    assert one.goal is not None and one.golden is not None
-    undefined = _undefined(one.goal, goal)
+def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
+    assert files.goal is not None and files.golden is not None
+    undefined = _undefined(files.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
-        known = _undefined(one.golden, golden)
+        known = _undefined(files.golden, golden)
         undefined = {name: line for name, line in undefined.items() if name not in known}
-    original, left = (list(parts(statements(node))) for node in (golden, goal))
-    telling = [head_form(one) for one in original if _computes(one) and not isinstance(one, ast.Return)]
+    telling = []
+    for node in parts(statements(golden)):
+        if _computes(node) and not isinstance(node, ast.Return):
+            telling.append(head_form(node))
     kept, available = [], Counter(telling)
-    for node in left:
-        available[head_form(node)] -= 1
-        kept += [node] if available[head_form(node)] >= 0 else []
-    acts = [node for node in left if isinstance(node, ast.Raise) or _computes(node)]
-    silent = not undefined and all(hasattr(node, "body") for node in acts)
-    same = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, one.goal_path or "", same, kept, len(telling), undefined, silent)
+    is_silent = not undefined
+    for node in parts(statements(goal)):
+        head = head_form(node)
+        available[head] -= 1
+        if available[head] >= 0:
+            kept.append(node)
+        is_compound = hasattr(node, "body")
+        if not is_compound and (isinstance(node, ast.Raise) or _computes(node)):
+            is_silent = False
+    unmasked = body_form(golden) == body_form(goal)
+    return _Masked(qualname, goal, files.goal_path or "", unmasked, kept, len(telling), undefined, is_silent)
 
 
 @target_check(
@@ -131,15 +142,17 @@ def _body(one: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) ->
     rationale="An unmasked target hands the solution over with the task; every agent and every null agent solves it.",
 )
 def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one, found = pair(task, target), _masked(task, target)
-    for masked in found:
+    functions = _masked(task, target)
+    for masked in functions:
         if masked.same:
             hint = f"mask it: `lmr-author mask {target.goal_file}::{masked.qualname}`"
             yield masked.problem(f"{masked.qualname} is not masked: its body is the golden's", hint)
-    if not found and one.goal is None:
-        data, golden = task.read_bytes(one.goal_path), task.read_bytes(one.golden_path)
+    files = pair(task, target)
+    if not functions and files.goal is None:  # not Python 3
+        data, golden = task.read_bytes(files.goal_path), task.read_bytes(files.golden_path)
         if data and golden and data.strip() == golden.strip():
-            yield Problem("not masked: the goal file is the golden", "mask the target", one.goal_path or "")
+            message = "not masked: the goal file is the golden"
+            yield Problem(message, "mask the target", files.goal_path or "")
 
 
 @target_check(

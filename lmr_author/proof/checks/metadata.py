@@ -14,10 +14,10 @@ from jsonschema import Draft202012Validator
 from lmr_author.core import resources
 from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
-from lmr_author.core.task import CATEGORIES, INFO, Implementation
+from lmr_author.core.task import CATEGORIES, INFO, Implementation, KeyRename
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.lookup import (
     body_form,
     candidates,
     clean_path,
@@ -27,7 +27,7 @@ from lmr_author.proof.checks.lookup import (
     pair,
     pairs,
 )
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.view import TaskView
 
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 
@@ -124,7 +124,9 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
                     others = [name for name in error.instance if name not in error.validator_value]
                     close = difflib.get_close_matches(key, others, 1, 0.75)
                     hint = f"rename the key {close[0]!r}" if close else f"add the key {key!r}"
-                    yield Problem(f"the key {key!r} is missing", hint, INFO, pointer=pointer, target=target)
+                    fix = KeyRename(close[0], key) if close else None
+                    message = f"the key {key!r} is missing"
+                    yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
         elif not any(part in CHECKED_ELSEWHERE for part in place):
             name = ".".join(map(str, place)) or "the document"
             hint = _type_hint(error.validator, error.validator_value, error.instance)
@@ -164,23 +166,21 @@ def _type_hint(keyword: str, wanted: object, value: object) -> str:
     fixable=True,
 )
 def legacy_spelling(task: TaskView) -> Iterator[Problem]:
+    key, old = "retrieval_context", "retrieval_content"
     for position, target, entry in task.numbered:
         pointer = f"/implementations/{position}"
-        if "retrieval_content" in entry:
-            both = "retrieval_context" in entry
-            message = "retrieval_content is a misspelling of retrieval_context" + (
-                ", which is present too" if both else ""
-            )
-            hint = "remove the misspelt key" if both else "rename the key"
-            yield Problem(message, hint, INFO, pointer=f"{pointer}/retrieval_content", target=target)
-        elif "retrieval_context" not in entry:
-            close = difflib.get_close_matches("retrieval_context", list(entry), 1, 0.75)
+        if old in entry:
+            message, hint = f"{old} is a misspelling of {key}", "rename the key"
+            if key in entry:
+                message, hint = f"{message}, which is present too", "remove the misspelt key"
+            fix = KeyRename(old, key)
+            yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target, fix=fix)
+        elif key not in entry:
+            close = difflib.get_close_matches(key, list(entry), 1, 0.75)
             hint = f"rename the key {close[0]!r}" if close else "add it: a list of files, possibly empty"
-            message = "the key retrieval_context is missing"
-            yield Problem(message, hint, INFO, pointer=pointer, target=target)
-        elif not isinstance(entry["retrieval_context"], list):
-            message, hint = "retrieval_context is not a list of paths", 'write a list, as in ["src/model.py"]'
-            yield Problem(message, hint, INFO, pointer=f"{pointer}/retrieval_context", target=target)
+            misspelt = KeyRename(close[0], key) if close else None
+            message = f"the key {key} is missing"
+            yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=misspelt)
 
 
 @check(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check
-from lmr_author.proof.checks.leaks import scan
-from lmr_author.proof.checks.lookup import did_you_mean
-from lmr_author.proof.checks.view import NO_REPOSITORY, TaskView
+from lmr_author.proof.leaks.tree import scan
+from lmr_author.proof.lookup import did_you_mean
+from lmr_author.proof.view import NO_REPOSITORY, TaskView
 
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
 
@@ -100,7 +100,7 @@ def repository_present(task: TaskView) -> Iterator[Problem]:
 )
 def no_pointers(task: TaskView) -> Iterator[Problem]:
     for entry in scan(task).pointers:
-        hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
+        hint, kind = "fetch the data (`git lfs pull` in a clone) and copy it here", "of a test"
         if "unit_test" not in entry.folder.split("/"):
-            hint += ", or delete the file if nothing reads it"
-        yield Problem(no_pointers.title, hint, task.path(entry))
+            hint, kind = f"{hint}, or delete the file if nothing reads it", "perhaps unused"
+        yield Problem(no_pointers.title, hint, task.path(entry), kind=kind)

@@ -7,6 +7,7 @@ from functools import cache
 
 from lmr_author.core.errors import UsageError
 from lmr_author.proof.checks import (
+    assertions,
     docker,
     goal_files,
     hygiene,
@@ -16,7 +17,6 @@ from lmr_author.proof.checks import (
     metadata,
     paper,
     strays,
-    unit_test,
     unit_test_files,
 )
 from lmr_author.proof.checks.base import Check
@@ -29,7 +29,7 @@ _MODULES = (
     masks,
     strays,
     leaks,
-    unit_test,
+    assertions,
     unit_test_files,
     instruction,
     hygiene,

@@ -1,362 +1,274 @@
-"""Which expressions of a unit test depend on what the target returns or changes.
+"""Which parts of a unit test depend on what the target returns or changes.
 
-A plain rule, not a simulation: names that derive from a mention of the target carry its result, through assignments,
-conditions, and functions of the test's own files. The order of statements does not count, so a doubtful name
-carries it, and an assertion is blamed only if nothing connects it with the target.
+A plain rule over names: what is assigned from, filled with, or decided by something that carries the target's result
+carries it too. Neither the order of statements nor scopes count, so that a doubtful name carries it: an assertion is
+blamed only if no chain of names connects it with the target. What a test really does is shown by `evaluate`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
-from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, parameters, root_name, walk
+from lmr_author.core.code import FunctionNode, Module, bound_by, parameters, root_name, walk
 from lmr_author.core.task import Implementation
-from lmr_author.proof.checks.lookup import pair
-from lmr_author.proof.checks.unit_test_code import UnitTest, dotted
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.checks.unit_test_code import UnitTest, dotted, last_name
+from lmr_author.proof.lookup import pair
+from lmr_author.proof.view import TaskView, once
 
 CALLERS = 4
 """Callers of callers that stand for the target: a private function is reached through them."""
-NOTHING, OBJECT, RESULT = 0, 1, 2
-"""Levels of a value: OBJECT is the target's class or an instance, which shows nothing until something is called."""
 _SHOWS_NOTHING = frozenset(("callable", "hasattr", "isinstance", "issubclass", "type", "id"))
-_SAME_OBJECT = frozenset(("eval", "train", "to", "cuda", "cpu", "float", "double", "half", "requires_grad_"))
+"""Functions that tell nothing of a result when they are given the target itself."""
 _WATCHERS = frozenset(("capsys", "capfd", "caplog", "recwarn"))
 """Fixtures of pytest that see what a call prints, logs or warns."""
 _LEAVES = (ast.Return, ast.Continue, ast.Break, ast.Raise)
-_CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__"))
 
 
 class ResultFlow:
     """The names of a test that carry the target's result.
 
     Args:
-        names: functions that stand for the target: itself, and what calls it.
-        classes: classes whose objects have such methods.
+        target: names that stand for the target: itself, what calls it, and the classes of such methods.
         changes_arguments: the target may change what it is given.
     """
 
-    def __init__(
-        self, test: UnitTest, names: frozenset[str], classes: frozenset[str], changes_arguments: bool
-    ):
-        self.names, self.classes, self.changes_arguments = names, set(classes), changes_arguments
-        self.blind = False
-        """A call drops its value and is given no name: what it prints or writes cannot be followed."""
-        self.makes_result = bool(names & _CONSTRUCTORS)
-        self.levels: dict[tuple[int, str], int] = defaultdict(int)
-        self.returned: dict[str, int] = defaultdict(int)
+    def __init__(self, test: UnitTest, target: AbstractSet[str], changes_arguments: bool) -> None:
+        self.target = target
+        self.changes_arguments = changes_arguments
+        self.functions = {node.name: node for node in test.nodes if isinstance(node, FunctionNode)}
         imports = (node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom))
         self.imported = {name for node in imports for name in bound_by(node)}
-        self.functions = {node.name: node for node in test.nodes if isinstance(node, FunctionNode)}
-        self.scopes: dict[int, list[int]] = {}
-        self.bound: dict[int, set[str]] = {}
-        self.conditional: set[int] = set()
-        for module in test.modules:
-            self._read_scopes(module.tree, [])
-        size = -1
-        while size != (
-            size := sum(self.levels.values()) + sum(self.returned.values()) + len(self.conditional)
-        ):
-            for module in test.modules:
-                self._block(module.tree.body, conditional=False)
+        self.edges: list[tuple[set[str], set[str]]] = []
+        """Where one of the first names carries the result, the second ones do."""
+        self.regions: list[tuple[set[str], Sequence[ast.AST]]] = []
+        """Where one of the names carries the result, it decides whether the nodes run."""
+        for node in test.nodes:
+            self._read(node)
+            self._read_early_ends(node)
+        self.carriers = self._closure({*target, *_WATCHERS})
+        """All names that may carry the result."""
+        self.decided: set[int] = set()
+        """Ids of the nodes that run only where the result was so."""
+        for names, region in self.regions:
+            if names & self.carriers:
+                self.decided.update(id(node) for top in region for node in ast.walk(top))
+        self.is_blind = any(self._has_unseen_effect(node) for node in test.nodes)
+        """The target is called for an effect that no name shows, as printing or writing."""
 
     def sees(self, node: ast.AST) -> bool:
         """Return True if a statement or call depends on the result, or runs only where the result was so."""
-        if self.blind or id(node) in self.conditional:
-            return True
-        if isinstance(node, ast.Call):
-            return self.level(node) == RESULT or any(
-                self.level(part) == RESULT for part in [*node.args, *(one.value for one in node.keywords)]
-            )
-        return any(self.level(part) == RESULT for part in ast.iter_child_nodes(node))
+        return self.is_blind or id(node) in self.decided or bool(self.carriers & self._names(node))
 
     def calls_target(self, nodes: Iterable[ast.AST]) -> bool:
-        """Return True if anything in some statements uses the target, as far as names tell."""
-        return any(
-            self.level(item) == RESULT
-            for node in nodes
-            for item in ast.walk(node)
-            if isinstance(item, ast.Call)
-        )
+        """Return True if any call in some statements uses the target, as far as names tell."""
+        calls = (node for top in nodes for node in ast.walk(top) if isinstance(node, ast.Call))
+        return any(self.carriers & self._names(call) for call in calls)
 
-    def level(self, node: ast.AST | None) -> int:
-        """Return how much an expression shows of the result."""
-        if node is None or isinstance(node, ast.Constant):
-            return NOTHING
-        if isinstance(node, ast.Name):
-            return max(self._own(node.id), self.levels[self._key(node, node.id)])
-        if isinstance(node, ast.Attribute):
-            kept = self.levels[self._key(node, dotted(node))]
-            return max(self._own(node.attr), kept, self.level(node.value))
-        if isinstance(node, ast.Call):
-            return self._call(node)
-        return max((self.level(child) for child in ast.iter_child_nodes(node)), default=NOTHING)
+    def _closure(self, carriers: set[str]) -> set[str]:
+        size = -1
+        while size != len(carriers):
+            size = len(carriers)
+            for names, others in self.edges:
+                if names & carriers:
+                    carriers |= others
+        return carriers
 
-    def _own(self, name: str) -> int:
-        if name in self.names or name in _WATCHERS:
-            return RESULT
-        return OBJECT if name in self.classes else NOTHING
+    def _names(self, *nodes: ast.AST | None) -> set[str]:
+        """Return the names and attributes in some code, but not where the target is only looked at."""
+        names: set[str] = set()
+        waiting = [node for node in nodes if node is not None]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                names.add(node.attr)
+            elif isinstance(node, ast.Call):
+                called = last_name(node.func)
+                if called in _SHOWS_NOTHING and node.args and last_name(node.args[0]) in self.target:
+                    continue
+                if called == "getattr":
+                    names.update(
+                        one.value
+                        for one in node.args
+                        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                    )
+            waiting += ast.iter_child_nodes(node)
+        return names - {"self", "cls"}
 
-    def _call(self, node: ast.Call) -> int:
-        name = dotted(node.func).rpartition(".")[2]
-        texts = {getattr(one, "value", None) for one in node.args if isinstance(one, ast.Constant)}
-        arguments = max((self.level(one) for one in (*node.args, *node.keywords)), default=NOTHING)
-        if name in _SHOWS_NOTHING:
-            return arguments if arguments == RESULT and not self._mentions_only(node) else NOTHING
-        if name == "getattr" and texts & self.names:
-            return RESULT
-        called = max(self.level(node.func), self.returned[name] if name in self.functions else NOTHING)
-        if name in self.classes:
-            called = RESULT if self.makes_result else NOTHING
-            return max(called, OBJECT, arguments)
-        if called == OBJECT:  # something of the target's object is called
-            called = OBJECT if name in _SAME_OBJECT else RESULT
-        own = name in self.functions or name.startswith("assert")
-        if arguments == OBJECT and not own:  # a stranger is given the target's object, and may call it
-            return max(called, RESULT)
-        return max(called, arguments)
+    # reading a test
 
-    def _mentions_only(self, node: ast.Call) -> bool:
-        """Return True where the target itself is looked at, not its result: ``callable(target)``."""
-        return bool(node.args) and dotted(node.args[0]).rpartition(".")[2] in self.names
+    def _read(self, node: ast.AST) -> None:
+        """Add what one node passes on, without the statements in it."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self.edges.append((self._names(value), _bound(*targets)))
+            case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+                self.edges.append((self._names(node.value), _bound(node.target)))
+            case ast.comprehension():
+                self._read_loop(node.target, node.iter)
+            case ast.For() | ast.AsyncFor():
+                self._read_loop(node.target, node.iter)
+                self._add_region(self._names(node.iter), [*node.body, *node.orelse])
+            case ast.If() | ast.While():
+                self._add_region(self._names(node.test), [*node.body, *node.orelse])
+            case ast.Match():
+                self._add_region(self._names(node.subject), node.cases)
+            case ast.Try():
+                # A flag that is set behind an assertion tells of it, too.
+                self._add_region(self._names(*node.body), [*node.handlers, *node.orelse])
+                self.edges.append((self._names(*node.body), _flags(node.body)))
+            case ast.With() | ast.AsyncWith():
+                self._read_context(node)
+            case ast.ClassDef():
+                self.edges.append((self._names(*node.bases), {node.name}))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in walk(node)):
+                    self.edges.append((self._names(*node.body), {node.name}))
+            case ast.Expr(value=ast.Call() as call):
+                self._read_effects(call, is_dropped=True)
+            case ast.Call():
+                self._read_effects(node, is_dropped=False)
+                if last_name(node.func) in self.functions:
+                    self._read_arguments(self.functions[last_name(node.func)], node)
 
-    # scopes
+    def _read_loop(self, target: ast.expr, values: ast.expr) -> None:
+        """Add what a loop binds, each part of a ``zip`` by itself."""
+        names = target.elts if isinstance(target, ast.Tuple) else []
+        if isinstance(values, ast.Call) and dotted(values.func) == "zip" and len(names) == len(values.args):
+            for name, value in zip(names, values.args, strict=True):
+                self.edges.append((self._names(value), _bound(name)))
+        else:
+            self.edges.append((self._names(values), _bound(target)))
 
-    def _read_scopes(self, node: ast.AST, around: list[int]) -> None:
-        """Remember, for each name, the functions around it, and what each function binds."""
-        for child in ast.iter_child_nodes(node):
-            inside = around
-            if isinstance(child, FunctionNode | ast.Lambda):
-                inside = [id(child), *around]
-                self.bound[id(child)] = {one.arg for one in ast.walk(child.args) if isinstance(one, ast.arg)}
-            elif isinstance(child, ast.Name | ast.Attribute):
-                self.scopes[id(child)] = around
-                if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store) and around:
-                    self.bound[around[0]].add(child.id)
-            elif isinstance(child, ast.Global | ast.Nonlocal) and around:
-                self.bound[around[0]] -= set(child.names)
-            self._read_scopes(child, inside)
-
-    def _key(self, node: ast.AST, name: str) -> tuple[int, str]:
-        scopes = self.scopes.get(id(node), [])
-        first = name.partition(".")[0]
-        if first in ("self", "cls"):
-            return 0, name.partition(".")[2] or first
-        return next((scope for scope in scopes if first in self.bound[scope]), 0), name
-
-    def _raise(self, node: ast.AST, level: int) -> None:
-        """Let a name, or all names of a target of an assignment, carry at least a level."""
-        if isinstance(node, ast.Subscript | ast.Starred):
-            self._raise(node.value, level)
-        elif isinstance(node, ast.Tuple | ast.List):
-            for item in node.elts:
-                self._raise(item, level)
-        elif isinstance(node, ast.Name | ast.Attribute):
-            key = self._key(node, dotted(node))
-            self.levels[key] = max(self.levels[key], level)
-            if isinstance(node, ast.Attribute) and dotted(node.value) not in ("self", "cls", ""):
-                self._raise(node.value, level)
-
-    # statements
-
-    def _block(
-        self, nodes: Iterable[ast.stmt], *, conditional: bool, owner: FunctionNode | None = None
-    ) -> None:
-        """Follow some statements.
-
-        Args:
-            conditional: whether they run depends on the result.
-            owner: the function around them.
-        """
-        for node in nodes:
-            self._statement(node, conditional, owner)
-            # What comes after `if wrong: continue` runs only where the result was right.
-            leaves = (
-                any(isinstance(one, _LEAVES) for one in walk(node)) if isinstance(node, ast.If) else False
-            )
-            conditional = conditional or (leaves and self.level(node.test) == RESULT)  # type: ignore[attr-defined]
-
-    def _statement(self, node: ast.stmt, conditional: bool, owner: FunctionNode | None) -> None:
-        if conditional:
-            self.conditional |= {id(item) for item in _head(node)}
-        if isinstance(node, FunctionNode):
-            self._function(node)
-            return
-        if isinstance(node, ast.ClassDef):
-            if any(self.level(base) for base in node.bases):
-                self.classes.add(node.name)
-            self._block(node.body, conditional=False)
-            return
-        least = RESULT if conditional else NOTHING
-        for target, value in _assignments(node):
-            self._raise(target, max(least, self.level(value)))
-        for item in _head(node):
-            if isinstance(item, ast.Return | ast.Yield | ast.YieldFrom) and owner is not None:
-                self.returned[owner.name] = max(self.returned[owner.name], least, self.level(item.value))
-            elif isinstance(item, ast.Call):
-                self._effects(item, least, dropped=isinstance(node, ast.Expr) and item is node.value)
-        self._blocks_of(node, conditional, owner)
-
-    def _blocks_of(self, node: ast.stmt, conditional: bool, owner: FunctionNode | None) -> None:
-        body = getattr(node, "body", [])
-        if isinstance(node, ast.Try):
-            self._block(body, conditional=conditional, owner=owner)
-            decides = (
-                conditional
-                or self.calls_target(body)
-                or any(self.sees(item) for one in body for item in walk(one))
-            )
-            if decides:  # `ok = True` behind an assertion
-                flags = [item for one in body for item in walk(one) if isinstance(item, ast.Assign)]
-                for flag in flags:
-                    if isinstance(flag.value, ast.Constant):
-                        self._statement(flag, conditional=True, owner=owner)
-            for handler in node.handlers:
-                self._block(handler.body, conditional=decides, owner=owner)
-            self._block(node.orelse, conditional=decides, owner=owner)
-            self._block(node.finalbody, conditional=conditional, owner=owner)
-            return
-        if isinstance(node, ast.With | ast.AsyncWith) and self.calls_target(body):
-            self._watch(node)
-        test = getattr(node, "test", getattr(node, "iter", getattr(node, "subject", None)))
-        decides = conditional or (not isinstance(node, ast.Assert) and self.level(test) == RESULT)
-        for block in (body, getattr(node, "orelse", []), *(case.body for case in getattr(node, "cases", []))):
-            self._block(block, conditional=decides, owner=owner)
-
-    def _watch(self, node: ast.With | ast.AsyncWith) -> None:
+    def _read_context(self, node: ast.With | ast.AsyncWith) -> None:
         """Let a context around a call of the target see it: a mock, an expected error, redirected output."""
         for item in node.items:
-            if isinstance(item.context_expr, ast.Call) and dotted(item.context_expr.func).endswith("open"):
+            bound = _bound(item.optional_vars) if item.optional_vars else set()
+            self.edges.append((self._names(item.context_expr), bound))
+            if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "open":
                 continue
-            self.conditional.add(id(item.context_expr))
-            if item.optional_vars is not None:
-                self._raise(item.optional_vars, RESULT)
-            for part in getattr(item.context_expr, "args", ()):
-                self._raise(part, RESULT)
+            called = self._names(
+                *(call for part in node.body for call in walk(part) if isinstance(call, ast.Call))
+            )
+            self._add_region(called, [item.context_expr])
+            self.edges.append((called, bound | _bound(*getattr(item.context_expr, "args", ()))))
 
-    def _function(self, node: FunctionNode) -> None:
-        for argument in (one for one in ast.walk(node.args) if isinstance(one, ast.arg)):
-            if self.returned.get(argument.arg, 0):  # a fixture of pytest
-                key = id(node), argument.arg
-                self.levels[key] = max(self.levels[key], self.returned[argument.arg])
-        self._block(node.body, conditional=False, owner=node)
-
-    def _effects(self, call: ast.Call, least: int, *, dropped: bool) -> None:
-        """Carry the result into what a call changes: receiver, arguments, parameters of the test's functions."""
-        name = dotted(call.func).rpartition(".")[2]
-        values = [*call.args, *(one.value for one in call.keywords)]
+    def _read_effects(self, call: ast.Call, *, is_dropped: bool) -> None:
+        """Add what a call changes: its receiver by what it is given, its arguments by the target."""
+        if last_name(call.func).startswith("assert"):
+            return
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-        asserts = name.startswith("assert")
-        if receiver is not None and not asserts and root_name(receiver) not in self.imported:
-            level = max((self.level(one) for one in values), default=NOTHING)
-            if dotted(receiver) not in ("self", "cls"):  # `outcomes.append(outcome)`
-                self._raise(receiver, max(level, least))
-        changes = (dropped or self.changes_arguments) and not asserts and self.level(call) == RESULT
-        if changes and (name in self.names or self.level(call.func) > NOTHING):
-            for part in (*values, *([receiver] if receiver is not None else [])):
-                self._raise(part, RESULT)
-            named = any(isinstance(item, ast.Name) for part in values for item in ast.walk(part))
-            self.blind = self.blind or (dropped and name in self.names and not named and receiver is None)
-        if name in self.functions:
-            self._bind(self.functions[name], call)
+        changed = _bound(receiver) if receiver is not None else set()
+        if root_name(receiver) not in {*self.imported, "self", "cls"}:
+            self.edges.append((self._names(*arguments), changed))  # `outcomes.append(outcome)`
+        if is_dropped or self.changes_arguments:
+            self.edges.append((self._names(call.func), changed | _bound(*arguments)))
 
-    def _bind(self, function: FunctionNode, call: ast.Call) -> None:
-        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-        if parameters[:1] in (["self"], ["cls"]):
-            del parameters[0]
-        rest = function.args.vararg.arg if function.args.vararg else ""
-        pairs = list(zip_longest(parameters[: len(call.args)], call.args, fillvalue=rest))
-        pairs += [(one.arg or "", one.value) for one in call.keywords]
-        for parameter, value in pairs:
-            key = id(function), str(parameter)
-            self.levels[key] = max(self.levels[key], self.level(value))  # type: ignore[arg-type]
+    def _read_arguments(self, function: FunctionNode, call: ast.Call) -> None:
+        """Add what the parameters of a function of the test are given."""
+        names = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+        if names[:1] in (["self"], ["cls"]):
+            del names[0]
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            self.edges.append((self._names(*call.args), set(names)))
+        for name, argument in zip(names, call.args, strict=False):
+            self.edges.append((self._names(argument), {name}))
+        if function.args.vararg:
+            self.edges.append((self._names(*call.args[len(names) :]), {function.args.vararg.arg}))
+        for keyword in call.keywords:
+            self.edges.append((self._names(keyword.value), {keyword.arg} if keyword.arg else set(names)))
 
+    def _add_region(self, names: set[str], nodes: Sequence[ast.AST]) -> None:
+        self.regions.append((names, nodes))
+        bound: set[str] = set()
+        for top in nodes:
+            for node in ast.walk(top):
+                if isinstance(getattr(node, "ctx", None), ast.Store):
+                    bound |= _bound(node)
+                elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    bound |= _bound(node.func.value)  # `wrong.append(1)`
+        self.edges.append((names, bound - self.imported))
 
-def _head(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield a statement and its expressions, without the statements in it."""
-    waiting: list[ast.AST] = [node]
-    while waiting:
-        item = waiting.pop()
-        yield item
-        children = ast.iter_child_nodes(item)
-        waiting += [
-            one for one in children if not isinstance(one, ast.stmt | ast.excepthandler | ast.match_case)
-        ]
+    def _read_early_ends(self, node: ast.AST) -> None:
+        """Let a condition decide about what comes after ``if wrong: continue``, too."""
+        blocks = [getattr(node, name, []) for name in ("body", "orelse")]
+        for block in (block for block in blocks if isinstance(block, list)):
+            for place, statement in enumerate(block, 1):
+                if isinstance(statement, ast.If) and any(
+                    isinstance(part, _LEAVES) for part in walk(statement)
+                ):
+                    self._add_region(self._names(statement.test), block[place:])
 
-
-def _assignments(node: ast.stmt) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Yield (target, value) of everything that a statement, without the statements in it, binds."""
-    for item in _head(node):
-        if isinstance(item, ast.Assign):
-            for target in item.targets:
-                parts = item.value.elts if isinstance(item.value, ast.Tuple | ast.List) else []
-                names = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-                plain = len(parts) == len(names) > 0
-                yield from zip(names, parts, strict=True) if plain else [(target, item.value)]
-        elif isinstance(item, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
-            yield item.target, item.value
-        elif isinstance(item, ast.For | ast.AsyncFor | ast.comprehension):
-            yield from _iterated(item.target, item.iter)
-        elif isinstance(item, ast.withitem) and item.optional_vars is not None:
-            yield item.optional_vars, item.context_expr
+    def _has_unseen_effect(self, node: ast.AST) -> bool:
+        """Return True for ``target("--quick")`` as a statement: nothing is returned, and no name is given."""
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            return False
+        call = node.value
+        return last_name(call.func) in self.target and self._names(call) == self._names(call.func) <= {
+            last_name(call.func)
+        }
 
 
-def _iterated(target: ast.expr, values: ast.expr) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Yield (target, value) of a loop, each part of a ``zip`` by itself."""
-    names = target.elts if isinstance(target, ast.Tuple) else []
-    if isinstance(values, ast.Call) and dotted(values.func) == "zip" and len(names) == len(values.args) > 0:
-        yield from zip(names, values.args, strict=True)
-    else:
-        yield target, values
+def _bound(*nodes: ast.AST) -> set[str]:
+    """Return the names that an assignment to some expressions changes: of ``self.a.b[0]`` it is ``b`` and ``a``."""
+    names: set[str] = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                names.add(part.id)
+            elif isinstance(part, ast.Attribute):
+                names.add(part.attr)
+    return names - {"self", "cls"}
+
+
+def _flags(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that are set to a constant in some statements."""
+    names: set[str] = set()
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                names |= _bound(*node.targets)
+    return names
+
+
+# the target by its names
 
 
 @once
 def result_flow(task: TaskView, target: Implementation, test: UnitTest) -> ResultFlow | None:
     """Return what of a test carries the target's result; None when nothing in it names the target."""
-    one = pair(task, target)
-    mentioned = {_last(node) for node in test.nodes if isinstance(node, ast.Name | ast.Attribute)}
-    targets = [item.qualname for item in one.targets] or [target.goal_function]
-    names = {qualname.rpartition(".")[2] for qualname in targets}
-    classes = {qualname.split(".")[-2] for qualname in targets if "." in qualname}
-    changes = any(_changes_arguments(golden) for golden, _, _ in one.complete)
-    if one.golden is not None:
-        names, classes = _callers(one.golden, names, classes)
-    if not mentioned & (names | classes):  # reached through another file of the repository
+    files = pair(task, target)
+    qualnames = [one.qualname for one in files.targets] or [target.goal_function]
+    names = {qualname.rpartition(".")[2] for qualname in qualnames}
+    names |= {qualname.split(".")[-2] for qualname in qualnames if "." in qualname}
+    if files.golden is not None:
+        names = _with_callers(files.golden, names)
+    mentioned = {last_name(node) for node in test.nodes if isinstance(node, ast.Name | ast.Attribute)}
+    if not mentioned & names:  # reached through another file of the repository
         names |= _from_repository(task, test)
-    return (
-        ResultFlow(test, frozenset(names), frozenset(classes), changes)
-        if mentioned & (names | classes)
-        else None
-    )
+    if not mentioned & names:
+        return None
+    changes_arguments = any(_changes_arguments(golden) for golden, _, _ in files.complete)
+    return ResultFlow(test, names, changes_arguments)
 
 
-def _callers(golden: Module, names: set[str], classes: set[str]) -> tuple[set[str], set[str]]:
-    """Add the functions and names of a file that use the target, and the classes of such methods."""
+def _with_callers(golden: Module, names: set[str]) -> set[str]:
+    """Add the functions, classes and names of a file that use the target."""
     for _ in range(CALLERS):
-        for item in golden.definitions:
-            bases = item.node.bases if isinstance(item.node, ast.ClassDef) else []
-            if isinstance(item.node, FunctionNode) and _mentions(item, names | classes):
-                names |= {item.name}
-                classes |= {item.class_name.rpartition(".")[2]} - {""}
-            elif any(_last(base) in classes for base in bases):
-                classes |= {item.name}
+        for definition in golden.definitions:
+            # A class uses it by its methods and its bases, which are among the definitions, and in its own header.
+            used = definition.node if isinstance(definition.node, FunctionNode) else definition.node.bases
+            parts = used if isinstance(used, list) else [used]
+            if names & {last_name(node) for part in parts for node in walk(part)}:
+                names |= {definition.name, definition.class_name.rpartition(".")[2]} - {""}
         for node in golden.tree.body:
-            if isinstance(node, ast.Assign) and {_last(part) for part in walk(node.value)} & (
-                names | classes
-            ):
+            if isinstance(node, ast.Assign) and names & {last_name(part) for part in walk(node.value)}:
                 names |= {one.id for one in node.targets if isinstance(one, ast.Name)}
-    return names, classes
-
-
-def _mentions(item: Definition, names: set[str]) -> bool:
-    return any(_last(node) in names for node in walk(item.node) if isinstance(node, ast.Name | ast.Attribute))
-
-
-def _last(node: ast.AST) -> str:
-    return dotted(node).rpartition(".")[2]
+    return names
 
 
 def _from_repository(task: TaskView, test: UnitTest) -> set[str]:

@@ -14,9 +14,9 @@ from lmr_author.core.code import Definition, Module, matching
 from lmr_author.core.task import AUTHORING, golden_name
 from lmr_author.core.task.also_masked import AlsoMasked, AlsoMaskedList
 from lmr_author.proof.checks.base import WARNING, Problem, check
-from lmr_author.proof.checks.lookup import golden_files, pairs
 from lmr_author.proof.checks.masks import is_emptied
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.lookup import golden_files, pairs
+from lmr_author.proof.view import TaskView, once
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from lmr_author.core.code import FunctionNode, Module
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.lookup import (
     unit_test_path,
 )
-from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.view import TaskView, once
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
@@ -77,17 +77,12 @@ class UnitTest:
     @cached_property
     def swallowed(self) -> dict[int, ast.AST]:
         """Return the broad handler, or ``with suppress``, around each node (by its id) that is in one."""
-        found: dict[int, ast.AST] = {}
+        handlers: dict[int, ast.AST] = {}
         for node in self.nodes:
-            handler: ast.AST | None = None
-            if isinstance(node, ast.Try):
-                handler = next(filter(_swallows, node.handlers), None)
-            elif isinstance(node, ast.With) and any(_SUPPRESS.match(ast.unparse(one)) for one in node.items):
-                handler = node
-            if handler is not None:
-                inside = (item for part in getattr(node, "body", ()) for item in ast.walk(part))
-                found |= {id(item): handler for item in inside}
-        return found
+            handler = _swallowing_handler(node)
+            for statement in getattr(node, "body", ()) if handler else ():
+                handlers |= {id(part): handler for part in ast.walk(statement) if handler}
+        return handlers
 
     @cached_property
     def failures(self) -> tuple[ast.AST, ...]:
@@ -101,8 +96,8 @@ class UnitTest:
         failing: set[str] = set()
         for _ in range(CALLS):
             for function in functions:
-                heard = (item for item in ast.walk(function) if id(item) not in self.swallowed)
-                if any(id(item) in own or _calls(item, failing) for item in heard):
+                heard = (node for node in ast.walk(function) if id(node) not in self.swallowed)
+                if any(id(node) in own or _calls(node, failing) for node in heard):
                     failing.add(function.name)
         return tuple(node for node in self.nodes if id(node) in own or _calls(node, failing))
 
@@ -117,11 +112,15 @@ class UnitTest:
         """Return (path as spelt, line, is written) of every data file that a constant names."""
         saving: list[ast.AST] = [call for call, _ in self.calls if _WRITES.match(ast.unparse(call))]
         names = {node.id for call in saving for node in ast.walk(call) if isinstance(node, ast.Name)}
-        assigned = [node for node in self.nodes if isinstance(node, ast.Assign)]
-        saving += [node.value for node in assigned if getattr(node.targets[0], "id", "") in names]
+        for node in self.nodes:  # the path may stand in a variable
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in names:
+                saving.append(node.value)
         written = {getattr(node, "value", None) for one in saving for node in ast.walk(one)}
-        found = [one for one in self.texts if _DATA.fullmatch(one[0]) and "://" not in one[0]]
-        return tuple((text, line, text in written) for text, line in found)
+        files_named = []
+        for text, line in self.texts:
+            if _DATA.fullmatch(text) and "://" not in text:
+                files_named.append((text, line, text in written))
+        return tuple(files_named)
 
 
 @once
@@ -151,48 +150,84 @@ def dotted(node: ast.AST) -> str:
     return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
+def last_name(node: ast.AST) -> str:
+    """Return ``c`` of ``a.b.c``; "" for anything but a name or attribute."""
+    return dotted(node).rpartition(".")[2]
+
+
 def _calls(node: ast.AST, functions: Set[str]) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in functions
+    return isinstance(node, ast.Call) and last_name(node.func) in functions
 
 
 def _can_fail(node: ast.AST) -> bool:
     """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
-    if isinstance(node, ast.Assert):  # `assert (x, "message")` always holds
-        holds = node.test.elts if isinstance(node.test, ast.Tuple) else getattr(node.test, "value", False)
-        return not holds or not isinstance(node.test, ast.Tuple | ast.Constant)
+    if isinstance(node, ast.Assert):
+        return not _always_holds(node.test)
     if isinstance(node, ast.Raise):
-        return not isinstance(node.exc, ast.Call) or dotted(node.exc.func) != "SystemExit" or _exits(node.exc)
-    name = dotted(node.func) if isinstance(node, ast.Call) else ""
-    if isinstance(node, ast.Call) and name in EXITS:
+        ends = isinstance(node.exc, ast.Call) and dotted(node.exc.func) == "SystemExit"
+        return _exits(node.exc) if ends else True
+    if not isinstance(node, ast.Call):
+        return False
+    name = dotted(node.func)
+    if name in EXITS:
         return _exits(node)
-    if isinstance(node, ast.Call) and name == "unittest.main":
-        return all(one.arg != "exit" or getattr(one.value, "value", None) for one in node.keywords)
-    last = name.rpartition(".")[2]
+    if name == "unittest.main":  # `exit=False` runs the tests, and goes on
+        arguments = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
+        return bool(arguments.get("exit", True))
+    last = last_name(node.func)
     return last.startswith(("assert", "_assert")) or last in ("fail", "raises")
 
 
-def _exits(call: ast.Call) -> bool:
+def _always_holds(condition: ast.expr) -> bool:
+    """Return True for a true constant, and for ``assert (x, "message")``, which asserts a tuple."""
+    if isinstance(condition, ast.Tuple):
+        return bool(condition.elts)
+    return isinstance(condition, ast.Constant) and bool(condition.value)
+
+
+def _exits(node: ast.AST | None) -> bool:
     """Return True when an exit's argument can be anything but success."""
-    return bool(call.args) and getattr(call.args[0], "value", True) not in (0, None, False)
+    arguments = node.args if isinstance(node, ast.Call) else []
+    return bool(arguments) and getattr(arguments[0], "value", True) not in (0, None, False)
+
+
+def _swallowing_handler(node: ast.AST) -> ast.AST | None:
+    """Return the handler of a ``try``, or a ``with suppress``, that a failed assertion ends in."""
+    if isinstance(node, ast.Try):
+        return next(filter(_swallows, node.handlers), None)
+    if isinstance(node, ast.With) and any(_SUPPRESS.match(ast.unparse(item)) for item in node.items):
+        return node
+    return None
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
     """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    if handler.type is not None and not any(kind and _BROAD.fullmatch(dotted(kind)) for kind in kinds):
+    if not any(kind is None or _BROAD.fullmatch(dotted(kind)) for kind in _kinds(handler)):
         return False
-    for item in (item for statement in handler.body for item in ast.walk(statement)):
-        keeps = isinstance(item, ast.Assign | ast.AugAssign) or (isinstance(item, ast.Return) and item.value)
-        appends = isinstance(item, ast.Call) and dotted(item.func).endswith((".append", ".add"))
-        if keeps or appends or _can_fail(item):
-            return False
+    for statement in handler.body:
+        for node in ast.walk(statement):
+            if _can_fail(node) or _keeps(node):
+                return False
     return True
+
+
+def _keeps(node: ast.AST) -> bool:
+    """Return True for what can carry a failure out of a handler: an assignment, ``return error``, ``errors.append``."""
+    if isinstance(node, ast.Return):
+        return node.value is not None
+    if isinstance(node, ast.Call):
+        return dotted(node.func).endswith((".append", ".add"))
+    return isinstance(node, ast.Assign | ast.AugAssign)
+
+
+def _kinds(handler: ast.ExceptHandler) -> list[ast.expr | None]:
+    """Return the exceptions that a handler names; None for a bare ``except``."""
+    return [*handler.type.elts] if isinstance(handler.type, ast.Tuple) else [handler.type]
 
 
 def catches_all(handler: ast.ExceptHandler) -> bool:
     """Return True for a bare ``except``, and for one of Exception."""
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(kind is None or dotted(kind).endswith(("BaseException", "Exception")) for kind in kinds)
+    return any(kind is None or last_name(kind) in ("BaseException", "Exception") for kind in _kinds(handler))
 
 
 TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]

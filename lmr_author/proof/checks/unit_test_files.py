@@ -17,9 +17,9 @@ from lmr_author.core.texts import printable
 from lmr_author.proof.checks import dockerfile
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
-from lmr_author.proof.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.proof.checks.view import TOO_DEEP, TaskView, read_json
+from lmr_author.proof.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
+from lmr_author.proof.view import TaskView, read_json
 
 
 @target_check(
@@ -36,8 +36,8 @@ def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
         hint = f"move {task.relative(found)} to unit_test/ of the repository"
     yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
     if found is not None and found.suffix == ".py" and task.module(found) is None:
-        line, cause = syntax_error(task, found)
-        if cause == TOO_DEEP:
+        line, cause, too_deep = syntax_error(task, found)
+        if too_deep:
             hint = "keep values in a file beside the test, and long conditions in functions"
             yield Problem(f"not checked: {cause}", hint, found, line, severity=WARNING)
         else:

@@ -26,6 +26,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import (
@@ -39,7 +40,7 @@ from lmr_author.proof.evaluation.gates import (
 )
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.proof.evaluation.resolve import Resolved, resolve
-from lmr_author.proof.evaluation.wrong_versions import MUTANTS_DIE, mutants_die, summed_up, trivial_fails
+from lmr_author.proof.evaluation.wrong_versions import mutants_die, summed_up, trivial_fails
 from lmr_author.runtime.environment import place
 from lmr_author.runtime.environment.build import ask_inventory, build_hint
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
@@ -218,7 +219,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
         chosen = [(target, item) for target, item in known if item.id == word]
         if not chosen and (lines := re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)):
             first, last = int(lines[1]), int(lines[2] or lines[1])
-            alive = {item["id"] for gate in mutant_gates(stored) for item in gate.detail["survivors"]}
+            alive = {survivor.id for gate in mutant_gates(stored) for survivor in gate.detail.survivors}
             chosen = [(t, item) for t, item in known if item.id in alive and first <= item.line <= last]
         if not chosen:
             raise UsageError(
@@ -254,7 +255,7 @@ def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
 def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
     """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
-    return [gate for gate in gates if gate.gate == MUTANTS_DIE and "survivors" in gate.detail]
+    return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.killed is not None]
 
 
 def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
@@ -295,7 +296,7 @@ def _build(
     ]
     if notes:
         versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
-    detail = {"notes": notes} if notes else {}
+    detail = GateDetail(notes=tuple(notes))
     seconds = time.monotonic() - clock
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), facts
 

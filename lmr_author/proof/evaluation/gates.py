@@ -11,7 +11,7 @@ from typing import Any
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import GateResult, GateStatus, Progress
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.evaluation import SIGNALS
+from lmr_author.core.task.evaluation import NOTHING, GateDetail, OwnTest
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
 from lmr_author.proof.evaluation.verdict import Unproven, Verdict
@@ -49,32 +49,31 @@ class Subject:
         """True if the test is not made of recorded cases."""
         return self.bench.recording is None
 
-    def signals(self, verdicts: Iterable[Verdict]) -> dict[str, Any]:
-        """Return for a gate's detail how many versions passed a hand-written test, by each of its signs."""
+    def own_test(self, verdicts: Iterable[Verdict]) -> OwnTest | None:
+        """Return how many versions passed a hand-written test, by each of its signs; None for a recording."""
+        if not self.handwritten:
+            return None
         run = list(verdicts)
-        counts = {
-            "runs": len(run),
-            "exit_code": sum(one.by_exit_code for one in run),
-            "log": sum(one.by_log for one in run),
-        }
-        return {SIGNALS: counts} if self.handwritten else {}
+        return OwnTest(
+            len(run), sum(verdict.by_exit_code for verdict in run), sum(verdict.by_log for verdict in run)
+        )
 
 
 Gate = Callable[[Subject], GateResult]
 """Shows a property by running. Raises Unproven when it cannot be shown here. Its docstring says when it holds."""
 
 
-def passed(message: str, **detail: Any) -> GateResult:
+def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:
     """Return the result that a gate holds; :func:`run_gates` adds its name."""
     return GateResult("", GateStatus.PASSED, message, detail=detail)
 
 
-def failed(message: str, hint: str, **detail: Any) -> GateResult:
+def failed(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
     """Return the result that it does not hold."""
     return GateResult("", GateStatus.FAILED, message, hint, detail=detail)
 
 
-def unproven(message: str, hint: str, **detail: Any) -> GateResult:
+def unproven(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
     """Return the result that it cannot be shown here."""
     return GateResult("", GateStatus.UNPROVEN, message, hint, detail=detail)
 
@@ -90,7 +89,8 @@ def untampered(on: Subject) -> GateResult:
         return failed("the recording has no cases", "record again: `lmr-author record --force`")
     problems = recorded.tampered(bench.recording_folder, bench.recording)
     if problems:
-        return failed("; ".join(problems[:3]), "record again: `lmr-author record --force`", files=problems)
+        hint = "record again: `lmr-author record --force`"
+        return failed("; ".join(problems[:3]), hint, GateDetail(files=tuple(problems)))
     count = sum(len(case.files) for case in bench.recording.cases)
     return passed(f"{count} files of {len(bench.recording.cases)} cases are as recorded")
 
@@ -103,41 +103,40 @@ def golden_passes(on: Subject) -> GateResult:
         verdict = judge.golden(seed=number)
         on.golden.append(verdict)
         if not verdict.passed:
-            return _golden_failed(verdict, number + 1, repeats, on.signals(on.golden))
+            return _golden_failed(verdict, number + 1, repeats, on.own_test(on.golden))
     for other in on.judges[1:]:
         verdict = other.golden(seed=0)
         if not verdict.passed:
             return failed(
                 f"{other.method}: {verdict.reason}",
                 "the shipped test file must pass on the golden too; record again",
-                log=verdict.log[-4000:],
+                GateDetail(log=verdict.log[-4000:]),
             )
-    needs = needed_targets(bench, judge)
+    needs = tuple(needed_targets(bench, judge))
     also = f"; it needs {', '.join(needs)}, masked too" if needs else ""
-    detail: dict[str, Any] = {"needs": needs} if needs else {}
     if isinstance(judge, ScriptJudge):
         signs = ", ".join(["exit code 0", *sorted(judge.passing.evidence if judge.passing else ())])
         message = f"passed {repeats} of {repeats} (test script: {signs}){also}"
-        return passed(message, **on.signals(on.golden), **detail)
+        return passed(message, GateDetail(own_test=on.own_test(on.golden), needs=needs))
     same = len({verdict.identity for verdict in on.golden}) == 1
     how = "identical to the bit" if same and on.golden[0].identity else "within the tolerances"
     message = f"passed {repeats} of {repeats} ({judge.method}), outputs {how}{also}"
-    return passed(message, bitwise=same, **detail)
+    return passed(message, GateDetail(bitwise=same, needs=needs))
 
 
-def _golden_failed(verdict: Verdict, number: int, repeats: int, own: dict[str, Any]) -> GateResult:
+def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | None) -> GateResult:
     """Return a failure, or unproven if the test cannot run here at all."""
-    log = verdict.log[-4000:]
+    detail = GateDetail(log=verdict.log[-4000:], own_test=own)
     if verdict.obstacle and number == 1:
         message = f"the test cannot run here: {verdict.obstacle} ({verdict.reason})"
-        return unproven(message, verdict.hint, log=log, **own)
+        return unproven(message, verdict.hint, detail)
     hint = verdict.hint or (
         "the environment lacks something, or the function is random beyond the recorded seeds; "
         "see the log below detail"
     )
     if number > 1:
         hint = "the result differs from run to run: set every seed that the test and the target draw from"
-    return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, log=log, **own)
+    return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, detail)
 
 
 def needed_targets(bench: Bench, judge: Judge) -> list[str]:
@@ -160,28 +159,26 @@ def needed_targets(bench: Bench, judge: Judge) -> list[str]:
 
 def masked_fails(on: Subject) -> GateResult:
     """The masked repository fails every test, because of the mask, not of an import."""
-    reason, own = "", dict[str, Any]()
+    reason, own = "", None
     for judge in on.judges:
         verdict = judge.masked()
-        reason, own = reason or verdict.reason, on.signals([verdict])
+        reason, own = reason or verdict.reason, on.own_test([verdict])
         on.masked = on.masked or verdict
         if verdict.passed:
             return failed(
                 f"the masked repository passes ({judge.method})",
                 "the test does not notice that the function is missing",
-                passes=True,
-                **own,
+                GateDetail(passes=True, own_test=own),
             )
         if not verdict.by_mask:
             return failed(
                 f"it fails, but not because of the mask: {verdict.reason}",
                 "the masked file must still import, and the test must reach the masked function",
-                log=verdict.log[-4000:],
-                **own,
+                GateDetail(log=verdict.log[-4000:], own_test=own),
             )
     if not on.handwritten:
         return passed("every case ends in the mask's NotImplementedError")
-    return passed(f"it fails, and only the mask differs from the golden: {reason}", **own)
+    return passed(f"it fails, and only the mask differs from the golden: {reason}", GateDetail(own_test=own))
 
 
 def target_entered(on: Subject) -> GateResult:
@@ -204,7 +201,7 @@ def target_entered(on: Subject) -> GateResult:
             f"the test executes {verdict.file}, not the {wanted} of the agent's tree",
             "an installed package of the same name hides the repository; remove it from the environment",
         )
-    return passed(f"executed {bench.inside}/{verdict.file}", file=verdict.file)
+    return passed(f"executed {bench.inside}/{verdict.file}", GateDetail(file=verdict.file))
 
 
 def isolated(on: Subject) -> GateResult:
@@ -218,10 +215,12 @@ def isolated(on: Subject) -> GateResult:
         )
     problems = list(_holes(facts))
     if problems:
-        return failed("; ".join(problems), "this is a fault of the sandbox: please report it", facts=facts)
+        return failed(
+            "; ".join(problems), "this is a fault of the sandbox: please report it", GateDetail(facts=facts)
+        )
     peak = facts.get("peak_rss")
     memory = f", {int(peak) // 2**20} MB at most" if isinstance(peak, int) else ""
-    return passed(f"no network, uid {facts.get('uid')}, read-only root{memory}", facts=facts)
+    return passed(f"no network, uid {facts.get('uid')}, read-only root{memory}", GateDetail(facts=facts))
 
 
 DECISIVE = ("untampered", "golden-passes")

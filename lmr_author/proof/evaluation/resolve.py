@@ -12,9 +12,9 @@ from pathlib import Path
 
 from lmr_author.core.code import Module
 from lmr_author.core.task import Implementation, Task, TaskInfo
-from lmr_author.proof.checks import lookup
+from lmr_author.proof import lookup
 from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.view import TaskView
 
 
 @dataclass(frozen=True)

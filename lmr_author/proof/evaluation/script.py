@@ -21,10 +21,10 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import listed
-from lmr_author.proof.checks.leaks import scan
 from lmr_author.proof.checks.unit_test_code import read_test
-from lmr_author.proof.checks.view import TaskView
 from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.leaks.tree import scan
+from lmr_author.proof.view import TaskView
 from lmr_author.runtime.replay.staging import PROBE_ROOT
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 

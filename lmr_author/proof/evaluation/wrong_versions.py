@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, Survivor
 from lmr_author.core.texts import counted
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
@@ -45,7 +47,6 @@ def _zeros(value, first=True):
         raise NotImplementedError
     return None
 """
-MUTANTS_DIE = "mutants-die"
 _UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
 
 
@@ -57,7 +58,7 @@ def trivial_fails(on: Subject) -> GateResult:
     if not sources:
         return failed(*_UNCLEAR)
     verdicts = judge.versions(sources)
-    own = on.signals(verdicts.values())
+    own = on.own_test(verdicts.values())
     survivors = [name for name, verdict in verdicts.items() if verdict.passed]
     if survivors:
         return failed(
@@ -65,11 +66,11 @@ def trivial_fails(on: Subject) -> GateResult:
             "compare with stored values of the golden"
             if on.handwritten
             else "record cases whose outcome differs from it (other inputs, other options)",
-            survivors=survivors,
-            **own,
+            GateDetail(passing=tuple(survivors), own_test=own),
         )
     verb = "fails" if len(verdicts) == 1 else "fail"
-    return passed(f"{counted(len(verdicts), 'trivial implementation')} {verb}", tried=sorted(verdicts), **own)
+    message = f"{counted(len(verdicts), 'trivial implementation')} {verb}"
+    return passed(message, GateDetail(tried=tuple(sorted(verdicts)), own_test=own))
 
 
 def mutants_to_try(
@@ -121,44 +122,42 @@ def mutants_die(on: Subject) -> GateResult:
     )
     survivors = [item for item in tried if verdicts[item.id].passed]
     identities = {item.identity for item in on.golden}
-    detail: dict[str, Any] = {
-        "mutants": len(tried),
-        "killed": len(tried) - len(survivors),
-        "accepted": len(sample) - len(tried),
-        "method": judge.method,
-        "made": len(every),
-        "survivors": [
-            {
-                "id": item.id,
-                "line": item.line,
-                "operator": item.operator,
-                "diff": item.diff,
-                "why": explain_survivor(bench, item, verdicts[item.id].identity in identities),
-                "unreached": _unreached(bench, item, verdicts[item.id].identity in identities) or [],
-            }
-            for item in survivors
-        ],
-    }
-    return summed_up({**detail, **on.signals(verdicts.values())})
+    return summed_up(
+        GateDetail(
+            mutants=len(tried),
+            killed=len(tried) - len(survivors),
+            accepted=len(sample) - len(tried),
+            made=len(every),
+            method=judge.method,
+            own_test=on.own_test(verdicts.values()),
+            survivors=tuple(
+                _survivor(bench, mutant, verdicts[mutant.id].identity in identities) for mutant in survivors
+            ),
+        )
+    )
 
 
-def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> GateResult:
+def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
+    """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
+    why, unreached = explain_survivor(bench, mutant, same), _unreached(bench, mutant, same)
+    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached or ())
+
+
+def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
     """Return the result of ``mutants-die`` from its figures.
 
     Args:
-        detail: mutants, killed, accepted, method, made and survivors, as stored.
         accepted: survivors that were accepted since.
     """
-    left = [item for item in detail["survivors"] if item["id"] not in accepted]
-    newly = len(detail["survivors"]) - len(left)
-    tried, known = detail["mutants"] - newly, detail["accepted"] + newly
-    score = detail["killed"] / tried if tried else 0.0
-    figures = {"mutants": tried, "accepted": known, "score": round(score, 4), "survivors": left}
+    left = tuple(survivor for survivor in detail.survivors if survivor.id not in accepted)
+    newly = len(detail.survivors) - len(left)
+    tried, known, killed = (detail.mutants or 0) - newly, (detail.accepted or 0) + newly, detail.killed or 0
+    score = killed / tried if tried else 0.0
     also = f", {known} accepted as equivalent" if known else ""
-    method = detail.get("method", RecordingJudge.method)
-    left_out = detail.get("made", 0) - tried - known
+    method = detail.method or RecordingJudge.method
+    left_out = (detail.made or 0) - tried - known
     share = f"{left_out} more were not tried" if left_out > 0 else whole_percent(score)
-    message = f"{detail['killed']} of {tried} mutants fail ({share}, {method}){also}"
+    message = f"{killed} of {tried} mutants fail ({share}, {method}){also}"
     status, hint = GateStatus.PASSED, ""
     if score < NEEDED:
         status = GateStatus.FAILED
@@ -172,7 +171,8 @@ def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> Gate
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
         message += f"; fewer than {FEWEST} prove nothing"
-    return GateResult(MUTANTS_DIE, status, message, hint, detail={**detail, **figures})
+    figures = replace(detail, mutants=tried, accepted=known, score=round(score, 4), survivors=left)
+    return GateResult(MUTANTS_DIE, status, message, hint, detail=figures)
 
 
 def whole_percent(share: float) -> str:

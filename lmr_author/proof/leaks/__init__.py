@@ -3,6 +3,7 @@
 A golden function becomes :class:`~lmr_author.proof.leaks.statements.Statement` rows in which variables are blanks; any
 file becomes fragments (functions, comments, cells, texts), which are compared statement by statement, and
 :mod:`~lmr_author.proof.leaks.search` decides whether it *is* the solution or a look-alike.
+:func:`~lmr_author.proof.leaks.tree.search` does so for all files of a task.
 Nothing is imported, executed, unpickled or unpacked to disk.
 """
 
@@ -10,5 +11,6 @@ from __future__ import annotations
 
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
 from lmr_author.proof.leaks.solution import Solution, solution
+from lmr_author.proof.leaks.tree import FileLeak, search
 
-__all__ = ["Leak", "Solution", "in_file", "is_generated", "solution"]
+__all__ = ["FileLeak", "Leak", "Solution", "in_file", "is_generated", "search", "solution"]

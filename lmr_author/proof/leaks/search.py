@@ -46,7 +46,7 @@ class Leak:
         line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
         found: the text of the place.
-        nth: 2 for the second definition of that name in a Python file…
+        nth: 2 for the second definition of that name in a Python file, and so on.
     """
 
     kind: str
@@ -104,31 +104,35 @@ def in_file(
         data: its bytes.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
     """
+    leaks: list[Leak] = []
     if path.endswith((".pyc", ".pyo")):
-        shares = ((one, one.compiled.share_in(path, data)) for one in solutions)
-        return [
-            Leak("compiled", path, one, share, True, True, where=one.qualname)
-            for one, share in shares
-            if share
-        ]
-    possible = [one for one in solutions if one.may_be_in(data)]
-    if not possible:
-        return []
-    pieces = [piece for piece in fragments(path.rpartition("/")[2], data) if piece.where not in targets]
-    return [leak for one in possible for leak in _of_one(path, one, pieces)]
+        for solution in solutions:
+            if share := solution.compiled.share_in(path, data):
+                leaks.append(Leak("compiled", path, solution, share, True, True, where=solution.qualname))
+        return leaks
+    possible = [solution for solution in solutions if solution.may_be_in(data)]
+    if possible:
+        name = path.rpartition("/")[2]
+        pieces = [piece for piece in fragments(name, data) if piece.where not in targets]
+        for solution in possible:
+            leaks += _of_one(path, solution, pieces)
+    return leaks
 
 
-def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> Iterator[Leak]:
-    """Yield the places for one solution: every function, and the best of the rest if none is surer."""
-    blocks = (block for piece in pieces for block in _blocks(piece))
-    found = [leak for block in blocks for leak in [_judged(path, solution, block)] if leak is not None]
-    code = _innermost([leak for leak in found if leak.kind == "code"])
-    rest = [leak for leak in found if leak.kind != "code"]
-    yield from code
-    if rest:
-        best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)))
-        if not code or best.sure > max(leak.sure for leak in code):
-            yield best
+def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list[Leak]:
+    """Return the places for one solution: every function, and the best of the rest if none is surer."""
+    functions: list[Leak] = []
+    rest: list[Leak] = []
+    for piece in pieces:
+        for block in _blocks(piece):
+            leak = _judged(path, solution, block)
+            if leak is not None:
+                (functions if leak.kind == "code" else rest).append(leak)
+    functions = _innermost(functions)
+    best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
+    if best and (not functions or best.sure > max(leak.sure for leak in functions)):
+        return [*functions, best]
+    return functions
 
 
 def _blocks(piece: Fragment) -> Iterator[Fragment]:
@@ -145,10 +149,10 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 def _innermost(leaks: list[Leak]) -> list[Leak]:
     """Leave out functions around, or inside, one that is the better place."""
     kept: list[Leak] = []
-    for leak in sorted(leaks, key=lambda item: (-item.sure, -item.similarity, -item.where.count("."))):
-        if not any(_is_in(leak.where, other.where) or _is_in(other.where, leak.where) for other in kept):
+    for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
+        if not any(_is_in(leak.where, better.where) or _is_in(better.where, leak.where) for better in kept):
             kept.append(leak)
-    return sorted(kept, key=lambda item: item.line)
+    return sorted(kept, key=lambda leak: leak.line)
 
 
 def _is_in(inner: str, outer: str) -> bool:
@@ -177,27 +181,40 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
     """Return True for the solution, False for a look-alike, None for neither."""
     named = _same_name(solution, piece)
-    likeness, exact = match.similarity, match.exact
-    density = match.density if piece.kind == "code" else 1.0
     if solution.weight < LITTLE:
-        if named and likeness >= 0.9 and exact >= 0.5 and match.density >= 0.5:
-            return True
-        whole = exact >= 0.95 and match.density >= 0.6
-        return False if whole and solution.weight >= LITTLE / 2 and solution.name != "__init__" else None
-    if (
+        return _judge_little(solution, named, match)
+    density = match.density if piece.kind == "code" else 1.0
+    if _is_copy(solution, named, match, density):
+        return True
+    version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
+    return False if version or _is_alike(solution, named, match, density) else None
+
+
+def _judge_little(solution: Solution, named: bool, match: StatementMatch) -> bool | None:
+    if named and match.similarity >= 0.9 and match.exact >= 0.5 and match.density >= 0.5:
+        return True
+    whole = match.exact >= 0.95 and match.density >= 0.6
+    return False if whole and solution.weight >= LITTLE / 2 and solution.name != "__init__" else None
+
+
+def _is_copy(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
+    """The fewer names are the same, the more of the statements have to be."""
+    likeness, exact = match.similarity, match.exact
+    return (
         (named and likeness >= 0.75 and exact >= 0.5)
         or (likeness >= 0.9 and exact >= 0.7 and density >= 0.5)
         or (likeness >= 0.96 and density >= 0.6 and solution.weight >= MUCH)
-    ):
-        return True
-    alike = (
+    )
+
+
+def _is_alike(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
+    likeness, exact = match.similarity, match.exact
+    return (
         (likeness >= 0.7 and exact >= 0.5 and density >= 0.4)
         or (likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH))
         or (likeness >= 0.95 and density >= 0.8)
         or (named and likeness >= 0.6 and exact >= 0.35)
-        or likeness >= _VERSION.get(_relation(solution, piece), 1.0)
     )
-    return False if alike else None
 
 
 def _same_name(solution: Solution, piece: Fragment) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from lmr_author.core.task import INFO, Finding, Severity
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.proof.checks.base import INTERNAL, Check
 from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS
-from lmr_author.proof.checks.view import readable
-from lmr_author.proof.validation.places import Places
+from lmr_author.proof.validation.places import Places, Position
 from lmr_author.proof.validation.report import Report, TaskReport
+from lmr_author.proof.view import readable
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _CRASHED = "a check crashed"
@@ -97,10 +97,15 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     ]
     numbers = {str(rule["id"]): number for number, rule in enumerate([crashed, *rules])}
     results = []
+    seen: Counter[str] = Counter()
     for task in report.tasks:
         places = Places(task.directory)
         for finding, entry in (*((one, None) for one in task.findings), *task.accepted):
-            result = _result(task, finding, base, places) | {"ruleIndex": numbers[finding.code]}
+            place = places.of(finding)
+            result = _result(task, finding, base, place) | {"ruleIndex": numbers[finding.code]}
+            digest = _fingerprint(finding, place)
+            seen[digest] += 1
+            result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{seen[digest]}"}
             if entry is not None:
                 reason = clean(entry.reason)
                 result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
@@ -116,28 +121,33 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     return {"$schema": schema, "version": "2.1.0", "runs": [run]}
 
 
-def _result(task: TaskReport, finding: Finding, base: Path, places: Places) -> dict[str, Any]:
+def _result(task: TaskReport, finding: Finding, base: Path, place: Position | None) -> dict[str, Any]:
     file = file_of(task, finding, base)
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
     if not file.startswith("/"):
         physical["artifactLocation"]["uriBaseId"] = "%SRCROOT%"
-    if place := places.of(finding):
+    if place:
         physical["region"] = {"startLine": place.first, "endLine": place.last}
         if place.end > place.start:
             physical["region"] |= {"startColumn": place.start + 1, "endColumn": place.end + 1}
     location: dict[str, Any] = {"physicalLocation": physical}
     if finding.pointer.startswith("/"):
         location["logicalLocations"] = [{"fullyQualifiedName": clean(finding.pointer), "kind": "property"}]
-    # Everything but the line, so that it stays the same when lines above are added.
-    parts = (finding.code, finding.task, str(finding.implementation), finding.path, finding.message)
-    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
     return {
         "ruleId": finding.code,
         "level": finding.severity.value,
         "message": {"text": _text(finding)},
         "locations": [location],
-        "partialFingerprints": {"lmrFinding/v1": digest},
     }
+
+
+def _fingerprint(finding: Finding, place: Position | None) -> str:
+    """Return what stays the same when lines above are added, or when a message is worded otherwise."""
+    where = finding.pointer if finding.pointer.startswith("/") else ""
+    if place and not where:
+        where = place.lines[0].strip()
+    parts = (finding.code, finding.task, str(finding.implementation), finding.path, where)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _uri(path: str) -> str:

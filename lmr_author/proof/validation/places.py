@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from lmr_author.core.task import Finding, Task
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.view import TaskView
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")

@@ -18,8 +18,9 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.proof.checks import hygiene
-from lmr_author.proof.checks.leaks import histories, scan
-from lmr_author.proof.checks.lookup import (
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.leaks.tree import histories, scan
+from lmr_author.proof.lookup import (
     candidates,
     clean_path,
     context_key,
@@ -29,9 +30,8 @@ from lmr_author.proof.checks.lookup import (
     pair,
     unit_test_path,
 )
-from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.checks.view import TaskView, readable
 from lmr_author.proof.validation.report import Report
+from lmr_author.proof.view import TaskView, readable
 
 ROUNDS = 4
 """A fix can reveal another finding, which is fixed too: so many rounds at most."""
@@ -74,14 +74,16 @@ def _key(draft: InfoDraft, finding: Finding) -> None:
     """Rename a misspelt key, or remove it where the right one exists; make a year that is a text a number."""
     entry = draft.entry(finding)
     inside = entry[1] if entry else draft.info
-    named = re.fullmatch(r"(?:the key '(\w+)' is missing|retrieval_content .*)", finding.message)
-    wrong = re.fullmatch(r"rename the key(?: '(\w+)')?|remove the misspelt key", finding.hint)
-    if named and wrong:
-        old, new = wrong[1] or "retrieval_content", named[1] or "retrieval_context"
-        both = old in inside and new in inside
-        items = [(new if key == old else key, inside[key]) for key in inside if not (both and key == old)]
+    if finding.fix is not None:
+        old, new = finding.fix.old, finding.fix.new
+        renamed: dict[str, Any] = {}
+        for key, value in inside.items():  # the order of the keys stays
+            if key != old:
+                renamed[key] = value
+            elif new not in inside:
+                renamed[new] = value
         inside.clear()
-        inside.update(items)
+        inside.update(renamed)
     elif finding.pointer == "/year" and re.fullmatch(r"\s*(19|20)\d\d\s*", str(inside.get("year"))):
         inside["year"] = int(inside["year"])
 

@@ -19,7 +19,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.proof.checks.base import INTERNAL
-from lmr_author.proof.checks.view import readable
+from lmr_author.proof.view import readable
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

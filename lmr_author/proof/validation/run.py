@@ -20,9 +20,9 @@ from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
-from lmr_author.proof.checks.view import TaskView, readable
 from lmr_author.proof.validation.repair import changes_for
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
+from lmr_author.proof.view import TaskView, readable
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""
@@ -76,7 +76,7 @@ def validate(
 
     Nothing of a task is run, and nothing is written. A check that crashes is a finding LMR000, and so is a task
     that ends its process. Findings that the annotator accepted with a reason are kept apart
-    (:mod:`lmr_author.accepted`).
+    (:mod:`lmr_author.core.task.accepted`).
 
     Args:
         on_task: called in this thread.
@@ -91,16 +91,6 @@ def validate(
     return Report(
         tuple(_report(task, results[number], conflicts[number], checks) for number, task in enumerate(tasks))
     )
-
-
-def validate_task(task: Task, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
-    """Run checks over one task."""
-    return validate([task], checks).tasks[0]
-
-
-def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
-    """Return the findings of some checks about one task, in the order of the checks."""
-    return [finding for check in checks for finding in check.run(view)]
 
 
 def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
@@ -177,10 +167,13 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
     try:
         with _time_limit():
             view = TaskView(task)
-            findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
+            findings: list[Finding] = []
+            for check in checks:
+                findings += (_with_fixable(view, finding) for finding in check.run(view))
             try:
-                for check in (one for one in checks if isinstance(one, DatasetCheck)):
-                    claims += [(check.code, what, finding) for what, finding in check.claims(view)]
+                for check in checks:
+                    if isinstance(check, DatasetCheck):
+                        claims += ((check.code, what, finding) for what, finding in check.claims(view))
             except Exception as error:  # hostile tasks must not end the run
                 findings.append(crash("the comparison with other tasks", view.name, error))
             return _Result(view.name, tuple(findings), tuple(claims))
@@ -225,12 +218,10 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
     every = dict.fromkeys((*result.findings, *conflicts))
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
-    unused = [entry for entry in ordered.unused if entry.code in codes]
-    notes = [
-        hygiene.unused_acceptance(result.task, entry)
-        for entry in unused
-        if hygiene.accepted_used.code in codes
-    ]
+    notes: list[Finding] = []
+    if hygiene.accepted_used.code in codes:
+        unused = (entry for entry in ordered.unused if entry.code in codes)
+        notes = [hygiene.unused_acceptance(result.task, entry) for entry in unused]
     return TaskReport(
         result.task,
         task.root,

@@ -19,6 +19,7 @@ from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
 from lmr_author.proof.evaluation.candidates.predictions import Key
 from lmr_author.release.analysis import published
+from lmr_author.release.analysis.given import Given
 
 GRADES = {
     "completely-correct": "CC",
@@ -30,9 +31,6 @@ GRADES = {
 }
 """Spellings of the paper's grades (appendix C): completely correct, logically correct, logically incorrect."""
 
-INPUTS = ("signature", "paper", "paper+goal", "repository")
-"""Values of ``input``: what the model was given (the paper's Table 3)."""
-
 
 @dataclass(frozen=True)
 class Observation:
@@ -43,7 +41,7 @@ class Observation:
         model, sample: the model, and the number of its answer, from 1.
         category: the implementation's category.
         setting: ``prompting`` or ``agent``; "" when not given.
-        input: one of :data:`INPUTS`; "" when not given.
+        input: what the model was given, as :class:`~lmr_author.release.analysis.given.Given` names it; "" when unknown.
         outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
         judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
         grades: people's grades, by person.
@@ -160,10 +158,17 @@ def _observation(data: Mapping[str, Any], where: str) -> Observation:
     judge = data.get("judge") or ""
     if judge and judge != "unparsable":
         judge = _grade(judge, where)
-    if (chosen := data.get("input") or "") not in ("", *INPUTS):
-        raise LmrError(f"{where}: unknown input {chosen!r}", f"one of: {', '.join(INPUTS)}")
+    chosen = str(data.get("input") or "")
+    try:
+        chosen = Given.parse(chosen).name if chosen else ""
+    except UsageError as error:
+        raise LmrError(f"{where}: {error.message}", error.hint) from error
     known = {"index": 1, **{key: value for key, value in data.items() if value is not None}}
-    known |= {"judge": judge, "grades": {person: _grade(grade, where) for person, grade in given.items()}}
+    known |= {
+        "input": chosen,
+        "judge": judge,
+        "grades": {person: _grade(grade, where) for person, grade in given.items()},
+    }
     try:
         return msgspec.convert(known, Observation, strict=False)
     except msgspec.ValidationError as error:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import yaml
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.release.analysis.given import Given
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import tree_path
@@ -30,12 +32,12 @@ WORKDIR {path}
 
 
 def write_image(
-    task: Task, info: TaskInfo, item: Implementation, given: str, base_image: str, folder: Path
-) -> None:
-    """Write what an agent's container is made from, with its compose file.
+    task: Task, info: TaskInfo, item: Implementation, given: Given, base_image: str, folder: Path
+) -> str:
+    """Write what an agent's container is made from, with its compose file; return the name of the image.
 
     Args:
-        given: ``paper``, ``paper+goal`` or ``repository``: the files of the repository that are in the image.
+        given: what of the repository is in the image.
         folder: it is made; its name becomes the image's.
     """
     if not task.dockerfile.is_file():
@@ -46,11 +48,15 @@ def write_image(
     dockerfile = folder / "Dockerfile"
     files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + place)
     (folder / "task.json").unlink()
-    if given != "repository":
-        kept = [] if given == "paper" else [item.goal_file]
-        _keep_only(repository, ["paper.pdf", "paper.json", *kept])
+    paper = ["paper.pdf", "paper.json"]
+    if not given.parts & {"context", "whole"}:
+        _keep_only(repository, [*paper, *([item.goal_file] if "goal" in given else [])])
+    unread = [] if "pages" in given or "paper" in given else paper
+    for name in [*unread, *(["paper.json"] if "pages" in given else [])]:
+        (repository / name).unlink(missing_ok=True)
+    image = f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}"
     service = {
-        "image": f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}",
+        "image": image,
         "build": {"context": "."},
         "command": "tail -f /dev/null",
         "init": True,
@@ -59,6 +65,20 @@ def write_image(
         **LIMITS,
     }
     files.write_text(folder / COMPOSE, yaml.safe_dump({"services": {"default": service}}, sort_keys=False))
+    return image
+
+
+def remove_images(names: Iterable[str]) -> None:
+    """Remove the images that containers were made from: Inspect keeps those that have a name."""
+    from docker.errors import DockerException
+
+    from lmr_author.runtime.sandbox.docker_engine import connect
+
+    with contextlib.suppress(SandboxError):  # the engine is gone, and Inspect has said so
+        client = connect()
+        for name in names:
+            with contextlib.suppress(DockerException):
+                client.images.remove(name, force=True)
 
 
 def _keep_only(repository: Path, kept: Sequence[str]) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import copy
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.core import code, files
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
+from lmr_author.release.analysis.given import Given
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
 from lmr_author.release.review.score import Candidate
@@ -28,27 +30,34 @@ Page = tuple[str, str]
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt, and a remark on the pages that were cut; "" when all are in it."""
+    """A prompt.
+
+    Attributes:
+        cut: a remark on the pages that were cut; "" when all are in it.
+        pictures: the paper's pages as PNG, where they are shown in place of its text.
+    """
 
     text: str
     cut: str
+    pictures: tuple[bytes, ...] = ()
 
 
 def prompting(
-    task: Task, info: TaskInfo, item: Implementation, given: str, context: Sequence[str], tokens: int
+    task: Task, info: TaskInfo, item: Implementation, given: Given, context: Sequence[str], tokens: int
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
-    The last pages of the paper are cut where it would have more than ``tokens``.
+    The last pages of the paper are cut where its text would have more than ``tokens``; pictures are not counted.
 
     Args:
-        given: ``signature``, ``paper``, ``paper+goal`` or ``repository``.
-        context: with ``repository``, files and folders to show in place of the files that ``info.json`` names.
+        context: files and folders to show in place of the files that ``info.json`` names.
     """
-    pages = _pages(task, info) if given != "signature" else []
-    shown = [] if given in ("signature", "paper") else [item.goal_file]
-    if given == "repository":
-        shown += [path for path in _context(task, info, item, context) if path not in shown]
+    pages = _pages(task, info) if "paper" in given else []
+    shown = [item.goal_file] if "goal" in given else []
+    if "context" in given or "whole" in given:
+        beside = _context(task, info, item, ["."] if "whole" in given else context)
+        shown += [path for path in beside if path not in shown]
+    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
 
     def fill(number: int) -> Prompt:
         cut = ""
@@ -58,27 +67,29 @@ def prompting(
             "models/prompting.md.j2",
             info=info,
             item=item,
-            paper=given != "signature",
+            given=given,
+            paper="paper" in given or "pages" in given,
             pages=pages[:number],
             cut=cut,
             files=[(path, _read(task, info, path)) for path in shown],
             goal_given=bool(shown),
             signature=signature(task, info, item),
         )
-        return Prompt(text, cut)
+        return Prompt(text, cut, pictures)
 
     fitting = (fill(number) for number in range(len(pages), 0, -1))
     return next((one for one in fitting if len(one.text) <= tokens * CHARACTERS), fill(0))
 
 
-def agent(task: Task, info: TaskInfo, item: Implementation, given: str) -> str:
+def agent(task: Task, info: TaskInfo, item: Implementation, given: Given) -> str:
     """Write the instruction of an agent."""
     repository = tree_path(info)
     return render(
         "models/agent.md.j2",
         info=info,
         item=item,
-        input=given,
+        given=given,
+        whole=bool(given.parts & {"context", "whole"}),
         repository=repository,
         path=f"{repository}/{item.goal_file}",
         signature=signature(task, info, item),
@@ -120,6 +131,16 @@ def _pages(task: Task, info: TaskInfo) -> list[Page]:
     if not isinstance(pages, dict) or not pages:
         raise LmrError(f"{task.name} has no pages in {path.name}", "run `lmr-author validate`")
     return [(str(number), str(text)) for number, text in pages.items()]
+
+
+def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
+    """Yield the paper's pages as pictures. Raises LmrError when there is no readable paper.pdf."""
+    pdf = task.paper_pdf(info)
+    if not pdf.is_file():
+        raise LmrError(f"{task.name} has no {pdf.name}", "run `lmr-author validate`")
+    drawn = images(pdf, range(1, len(_pages(task, info)) + 1))
+    for number in sorted(drawn):
+        yield drawn[number].png
 
 
 def _context(task: Task, info: TaskInfo, item: Implementation, chosen: Sequence[str]) -> Iterable[str]:

@@ -35,6 +35,8 @@ from lmr_author.runtime.environment.where import LOCAL, Where
 
 _GRADE = re.compile(r"^\W*GRADE\W+(CC|LC|LI)\W*$", re.MULTILINE)
 _LOG_LINES = 10
+BROKEN = "broken"
+"""In a sample's metadata: why it could not be made. It is not asked, and nothing is judged."""
 
 _ready: dict[tuple[Path, CandidateOptions], TaskScorer] = {}
 """Tasks whose sandboxes wait for further answers: to prepare one takes longer than to judge an answer."""
@@ -58,6 +60,8 @@ def unit_test(
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
+        if BROKEN in state.metadata:
+            return _unmade(state)
         stop = threading.Event()
         async with concurrency("lmr-author unit tests", jobs):
             work = partial(_judge, _task(folder, state), options, _prediction(state), stop)
@@ -89,6 +93,8 @@ def judge(tasks: str) -> Scorer:
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
+        if BROKEN in state.metadata:
+            return _unmade(state)
         task = _task(folder, state)
         candidate = answer(task, _prediction(state))
         reply = await get_model(role="grader", required=True).generate(judging(task.load(), candidate))
@@ -113,6 +119,8 @@ def golden_share(tasks: str) -> Scorer:
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
+        if BROKEN in state.metadata:
+            return _unmade(state)
         candidate = answer(_task(folder, state), _prediction(state))
         own, golden = _statements(candidate.text), _statements(candidate.golden)
         left = Counter(one.exact for one in own)
@@ -124,6 +132,11 @@ def golden_share(tasks: str) -> Scorer:
         return Score(value=same / max(sum(one.weight for one in golden), 1e-9))
 
     return score
+
+
+def _unmade(state: TaskState) -> Score:
+    about = {"outcome": Outcome.INFRASTRUCTURE.value}
+    return Score.unscored(reason="scoring_failed", explanation=state.metadata[BROKEN], metadata=about)
 
 
 def _task(folder: Path, state: TaskState) -> Task:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Iterator
+import base64
+import difflib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import wraps
 from logging import getLogger
@@ -16,9 +18,9 @@ from inspect_ai import task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.agent import AgentState, AgentSubmit, react
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, model_roles
+from inspect_ai.model import ChatMessage, ChatMessageUser, ContentImage, ContentText, ModelOutput, model_roles
 from inspect_ai.scorer import Scorer
-from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import bash, text_editor
 from inspect_ai.util import sandbox as sandbox_of
 from inspect_ai.util import store
@@ -29,15 +31,22 @@ from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates import predictions as given
 from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.release.analysis.observations import INPUTS
+from lmr_author.release.analysis.given import Given
 from lmr_author.release.models import prompts
-from lmr_author.release.models.images import COMPOSE, write_image
-from lmr_author.release.models.scorers import golden_share, judge, unit_test
+from lmr_author.release.models.images import COMPOSE, remove_images, write_image
+from lmr_author.release.models.scorers import BROKEN, golden_share, judge, unit_test
 from lmr_author.runtime.replay.staging import tree_path
 
 TOOL_SECONDS = 180
 MESSAGES = 200
 """Messages of an agent's conversation, if ``--message-limit`` does not say otherwise."""
+
+MOST_ERRORS = 0.5
+"""Share of samples that may end in an error: one never stops an eval, but a provider that is down does."""
+OPTIONS = (
+    "tasks", "input", "context", "tokens", "predictions", "sandbox", "python", "base_image", "gpus", "jobs",
+)  # fmt: skip
+"""What ``-T`` knows, of any of the tasks."""
 
 _log = getLogger(__name__)
 
@@ -69,29 +78,37 @@ def prompting(
     base_image: str = "",
     gpus: str = "",
     jobs: int = 1,
+    **unknown: Any,
 ) -> InspectTask:
     """Ask a model once for each function: paper, goal file, instruction and retrieval context.
 
     Args:
         tasks: a task, or a folder of tasks.
-        input: what the model is given: signature, paper, paper+goal or repository.
-        context: files and folders (of Python files) to show in place of the task's retrieval context; . for all.
+        input: what the model is given beside the signature: repository (paper+goal+context), paper+goal, paper,
+            signature; or other parts: pages (the paper as pictures), whole (all Python files), as in goal+context.
+        context: files and folders (of Python files) to show in place of the task's retrieval context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
     """
-    _check_input(input, INPUTS)
+    _refuse_unknown(unknown)
+    _check_tokens(tokens)
+    given = Given.parse(input)
     # Inspect splits what has a comma.
     chosen = [context] if isinstance(context, str) and context else list(context)
     samples = []
     for one, info, item in _problems(tasks):
-        prompt = prompts.prompting(one, info, item, input, chosen, tokens)
-        about = _about(one, item, "prompting", input)
+        about = _about(one, item, "prompting", given.name)
+        try:
+            prompt = prompts.prompting(one, info, item, given, chosen, tokens)
+        except (LmrError, OSError) as error:
+            samples.append(_broken(about, error))
+            continue
         if prompt.cut:
             _log.warning("%s/%s: %s", one.name, item.index, prompt.cut)
             about["cut"] = prompt.cut
-        samples.append(Sample(prompt.text, id=f"{one.name}/{item.index}", metadata=about))
+        samples.append(Sample(_message(prompt), id=f"{one.name}/{item.index}", metadata=about))
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
-    return InspectTask(MemoryDataset(samples), solver=generate(), scorer=scorers)
+    return InspectTask(MemoryDataset(samples), solver=asked_once(), scorer=scorers, fail_on_error=MOST_ERRORS)
 
 
 @task
@@ -104,31 +121,48 @@ def agent(
     base_image: str = "",
     gpus: str = "",
     jobs: int = 1,
+    **unknown: Any,
 ) -> InspectTask:
     """Let an agent with a shell and an editor work on each function, in a container without network, tests and goldens.
 
     Args:
         tasks: a task, or a folder of tasks.
-        input: the files in the container: paper, paper+goal or repository.
+        input: the files in the container: repository (all of it), paper+goal, paper; whole without the paper.
         sandbox, python, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
         base_image: base image of the agent's container and of the unit test, in place of the Dockerfile's.
     """
-    _check_input(input, INPUTS[1:])
+    _refuse_unknown(unknown)
+    given = Given.parse(input)
     ending = ExitStack()
     atexit.register(ending.close)
     folder = ending.enter_context(files.temporary_folder("lmr-author-agents-"))
-    samples = []
+    samples, made = [], set[str]()
+    ending.callback(remove_images, made)
     for one, info, item in _problems(tasks):
-        about = {**_about(one, item, "agent", input), "answer_file": f"{tree_path(info)}/{item.goal_file}"}
-        # Only the goal file distinguishes the implementations of a task.
-        place = folder / (f"{one.name}-goal-{item.index}" if input == "paper+goal" else f"{one.name}-{input}")
-        if not place.exists():
-            write_image(one, info, item, input, base_image, place)
+        about = {
+            **_about(one, item, "agent", given.name),
+            "answer_file": f"{tree_path(info)}/{item.goal_file}",
+        }
+        # Where only the goal file is shown, it distinguishes the implementations of a task.
+        alone = "goal" in given and not given.parts & {"context", "whole"}
+        place = folder / (f"{one.name}-{given.name}" + (f"-{item.index}" if alone else ""))
+        try:
+            if not place.exists():
+                made.add(write_image(one, info, item, given, base_image, place))
+            text = prompts.agent(one, info, item, given)
+        except (LmrError, OSError) as error:
+            samples.append(_broken(about, error))
+            continue
         container = ("docker", str(place / COMPOSE))
-        text = prompts.agent(one, info, item, input)
         samples.append(Sample(text, id=f"{one.name}/{item.index}", metadata=about, sandbox=container))
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
-    return InspectTask(MemoryDataset(samples), solver=working_agent(), scorer=scorers, message_limit=MESSAGES)
+    return InspectTask(
+        MemoryDataset(samples),
+        solver=working_agent(),
+        scorer=scorers,
+        message_limit=MESSAGES,
+        fail_on_error=MOST_ERRORS,
+    )
 
 
 @task
@@ -141,6 +175,7 @@ def answers(
     base_image: str = "",
     gpus: str = "",
     jobs: int = 1,
+    **unknown: Any,
 ) -> InspectTask:
     """Score answers that are there already, with ``--model none``.
 
@@ -149,6 +184,7 @@ def answers(
         predictions: as for ``lmr-author judge --predictions``: JSONL, a log, a folder of logs or task folders.
         sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
     """
+    _refuse_unknown(unknown)
     known = by_name(tasks_at([Path(tasks)]), "samples")
     found = given.read(Path(predictions), {name: one.load() for name, one in known.items()})
     samples = []
@@ -164,22 +200,49 @@ def answers(
 
 
 @solver
+def asked_once() -> Solver:
+    """Ask the model once; not at all where its prompt could not be written."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return state if BROKEN in state.metadata else await generate(state)
+
+    return solve
+
+
+@solver
 def working_agent() -> Solver:
     """Let an agent work, and keep the goal file that it leaves, also when a limit ends it."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if BROKEN in state.metadata:
+            return state
         working = AgentState(messages=state.messages)
         try:
             tools = [bash(TOOL_SECONDS), text_editor(TOOL_SECONDS)]
             await react(tools=tools, submit=AgentSubmit(keep_in_messages=True))(working)
         finally:
             state.messages, state.output = working.messages, working.output
-            with anyio.CancelScope(shield=True):
-                # The container is gone when a finished log is scored again.
-                store().set(logs.ANSWER, await _collect(state.metadata["answer_file"]))
+            await _keep_goal_file(state)
         return state
 
     return solve
+
+
+@solver
+def kept_goal_file() -> Solver:
+    """Keep the goal file that an agent left: the last step of a solver that replaces ours."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        await _keep_goal_file(state)
+        return state
+
+    return solve
+
+
+async def _keep_goal_file(state: TaskState) -> None:
+    """Store the goal file in the log: the container is gone when a finished log is scored again."""
+    with anyio.CancelScope(shield=True):
+        store().set(logs.ANSWER, await _collect(state.metadata["answer_file"]))
 
 
 @solver
@@ -222,9 +285,37 @@ def _about(one: Task, item: Implementation, setting: str, input_: str) -> dict[s
     return about | {"setting": setting, "input": input_}
 
 
-def _check_input(value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise UsageError(f"input {value!r} is unknown", f"one of: {', '.join(allowed)}")
+def _refuse_unknown(options: Mapping[str, Any]) -> None:
+    """Raise UsageError for an option of ``-T`` that is none: Inspect only warns, and runs without it."""
+    for name in options:
+        close = difflib.get_close_matches(name, OPTIONS, 1)
+        raise UsageError(
+            f"-T {name}: there is no such option",
+            f"did you mean {close[0]}?" if close else f"one of: {', '.join(OPTIONS)}",
+        )
+
+
+def _check_tokens(tokens: object) -> None:
+    if not isinstance(tokens, int) or tokens < 1:
+        raise UsageError(f"-T tokens={tokens}: not a number of tokens", "as in -T tokens=100000")
+
+
+def _broken(about: dict[str, Any], error: Exception) -> Sample:
+    """Return a sample in place of one that cannot be made: it is not asked, and scored as not judged."""
+    _log.warning("%s/%s: %s", about["task"], about["index"], error)
+    name = f"{about['task']}/{about['index']}"
+    return Sample(f"This sample could not be made: {error}", id=name, metadata={**about, BROKEN: str(error)})
+
+
+def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:
+    """Return a prompt as Inspect takes it: a text, or one with pictures after it."""
+    if not prompt.pictures:
+        return prompt.text
+    shown = [
+        ContentImage(image=f"data:image/png;base64,{base64.b64encode(png).decode()}")
+        for png in prompt.pictures
+    ]
+    return [ChatMessageUser(content=[ContentText(text=prompt.text), *shown])]
 
 
 def _text(one: Task, item: Implementation, prediction: given.Prediction) -> str:

@@ -13,11 +13,11 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.texts import size_text
-from lmr_author.proof.checks.lookup import pair
 from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import pair
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
+from lmr_author.proof.view import TaskView
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.release.review.review import ReviewResult, result_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -68,18 +68,16 @@ class Status:
 
 
 def status(task: Task) -> Status:
-    """Return the status of one task, also of a broken one."""
-    return status_with(task, None)
-
-
-def statuses(tasks: Sequence[Task], on_task: Callable[[str], None] | None = None) -> list[Status]:
-    """Return the status of several tasks, checked in parallel."""
-    found = checked(tasks, on_task).tasks
-    return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]
+    """Return the status of one task, also of a broken one; it is validated, too."""
+    return status_with(task, checked([task]).findings)
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """Return the status of a task whose findings are known already."""
+    """Return the status of a task by its records.
+
+    Args:
+        findings: what ``validate`` finds; None when it was not asked: then nothing is said about the step "valid".
+    """
     try:
         info = task.load()
     except LmrError as error:
@@ -128,14 +126,13 @@ def _next_proof(
     task: Task, done: list[str], known: Sequence[Finding] | None, state: State
 ) -> tuple[str, str]:
     """Return the command that is needed before people review, and why; the command is "" if none is."""
-    if known is None:
-        known = checked([task]).findings
-    findings = [item for item in known if item.severity is not Severity.NOTE]
+    findings = [item for item in known or () if item.severity is not Severity.NOTE]
     if findings:
         worst = next((item for item in findings if item.severity is Severity.ERROR), findings[0])
         count = f"{counted(len(findings), 'finding')}, first {worst.code}: {worst.message}"
         return _typed("validate", task.root), count
-    done.append("valid")
+    if known is not None:
+        done.append("valid")
     evaluation = evaluations.load(task)
     if evaluation is None:
         return _typed("evaluate", task.root), "never evaluated"
@@ -158,7 +155,7 @@ def next_review(task: Task, standing: Standing) -> tuple[str, str]:
         items = [item.item for item in standing.disputes]
         return _typed("adjudicate", task.root, "--item", items[0]), "disputed: " + ", ".join(items)
     if standing.state == REJECTED:
-        return _typed("review", task.root, "--results"), "rejected: " + ", ".join(standing.failed)
+        return _typed("agreement", task.root), "rejected: " + ", ".join(standing.failed)
     done = len(standing.reviewers)
     fell = any(item.signed_off for item in load_reviews(task))
     note = "the sign-off is void: the task changed" if fell else "not reviewed"

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lmr_author.authoring.masking.instruction import words_of
 from lmr_author.authoring.suggesting.sections import FunctionWords, passages
@@ -31,12 +30,13 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted
-from lmr_author.proof.checks.lookup import Pair, pair
-from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.lookup import Pair, pair
 from lmr_author.proof.validation.run import checked
+from lmr_author.proof.view import TaskView
 from lmr_author.release.reporting import records, values
 from lmr_author.release.reporting.code import CodeBlock
 from lmr_author.release.reporting.records import History, ReviewView
@@ -44,7 +44,6 @@ from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
 
-MUTANTS = "mutants-die"
 MOST_DIFFERENCES = 30
 """Inputs listed in the table of differences between cases."""
 
@@ -98,7 +97,7 @@ class ImplementationView:
     Attributes:
         differences: (input, its description in each case) for inputs that differ between the cases.
         gates: results of ``authoring/evaluation.json`` for it.
-        mutants: the detail of its gate ``mutants-die``; empty when there is none.
+        mutants: the detail of its gate ``mutants-die``; None when there is none.
         problems: reasons for missing parts.
     """
 
@@ -109,7 +108,7 @@ class ImplementationView:
     cases: tuple[CaseView, ...]
     differences: tuple[tuple[str, tuple[str, ...]], ...]
     gates: tuple[GateResult, ...]
-    mutants: Mapping[str, Any]
+    mutants: GateDetail | None
     accepted_mutants: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
 
@@ -230,7 +229,7 @@ def _implementation(
     except LmrError as error:
         problems.append(error.message.replace(f"{task.root}/", ""))
     cases = tuple(_case(folder, case) for case in recording.cases) if recording else ()
-    mutants: Mapping[str, Any] = next((gate.detail for gate in own if gate.gate == MUTANTS), {})
+    mutants = next((gate.detail for gate in own if gate.gate == MUTANTS_DIE), None)
     return ImplementationView(
         item=item,
         pages=_pages(view, blocks, _marked(_words(item, one), item.instruction, blocks)),
@@ -246,7 +245,7 @@ def _implementation(
         cases=cases,
         differences=_differences(cases),
         gates=own,
-        mutants=mutants if "killed" in mutants else {},
+        mutants=mutants if mutants and mutants.killed is not None else None,
         accepted_mutants=accepted,
         problems=tuple(filter(None, problems)),
     )

@@ -269,8 +269,16 @@ def local_repair(found: Explanation, python: Path | None = None) -> str:
     if found.fix is not None and found.fix.kind == "system":
         return f"here by `apt-get install {' '.join(found.fix.names)}`"
     if found.fix is not None and found.fix.kind == "requirements":
-        command = [str(python), "-m", "pip", "install", *found.fix.names]
         if python is None:
             command = ["lmr-author", "env", "local", *(f"--with={name}" for name in found.fix.names)]
+        elif (python.parent.parent / "pyvenv.cfg").is_file() and not _has_pip(python):
+            command = ["uv", "pip", "install", "--python", str(python), *found.fix.names]
+        else:
+            command = [str(python), "-m", "pip", "install", *found.fix.names]
         return f"here by `{shlex.join(command)}`"
     return "or run in the task's image (--sandbox docker), or with another Python (--python)"
+
+
+def _has_pip(python: Path) -> bool:
+    """Return whether a virtual environment has pip: one that uv made has none."""
+    return any((python.parent.parent / "lib").glob("python*/site-packages/pip"))

@@ -18,11 +18,11 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import TORCH_FAMILY, Progress
 from lmr_author.core.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
 from lmr_author.core.texts import listed, printable
-from lmr_author.runtime.environment import lock_file, place, resolver
+from lmr_author.runtime.environment import lock_file, place
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import detect
 from lmr_author.runtime.environment.interpreters import at, packages
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.pinning import commented, pin
 from lmr_author.runtime.environment.place import RepositoryPlace, Written
 from lmr_author.runtime.environment.recipe import Declared, Recipe, exact_version, has_version
@@ -125,11 +125,11 @@ def _relaxed(
     A later date is tried first, then looser requirements.
     """
     looser, made = recipe, failed
-    if resolver.NO_DATES in failed.note:
+    if failed.failure is Unpinned.NO_DATES:
         looser = replace(recipe, date=None)
         change = "today's versions: the package index gives no upload dates"
         made = pin(looser, base, options, say, changes=(*changes, change))
-    elif failed.conflict:
+    elif failed.failure is Unpinned.CONFLICT:
         if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
             looser = replace(recipe, date=recipe.date + _LATER)
             change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
@@ -155,7 +155,7 @@ def _loosened(
     deadline = time.monotonic() + options.seconds
     loose = recipe
     for _ in range(_ROUNDS):
-        if not made.conflict or time.monotonic() > deadline:
+        if made.failure is not Unpinned.CONFLICT or time.monotonic() > deadline:
             break
         blamed = {item.name for item in made.blamed if item.origin != _WITH}
         weaker = tuple(_weaker(item) if item.name in blamed else item for item in loose.requirements)
@@ -229,22 +229,23 @@ def _from_python(
 
 
 def _why(failed: Lock, base: BaseImage) -> str:
-    if not failed.conflict:
-        return f"requirements.lock cannot be made: {failed.note.removeprefix('NOT pinned: ')}"
+    if failed.failure is not Unpinned.CONFLICT:
+        return f"requirements.lock cannot be made: {failed.cause}"
     blamed = ", ".join(map(str, failed.blamed))
-    return f"no versions fit together for Python {base.python}{blamed and f' ({blamed})'}: {failed.conflict}"
+    return f"no versions fit together for Python {base.python}{blamed and f' ({blamed})'}: {failed.cause}"
+
+
+_ADVICE = {
+    Unpinned.CONFLICT: "try another --python-version, --base-image or --date, or --without NAME",
+    Unpinned.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
+    Unpinned.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
+    Unpinned.SLOW: "give it more time with --timeout",
+}
 
 
 def _advice(failed: Lock) -> str:
-    if failed.conflict:
-        return "try another --python-version, --base-image or --date, or --without NAME"
-    if "does not answer" in failed.note:
-        return "check the network; UV_OFFLINE=1 uses what was asked before"
-    if "cache" in failed.note:
-        return "run it once with a network, so that the resolver's cache has what is needed"
-    if "took longer" in failed.note:
-        return "give it more time with --timeout"
-    return "see the requirements that it names; --without NAME leaves one out"
+    otherwise = "see the requirements that it names; --without NAME leaves one out"
+    return otherwise if failed.failure is None else _ADVICE.get(failed.failure, otherwise)
 
 
 def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> EnvironmentOrigin:

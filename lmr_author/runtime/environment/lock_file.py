@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -20,6 +21,17 @@ _STAMP = re.compile(
 )
 
 
+class Unpinned(StrEnum):
+    """Why a lock is not pinned."""
+
+    CONFLICT = "no versions fit together"
+    NO_DATES = "the package index gives no upload dates"
+    NO_ANSWER = "the package index does not answer"
+    NOT_CACHED = "the package index was not asked, and the cache lacks a package"
+    SLOW = "the resolver took too long"
+    STOPPED = "it was not asked, or interrupted"
+
+
 @dataclass(frozen=True)
 class Lock:
     """The content of ``requirements.lock``.
@@ -30,8 +42,9 @@ class Lock:
         remarks: how it was made, or why it is not pinned, and what else is worth a comment.
         left_out: requirements that were put aside, each with the reason.
         compiled: packages without a wheel, which are compiled when they are installed.
-        conflict: why no versions fit together, in the resolver's words; "" when that is not the reason.
-        blamed: requirements that the resolver names then.
+        failure: why it is not pinned; None when it is.
+        cause: the same in words.
+        blamed: requirements that the resolver names where no versions fit together.
         changes: what was changed of what the repository asks for.
         old: versions years older than the commit, where newer ones were available.
     """
@@ -41,7 +54,8 @@ class Lock:
     remarks: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
-    conflict: str = ""
+    failure: Unpinned | None = None
+    cause: str = ""
     blamed: tuple[Declared, ...] = ()
     changes: tuple[str, ...] = ()
     old: tuple[str, ...] = ()

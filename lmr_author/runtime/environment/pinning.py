@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
@@ -15,7 +16,7 @@ from lmr_author.core.task import TORCH_FAMILY, Progress
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import lock_file, resolver
 from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.packages import built_for, names
 from lmr_author.runtime.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
 from lmr_author.runtime.environment.resolver import Package, Question
@@ -64,13 +65,18 @@ def pin(
             made = search.run(options.seconds, progress or (lambda _: None))
         elif all(map(is_exact, declared)):
             note = "pinned as the repository pins them; the package index was not asked"
-            made = replace(search.unpinned(""), pinned=True, remarks=(note, *search.remarks))
+            made = replace(
+                search.unpinned(Unpinned.STOPPED, ""),
+                pinned=True,
+                failure=None,
+                remarks=(note, *search.remarks),
+            )
         else:
-            made = search.unpinned("the package index was not asked")
+            made = search.unpinned(Unpinned.STOPPED, "the package index was not asked")
     except KeyboardInterrupt:
         if not stoppable:
             raise
-        made = search.unpinned("it was interrupted")
+        made = search.unpinned(Unpinned.STOPPED, "it was interrupted")
     made = replace(made, changes=(*changes, *search.changes, *made.changes), left_out=tuple(search.left_out))
     return commented(made, recipe, base, options.again())
 
@@ -167,7 +173,7 @@ class _Search:
             left = deadline - time.monotonic()
             done = resolver.ask(self.question, left) if left > 1 else None
             if done is None or done.timed_out:
-                return self.unpinned(f"uv took longer than {seconds:.0f} s")
+                return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if done.packages is not None:
                 return self._made(done.packages, max(deadline - time.monotonic(), 5))
             known = {*self.remarks, *self.left_out}
@@ -176,7 +182,7 @@ class _Search:
             for remark in (*self.remarks, *self.left_out):
                 if remark not in known:
                     progress(remark)
-        return self.unpinned(f"more than {_ROUNDS} requirements prevent a solution")
+        return self.unpinned(Unpinned.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
     def _made(self, packages: dict[str, Package], seconds: float) -> Lock:
         lines = [*(item.text for item in self.kept)]
@@ -221,7 +227,7 @@ class _Search:
         """Change the question by uv's message; a lock that is not pinned where only a person can decide."""
         text = resolver.message(stderr)
         if failure := resolver.index_failure(text):
-            return self.unpinned(failure)
+            return self.unpinned(*failure)
         early = re.findall(r"`([\w.-]+)` was requested with a pre-release marker", text)
         early += re.findall(r"Pre-releases are available for `([\w.-]+)`", text)
         if new := [name for name in early if name not in self.question.prereleases]:
@@ -277,8 +283,7 @@ class _Search:
             return self._gone(guess.name, "no version of it fits, and nobody declares it", text)
         else:
             cause = resolver.cause(stderr)
-            failed = self.unpinned(f"no versions fit together: {cause}")
-            return replace(failed, conflict=cause, blamed=tuple(blamed))
+            return self.unpinned(Unpinned.CONFLICT, cause, blamed)
         return None
 
     def _gone(self, name: str, why: str, text: str) -> Lock | None:
@@ -288,9 +293,7 @@ class _Search:
             self.leave_out(item, why)
             return None
         cause = f"{name}, which another package needs, cannot be had: {printable(text, 300)}"
-        return replace(
-            self.unpinned(cause), conflict=cause, blamed=tuple(_named(self.question.requirements, text))
-        )
+        return self.unpinned(Unpinned.CONFLICT, cause, _named(self.question.requirements, text))
 
     def leave_out(self, item: Declared, why: str) -> None:
         """Put a requirement aside."""
@@ -300,11 +303,13 @@ class _Search:
         self.question.requirements[self.question.requirements.index(item)] = replace(item, text=item.name)
         self.remarks.append(f"{item.name} without a version: {item} {why}")
 
-    def unpinned(self, cause: str) -> Lock:
+    def unpinned(self, failure: Unpinned, cause: str, blamed: Sequence[Declared] = ()) -> Lock:
         """Return the requirements as they are declared, with the reason why they are not pinned."""
         every = sorted([*self.question.requirements, *self.kept], key=lambda item: item.name)
         lines = "".join(f"{item.text}\n" for item in every)
-        return Lock(lines, False, (f"NOT pinned: {cause}", *self.remarks))
+        said = f"{failure}: {cause}" if failure is Unpinned.CONFLICT else cause
+        why = f"NOT pinned: {said}"
+        return Lock(lines, False, (why, *self.remarks), failure=failure, cause=cause, blamed=tuple(blamed))
 
 
 def _named(items: list[Declared], text: str) -> list[Declared]:

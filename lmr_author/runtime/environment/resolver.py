@@ -20,11 +20,11 @@ from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, uv_command
 from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.lock_file import Unpinned
 from lmr_author.runtime.environment.packages import names, newest_patch
 from lmr_author.runtime.environment.recipe import Declared
 from lmr_author.runtime.environment.uv_command import UvRun
 
-NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
 _NO_INDEX = re.compile(
     r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
     r"|client error \(Connect\)"
@@ -155,14 +155,17 @@ def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tup
     return (*sorted(TORCH_FAMILY), *cuda, *own, *sorted(left), *sorted(names("backports")))
 
 
-def index_failure(text: str) -> str:
-    """Return why the index cannot be used, by uv's message on one line; "" when that is not the failure."""
+def index_failure(text: str) -> tuple[Unpinned, str] | None:
+    """Return why the index cannot be used, also in words, by uv's message on one line; None when it can."""
     if match := re.search(r"Because ([\w.-]+) was not found in the cache", text):
-        return f"the package index was not asked, and uv's cache does not have {match[1]}"
+        cause = f"the package index was not asked, and uv's cache does not have {match[1]}"
+        return Unpinned.NOT_CACHED, cause
     if _NO_INDEX.search(text):
-        return "the package index does not answer"
+        return Unpinned.NO_ANSWER, str(Unpinned.NO_ANSWER)
     without = "missing an upload date" in text and "filtered by `exclude-newer`" in text
-    return NO_DATES if without and "published at" not in text else ""
+    if without and "published at" not in text:
+        return Unpinned.NO_DATES, f"{Unpinned.NO_DATES}, so versions as of the commit's date cannot be told"
+    return None
 
 
 def message(stderr: str) -> str:

@@ -2,18 +2,18 @@
 
 A mutant with the golden's form is not made: it says nothing about a test, and costs the annotator a look. Only what
 the source shows is used, and in doubt the mutant is made. All rules about mutants that are not worth counting stand
-here: guards, defaults, what is only logged, and code whose result nobody reads.
+here (guards, defaults, what commutes) and in ``unread.py`` (what is only logged, and code whose result nobody reads).
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from lmr_author.core.code import parameters, parse
 from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS, called
-from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
+from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS
+from lmr_author.proof.evaluation.mutants.unread import marked, prune
 
 EPSILON = 1e-5
 """A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
@@ -24,20 +24,14 @@ HUGE = 1e6
 Defaults = Mapping[str, Mapping[str, str]]
 """Function of the golden's file → parameter → its default, as Python."""
 
-_PURE = (
-    WORDS["pure"] | WORDS["passed_through"] | WORDS["reductions"] | WORDS["commutative"] | OPPOSITES.keys()
-)
-_ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _STRICT: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def canonical_form(text: str, defaults: Defaults | None = None) -> str | None:
     """Return the form of a function's source; None when it is no Python."""
     try:
         tree = _Canonical(defaults or {}).visit(parse(text))
-        while _prune(tree):
-            pass
+        prune(tree)
         return ast.dump(tree)
     except (SyntaxError, ValueError, RecursionError):
         return None
@@ -56,17 +50,24 @@ class _Canonical(ast.NodeTransformer):
         self.generic_visit(node)  # model.to(device) is left as its owner
         value = node.value
         unread = isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
-        return ast.Pass() if unread or called(value) in WORDS["logging"] else node
+        return ast.Pass() if unread or _only_tells(value) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name = called(node)
         if owner := _moved(node):
             return owner
+        if kind := _asked_for_kind(node):
+            return kind
         if name in WORDS["no_graph"] and isinstance(node.func, ast.Attribute):
             node.func.value = _WithoutDetach().visit(node.func.value)
         if name in WORDS["progress"] and node.args:
             return node.args[0]
+        for takers, conversions in (("set_methods", "conversions"), ("of_any_order_too", "orderings")):
+            if name in WORDS[takers] and not node.keywords:
+                node.args = [_converted(item, WORDS[conversions]) for item in node.args]
+        if name in WORDS["of_all"] and not node.args and not node.keywords:
+            node.func = _any_layout(node.func)
         pair = len(node.args) == 2 and name in WORDS["commutative"]
         if name in WORDS["of_any_order"] and all(word.arg == "out" for word in node.keywords):
             node.args.sort(key=ast.dump)
@@ -76,15 +77,15 @@ class _Canonical(ast.NodeTransformer):
         node.keywords = [
             word
             for word in node.keywords
-            if not _is_default(name, word) and own.get(word.arg or "") != ast.unparse(word.value)
+            if not _is_default(node, word) and own.get(word.arg or "") != ast.unparse(word.value)
         ]
         if name in WORDS["bounding"]:
-            node.args = [_marked("eps") if is_epsilon(item) else item for item in node.args]
+            node.args = [marked("eps") if is_epsilon(item) else item for item in node.args]
         for word in node.keywords:
             if word.arg in WORDS["guards"] and is_epsilon(word.value):
-                word.value = _marked("eps")
+                word.value = marked("eps")
         if name in WORDS["filling"]:
-            node.args = [_marked("inf") if _is_huge(item) else item for item in node.args]
+            node.args = [marked("inf") if _is_huge(item) else item for item in node.args]
         if name in WORDS["even"]:
             node.args = [_unsigned(item) for item in node.args]
             node.func = _unsigned_owner(node.func)
@@ -103,13 +104,18 @@ class _Canonical(ast.NodeTransformer):
         first = node.body[0]
         if isinstance(first, ast.If) and not first.orelse and ast.dump(first.test) == ast.dump(node.test):
             node.body[:1] = first.body  # it holds already
+        amount = _amount(node.test)
+        if amount and not node.orelse and all(_adds_nothing_at_zero(item, amount) for item in node.body):
+            node.test = ast.Constant(True)  # without any of it, the block changes nothing
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        if any(called(item) in WORDS["draws"] for item in (node.left, *node.comparators)):
-            # A draw from an interval never meets its bound.
+        sides = [node.left, *node.comparators]
+        if any(called(side) in WORDS["draws"] or is_epsilon(side) for side in sides):
+            # A draw from an interval never meets its bound, and what is compared with a guard is zero or far from it.
             node.ops = [_STRICT.get(type(item), type(item))() for item in node.ops]
+            node.left, *node.comparators = [marked("eps") if is_epsilon(side) else side for side in sides]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -130,6 +136,13 @@ class _Canonical(ast.NodeTransformer):
         return node
 
 
+def _only_tells(node: ast.expr) -> bool:
+    """Return whether a call writes to a log, or to the standard output."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    stream = isinstance(owner, ast.Attribute) and owner.attr in ("stdout", "stderr")
+    return called(node) in WORDS["logging"] or (stream and called(node) in ("write", "writelines"))
+
+
 class _WithoutDetach(ast.NodeTransformer):
     """Drops ``.detach()``, where what it gives has no graph anyway."""
 
@@ -140,156 +153,54 @@ class _WithoutDetach(ast.NodeTransformer):
         return node
 
 
-def _prune(tree: ast.AST) -> bool:
-    """Remove statements that do nothing from every block, once; return whether there were any."""
-    unread = _unread(tree)
-    changed = False
-    for node in list(ast.walk(tree)):
-        for field in _BLOCKS:
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                kept = list(_kept(block, unread))
-                changed |= kept != block
-                setattr(node, field, kept)
-                _mark_filled(kept)
-    return changed
+def _amount(test: ast.expr) -> str:
+    """Return what a condition asks whether there is any of it: ``w`` of ``w > 0``, ``w != 0`` and ``w``; or ""."""
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Gt | ast.GtE | ast.NotEq):
+        if not (isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value == 0):
+            return ""
+        test = test.left
+    return ast.unparse(test) if isinstance(test, ast.Name | ast.Attribute | ast.Subscript) else ""
 
 
-def _kept(block: Sequence[ast.stmt], unread: Callable[[str], bool]) -> Iterator[ast.stmt]:
-    for place, item in enumerate(block):
-        if isinstance(item, ast.If) and isinstance(item.test, ast.Constant):
-            yield from item.body if item.test.value else item.orelse
-        elif not (_is_empty(item) or _is_dead(item, block[place + 1 :], unread)):
-            yield item
-        if isinstance(item, _ENDS):
-            return
-
-
-def _is_empty(item: ast.stmt) -> bool:
-    """Return whether a statement has nothing left in it: all that it did was to log."""
-    blocks = [getattr(item, field) for field in _BLOCKS if hasattr(item, field)]
-    if isinstance(item, ast.If | ast.For):
-        return not any(blocks) and is_pure(item.test if isinstance(item, ast.If) else item.iter)
-    return isinstance(item, ast.Pass)
-
-
-def _is_dead(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], bool]) -> bool:
-    """Return whether nobody reads what a statement binds or appends, or it is bound anew before."""
-    if name := _appended_to(item):
-        return unread(name)
-    if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign) or item.value is None:
+def _adds_nothing_at_zero(item: ast.stmt, amount: str) -> bool:
+    """Return whether a statement changes nothing where an amount is zero: ``loss += w * x``, ``p.mul_(1 - lr * w)``."""
+    if isinstance(item, ast.AugAssign):
+        return _is_neutral(item.op, item.value, amount)
+    if isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.value, ast.BinOp):
+        same = ast.unparse(item.value.left) == ast.unparse(item.targets[0])
+        return same and _is_neutral(item.value.op, item.value.right, amount)
+    call = item.value if isinstance(item, ast.Expr | ast.Assign) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False
-    targets = item.targets if isinstance(item, ast.Assign) else [item.target]
-    flat = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    if not is_pure(item.value) or not all(isinstance(one, ast.Name) for one in flat):
+    if isinstance(item, ast.Assign) and ast.unparse(item.targets[0]) != ast.unparse(call.func.value):
         return False
-    names = [one.id for one in flat if isinstance(one, ast.Name)]
-    if all(map(unread, names)):
-        return True
-    after = next((other for other in rest if _mentions(other, names)), None)
-    return (
-        isinstance(after, ast.Assign)
-        and not isinstance(item, ast.AugAssign)
-        and [ast.unparse(one) for one in after.targets] == names
-        and not _mentions(after.value, names)
-    )
+    name = call.func.attr.removesuffix("_")
+    if isinstance(item, ast.Expr) and name == call.func.attr:
+        return False  # its result is thrown away
+    alpha = [word.value for word in call.keywords if word.arg == "alpha"]
+    if name in ("add", "sub") and len(call.args) == 1:
+        return _is_neutral(ast.Add(), (alpha or call.args)[0], amount)
+    return name == "mul" and len(call.args) == 1 and _is_neutral(ast.Mult(), call.args[0], amount)
 
 
-def _appended_to(item: ast.AST) -> str:
-    """Return the name of the list that a statement does nothing but append to; "" for any other statement."""
-    call = item.value if isinstance(item, ast.Expr) else None
-    if not isinstance(call, ast.Call) or called(call) not in ("append", "extend"):
-        return ""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return owner.id if isinstance(owner, ast.Name) and all(map(is_pure, call.args)) else ""
-
-
-def _mark_filled(block: Sequence[ast.stmt]) -> None:
-    """Give buffers one name whatever they hold at first, where all of it is written before it is read."""
-    for place, item in enumerate(block):
-        if isinstance(item, ast.Assign) and called(item.value) in WORDS["buffers"]:
-            name = ast.unparse(item.targets[0])
-            after = next((other for other in block[place + 1 :] if _mentions(other, [name])), None)
-            if after is not None and _fills(after, name, ast.unparse(item.value)):
-                assert isinstance(item.value, ast.Call)
-                item.value.func = _marked("buffer")
-
-
-def _fills(statement: ast.stmt, name: str, made: str) -> bool:
-    """Return whether a statement writes every element of a buffer, as ``for i in range(n): name[i] = …`` does."""
-    if isinstance(statement, ast.Assign):
-        return ast.unparse(statement.targets[0]) in (f"{name}[:]", f"{name}[...]")
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        if called(call) not in WORDS["overwriting"] or ast.unparse(call.func).rpartition(".")[0] != name:
+def _is_neutral(op: ast.operator, node: ast.expr, amount: str) -> bool:
+    """Return whether an operand changes nothing where an amount is zero."""
+    if isinstance(op, ast.Mult):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return _has_factor(node.right, amount)
+        if not (isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and node.left.value == 1):
             return False
-        return not any(_mentions(given, [name]) for given in (*call.args, *call.keywords))
-    if not (isinstance(statement, ast.For) and called(statement.iter) in ("range", "enumerate")):
-        return False
-    assert isinstance(statement.iter, ast.Call)
-    size = ast.unparse(statement.iter.args[0]) if len(statement.iter.args) == 1 else ""
-    counter = statement.target.elts[0] if isinstance(statement.target, ast.Tuple) else statement.target
-    stored = f"{name}[{ast.unparse(counter)}]"
-    first = next((item for item in statement.body if _mentions(item, [name])), None)
-    return (
-        bool(size)
-        and f"{size.removeprefix('len(').removesuffix(')')}" in made
-        and isinstance(first, ast.Assign)
-        and ast.unparse(first.targets[0]) == stored
-        and not _mentions(first.value, [name])
-    )
+        return _is_neutral(node.op, node.right, amount)
+    return isinstance(op, ast.Add | ast.Sub) and _has_factor(node, amount)
 
 
-def _unread(tree: ast.AST) -> Callable[[str], bool]:
-    """Return a test for local names that nobody reads; counters that are only counted are not read."""
-    read, kept = set[str](), set[str]()
-    lists = _own_lists(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            read.update({node.id} - lists)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            read.update(node.names)
-        elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
-            kept.update(target.id for target in node.targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.arg):
-            kept.add(node.arg)
-    # `x += y` of what may be another object's alias changes that object.
-    changed = {
-        node.target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
-    }
-    read |= changed & kept
-    if read & {"eval", "exec", "locals", "vars", "dir"}:
-        return lambda name: False
-    return lambda name: name not in read
-
-
-def _own_lists(tree: ast.AST) -> set[str]:
-    """Return the local names of lists that begin empty, and to which is only ever appended."""
-    uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    appended = Counter(filter(None, map(_appended_to, ast.walk(tree))))
-    made = Counter(
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List) and not node.value.elts
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
-    return {name for name in made if uses[name] == appended[name] + made[name]}
-
-
-def _mentions(node: ast.AST, names: Sequence[str]) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
-
-
-def is_pure(node: ast.AST) -> bool:
-    """Return whether an expression only computes, as far as the names of what it calls tell."""
-    return not any(
-        isinstance(item, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr)
-        or (isinstance(item, ast.Call) and called(item) not in _PURE)
-        for item in ast.walk(node)
-    )
+def _has_factor(node: ast.expr, amount: str) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return _has_factor(node.operand, amount)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        right = isinstance(node.op, ast.Mult) and _has_factor(node.right, amount)
+        return right or _has_factor(node.left, amount)
+    return ast.unparse(node) == amount
 
 
 def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
@@ -318,14 +229,44 @@ def _is_even(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int and node.value % 2 == 0
 
 
-def _marked(kind: str) -> ast.expr:
-    return ast.Name(f"<{kind}>", ast.Load())
-
-
 def _unsigned(node: ast.expr) -> ast.expr:
     """Return a difference with its sides in one order."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+    return node
+
+
+def _asked_for_kind(node: ast.Call) -> ast.expr | None:
+    """Return ``any(isinstance(i, list) for i in x)`` in one form whichever items are asked, as they are of one kind."""
+    made = node.args[0] if called(node) in ("any", "all") and len(node.args) == 1 else None
+    if not isinstance(made, ast.GeneratorExp | ast.ListComp) or called(made.elt) != "isinstance":
+        return None
+    if len(made.generators) > 1 or made.generators[0].ifs:
+        return None
+    asked = made.generators[0].iter
+    some = asked.value if isinstance(asked, ast.Subscript) and isinstance(asked.slice, ast.Slice) else asked
+    made.generators[0].iter = _converted(some, frozenset({"list"}))
+    return ast.Call(ast.Name("any", ast.Load()), [made], [])
+
+
+def _converted(node: ast.expr, conversions: Collection[str]) -> ast.expr:
+    """Return what is converted, where the call that it is given to takes it as it is."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in conversions:
+        if len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+            break
+        node = node.args[0]
+    return node
+
+
+def _any_layout(node: ast.expr) -> ast.expr:
+    """Return a method of a tensor that is only laid out otherwise as that of the tensor itself."""
+    while (
+        isinstance(node, ast.Attribute)
+        and called(node.value) in (WORDS["layouts"] | WORDS["transpositions"]) - {"expand"}
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+    ):
+        node.value = node.value.func.value
     return node
 
 
@@ -335,13 +276,15 @@ def _unsigned_owner(node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_default(name: str, word: ast.keyword) -> bool:
+def _is_default(call: ast.Call, word: ast.keyword) -> bool:
     """Return whether a keyword says what holds without it, on the machine that judges."""
-    text = ast.unparse(word.value)
+    name, text = called(call), ast.unparse(word.value)
     if word.arg in ("dim", "axis"):
         return name in DIMENSIONS.get(text, ())
     if word.arg == "dtype":
-        return name in WORDS["factories"] and text in ("torch.float", "torch.float32")
+        numpy = ast.unparse(call.func).startswith(("np.", "numpy."))
+        usual = ("float", "np.float64", "numpy.float64") if numpy else ("torch.float", "torch.float32")
+        return name in WORDS["factories"] and text in usual
     if word.arg in WORDS["tuning"] and isinstance(word.value, ast.Constant):
         return True
     return word.arg in WORDS["without_effect"] or TABLES["defaults"].get(word.arg) == text

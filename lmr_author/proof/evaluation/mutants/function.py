@@ -152,6 +152,17 @@ class Function:
         names = {item.arg for item, _ in parameters(self.ast.args)}
         return frozenset((names & owners) - {"self", "cls"})
 
+    def is_given(self, name: str, node: cst.CSTNode) -> bool:
+        """Return whether a parameter is still what the caller gave: no statement above has made it something new."""
+        line = self.line(node)
+        return not any(
+            isinstance(item, ast.Assign)
+            and item.lineno < line
+            and any(isinstance(target, ast.Name) and target.id == name for target in item.targets)
+            and _is_new(item.value)
+            for item in self.ast.body
+        )
+
     @cached_property
     def changed(self) -> frozenset[str]:
         """The names of what the function changes in place."""
@@ -172,11 +183,14 @@ class Function:
     def depends_on_order(self, loop: cst.For) -> bool:
         """Return whether a loop may give something else when it runs backwards, as far as its source tells.
 
-        A sum does not: it differs by rounding only.
+        A sum does not: it differs by rounding only. Neither does a loop that only counts.
         """
         line = self.line(loop)
         same = next(node for node in ast.walk(self.ast) if isinstance(node, ast.For) and node.lineno == line)
         fresh = {name.id for name in ast.walk(same.target) if isinstance(name, ast.Name)}
+        inside = [name for part in same.body for name in ast.walk(part) if isinstance(name, ast.Name)]
+        if not fresh & {name.id for name in inside if isinstance(name.ctx, ast.Load)}:
+            return False
         for item in (inner for statement in same.body for inner in ast.walk(statement)):
             if isinstance(item, ast.Return | ast.Break | ast.Yield):
                 return True
@@ -260,6 +274,13 @@ class Function:
                 break
             old, new = parent, parent_new
         return cst.ensure_type(new, cst.Module).code.removeprefix(self.header)
+
+
+def _is_new(node: ast.expr) -> bool:
+    """Return whether an expression makes an object, and gives none that it was given, or a view of it."""
+    if isinstance(node, ast.Call):
+        return called(node) not in WORDS["layouts"] | WORDS["transpositions"] | WORDS["views"]
+    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.ListComp | ast.DictComp | ast.SetComp)
 
 
 def _text(node: ast.expr | None) -> str:

@@ -374,16 +374,19 @@ def changed_argument(node: Any, code: Function) -> Edits:
     if isinstance(node, cst.Assign) and len(node.targets) == 1:
         target, value = node.targets[0].target, node.value
         name = target.value if isinstance(target, cst.Name) else ""
-        if name in code.objects and isinstance(value, cst.BinaryOperation) and _is_name(value.left, name):
+        given = name in code.objects and code.is_given(name, node)
+        if given and isinstance(value, cst.BinaryOperation) and _is_name(value.left, name):
             operator = _AUGMENTED.get(type(value.operator))
             if operator is not None:
                 yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
-        given = code.called(value) in WORDS["copies"] and _copied(value)
-        if given and code.source(given) in code.objects and name in code.changed:
-            yield Edit(value, given)
+        copied = code.called(value) in WORDS["copies"] and _copied(value)
+        if copied and code.source(copied) in code.objects and name in code.changed:
+            yield Edit(value, copied)
     elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         owner, method = node.func.value, node.func.attr
-        if isinstance(owner, cst.Name) and owner.value in code.objects and method.value in WORDS["in_place"]:
+        if not (isinstance(owner, cst.Name) and owner.value in code.objects):
+            return
+        if method.value in WORDS["in_place"] and code.is_given(owner.value, node):
             yield Edit(method, cst.Name(f"{method.value}_"))
 
 

@@ -17,8 +17,7 @@ from typing import Any
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
 from lmr_author.core.task import GOLDEN, Implementation
-from lmr_author.proof.checks.view import TaskView, once
-from lmr_author.proof.leaks.search import is_generated
+from lmr_author.proof.view import TaskView, once
 
 _GOLDEN_WORD = re.compile(
     r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
@@ -79,17 +78,20 @@ def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | N
     if named is not None and clean_path(implementation.goal_file) != test:
         return named
     golden = golden_path(view, implementation)
-    wanted = {clean_path(implementation.goal_file).rpartition("/")[2]} - {"", test.rpartition("/")[2]}
-    wanted |= {f"{original_name(golden.name)}.py"} if golden else set()
-    found = []
+    file_names = {clean_path(implementation.goal_file).rpartition("/")[2]} - {"", test.rpartition("/")[2]}
+    if golden is not None:
+        file_names.add(f"{original_name(golden.name)}.py")
+    meant = []
     for entry in view.repository_files.values():
-        module = view.module(view.path(entry)) if entry.name in wanted else None
-        if module and any(
-            candidates(module, name, implementation.class_name.strip())
-            for name in function_names(implementation)
-        ):
-            found.append(view.path(entry))
-    return found[0] if len(found) == 1 else named
+        if entry.name in file_names and _defines_target(view.module(view.path(entry)), implementation):
+            meant.append(view.path(entry))
+    return meant[0] if len(meant) == 1 else named
+
+
+def _defines_target(module: Module | None, implementation: Implementation) -> bool:
+    class_name = implementation.class_name.strip()
+    names = function_names(implementation)
+    return module is not None and any(candidates(module, name, class_name) for name in names)
 
 
 @once
@@ -156,7 +158,7 @@ def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
     names = [name for name in view.repository_files if name.endswith(suffix)]
     name = clean_path(text).rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]
-    same.sort(key=is_generated)  # `build/lib/` holds copies
+    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
     if same:
         return f"did you mean {' or '.join(same[:3])}?"
     return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
@@ -184,25 +186,29 @@ def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
 
     In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
     """
-    real = [item for item in module.definitions if not item.is_overload and not _is_accessor(item)]
-    for qualname in [f"{class_name}.{name}", name] if class_name else [name]:
-        found = [item for item in real if item.qualname == qualname]
-        if found:
-            return found
-    if class_name:
-        if any(item.kind == "class" and item.qualname == class_name for item in real):
-            return []  # the class is there, the method is not: no other class is meant
-        last = class_name.rpartition(".")[2]
-        found = [item for item in real if item.qualname.endswith(f".{last}.{name}")]
-        if found:
-            return found
-    return [item for item in real if item.qualname.endswith(f".{name}")]
+    real = [one for one in module.definitions if not one.is_overload and not _is_accessor(one)]
+
+    def called(qualname: str) -> list[Definition]:
+        return [one for one in real if one.qualname == qualname]
+
+    def ending(qualname: str) -> list[Definition]:
+        return [one for one in real if one.qualname.endswith(f".{qualname}")]
+
+    if not class_name:
+        return called(name) or ending(name)
+    exact = called(f"{class_name}.{name}") or called(name)
+    if exact:
+        return exact
+    if any(one.kind == "class" for one in called(class_name)):
+        return []  # the class is there, the method is not: no other class is meant
+    return ending(f"{class_name.rpartition('.')[2]}.{name}") or ending(name)
 
 
-def _is_accessor(item: Definition) -> bool:
+def _is_accessor(definition: Definition) -> bool:
     """Return True for the setter or deleter of a property: same name as the getter, another function."""
-    names = {one.attr for one in item.node.decorator_list if isinstance(one, ast.Attribute)}
-    return not names.isdisjoint({"setter", "deleter", "register"})
+    decorators = definition.node.decorator_list
+    attributes = {decorator.attr for decorator in decorators if isinstance(decorator, ast.Attribute)}
+    return not attributes.isdisjoint({"setter", "deleter", "register"})
 
 
 def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
@@ -225,12 +231,12 @@ def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for node in nodes:
         if is_text(node):
             continue
-        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
-        blocks += [handler.body for handler in getattr(node, "handlers", [])]
         if not isinstance(node, ast.Try):
             yield node
-        for block in blocks:
-            yield from parts([item for item in block if isinstance(item, ast.stmt)])
+        for name in ("body", "orelse", "finalbody"):
+            yield from parts(getattr(node, name, []))
+        for handler in getattr(node, "handlers", []):
+            yield from parts(handler.body)
 
 
 @dataclass(frozen=True)
@@ -271,28 +277,30 @@ class Pair:
     @property
     def complete(self) -> list[tuple[FunctionNode, FunctionNode, TargetPair]]:
         """Return (golden node, goal node, pair) of each target that both files define as a function."""
-        both = [(one.golden.node, one.goal.node, one) for one in self.targets if one.golden and one.goal]
-        return [
-            (golden, goal, one)
-            for golden, goal, one in both
-            if isinstance(golden, FunctionNode) and isinstance(goal, FunctionNode)
-        ]
+        both = []
+        for target in self.targets:
+            golden = target.golden.node if target.golden else None
+            goal = target.goal.node if target.goal else None
+            if isinstance(golden, FunctionNode) and isinstance(goal, FunctionNode):
+                both.append((golden, goal, target))
+        return both
 
     def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
         """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
-        golden, goal = (
-            [item for item in _all(module) if item.qualname == qualname and not item.is_overload]
-            for module in (self.golden, self.goal)
-        )
+        golden, goal = (_called(module, qualname) for module in (self.golden, self.goal))
         options = [TargetPair(qualname, one, other) for one, other in zip(golden, goal, strict=False)]
-        options = [one for one in options if one.golden and one.golden.nth == nth] or options
-        if options:
-            return ([one for one in options if one.differs] or options)[-1]
-        return TargetPair(qualname, golden[-1] if golden else None, goal[-1] if goal else None)
+        if not options:
+            return TargetPair(qualname, golden[-1] if golden else None, goal[-1] if goal else None)
+        options = [option for option in options if option.golden and option.golden.nth == nth] or options
+        return ([option for option in options if option.differs] or options)[-1]
 
 
 def _all(module: Module | None) -> tuple[Definition, ...]:
     return module.definitions if module else ()
+
+
+def _called(module: Module | None, qualname: str) -> list[Definition]:
+    return [one for one in _all(module) if one.qualname == qualname and not one.is_overload]
 
 
 @once
@@ -313,39 +321,44 @@ def pairs(task: TaskView) -> list[Pair]:
 def _targets(task: TaskView, files: Pair) -> Iterator[TargetPair]:
     mine = files.implementation
     for name in function_names(mine):
-        found = [
-            one for qualname in _qualnames(files, name, mine) for one in _expand(files, qualname, mine.nth)
-        ]
-        if len(found) > 1:
+        targets: list[TargetPair] = []
+        for qualname in _qualnames(files, name, mine):
+            targets += _expand(files, qualname, mine.nth)
+        if len(targets) > 1:
             # Of several functions those that differ are meant, and no other implementation names.
-            others = [
-                _qualnames(files, named, other)
-                for other in task.implementations
-                if other is not mine and other.goal_file == mine.goal_file
-                for named in function_names(other)
-            ]
-            taken = {names[0] for names in others if len(names) == 1}
-            found = [one for one in found if one.differs] or found
-            found = [one for one in found if one.qualname not in taken] or found
-        yield from found
+            taken = _named_by_others(task, files)
+            targets = [target for target in targets if target.differs] or targets
+            targets = [target for target in targets if target.qualname not in taken] or targets
+        yield from targets
+
+
+def _named_by_others(task: TaskView, files: Pair) -> set[str]:
+    """Return the functions of a goal file that other implementations name without a doubt."""
+    names: set[str] = set()
+    for other in task.implementations:
+        if other is files.implementation or other.goal_file != files.implementation.goal_file:
+            continue
+        for name in function_names(other):
+            meant = _qualnames(files, name, other)
+            names |= set(meant) if len(meant) == 1 else set()
+    return names
 
 
 def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
     for module in (files.golden, files.goal):
-        found = candidates(module, name, implementation.class_name.strip()) if module else []
-        if found:
-            return list(dict.fromkeys(item.qualname for item in found))
+        meant = candidates(module, name, implementation.class_name.strip()) if module else []
+        if meant:
+            return list(dict.fromkeys(definition.qualname for definition in meant))
     return []
 
 
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     """Return the function of a name; for a class its methods."""
-    one = files.definitions(qualname, nth)
-    if all(item is None or item.kind == "function" for item in (one.golden, one.goal)):
-        return [one]
-    methods = [
-        item.qualname
-        for item in (*_all(files.golden), *_all(files.goal))
-        if item.kind == "function" and item.qualname.rpartition(".")[0] == qualname
-    ]
-    return [files.definitions(name) for name in dict.fromkeys(methods)]
+    target = files.definitions(qualname, nth)
+    if all(one is None or one.kind == "function" for one in (target.golden, target.goal)):
+        return [target]
+    methods: dict[str, None] = {}
+    for definition in (*_all(files.golden), *_all(files.goal)):
+        if definition.kind == "function" and definition.qualname.rpartition(".")[0] == qualname:
+            methods[definition.qualname] = None
+    return [files.definitions(name) for name in methods]

@@ -155,7 +155,7 @@ class TaskView:
         return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
-        """Return the ``Entry.kind`` of a path of the task folder; "" when nothing lies there."""
+        """Return the ``FileEntry.kind`` of a path of the task folder; "" when nothing lies there."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from lmr_author.core.code import FunctionNode, walk
 from lmr_author.core.errors import LmrError
@@ -18,7 +19,6 @@ from lmr_author.core.task import Implementation
 from lmr_author.core.task.evaluation import Evaluation, passes_without_solution
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem
 from lmr_author.proof.checks.hygiene import state
-from lmr_author.proof.checks.lookup import clean_path, function_names, names_unit_test, pair
 from lmr_author.proof.checks.result_flow import ResultFlow, result_flow
 from lmr_author.proof.checks.unit_test_code import (
     CALLS,
@@ -27,9 +27,11 @@ from lmr_author.proof.checks.unit_test_code import (
     UnitTest,
     catches_all,
     dotted,
+    last_name,
     test_check,
 )
-from lmr_author.proof.checks.view import TaskView, read_json
+from lmr_author.proof.lookup import Pair, clean_path, function_names, names_unit_test, pair
+from lmr_author.proof.view import TaskView, read_json
 
 
 @test_check(
@@ -40,44 +42,56 @@ from lmr_author.proof.checks.view import TaskView, read_json
     " test needs an assertion, or an exit with a code, that is reached when it runs as a script.",
 )
 def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    message, line = _powerless(test, result_flow(task, target, test))
-    if message:
+    powerless = _powerless(test, result_flow(task, target, test))
+    if powerless:
         hint = (
             "assert what the target returns, and run the test: `if __name__ == '__main__': unittest.main()`"
         )
-        yield Problem(message, hint, line=line)
+        yield Problem(powerless.reason, hint, line=powerless.line)
     elif proof := _proven_to_pass(task, target):
         yield Problem(proof, "compare what the target returns with stored values, and exit with 1")
 
 
-def _powerless(test: UnitTest, flow: ResultFlow | None) -> tuple[str, int]:
-    """Return why no failure reaches the exit code, and the line; "" when one may, or LMR503 says why none does.
+class Powerless(NamedTuple):
+    """Why no failure of a test reaches the exit code; ``line`` is 0 when it is about no line."""
+
+    reason: str
+    line: int = 0
+
+
+def _powerless(test: UnitTest, flow: ResultFlow | None) -> Powerless | None:
+    """Return why no failure reaches the exit code; None when one may, or LMR503 says why none does.
 
     Args:
         flow: what of the test shows the target's result; None when that cannot be told.
     """
     own = {node.name for node in test.nodes if isinstance(node, FunctionNode)}
-    runs = [
+    runners = [
         call for call, name in test.calls if RUNNER.fullmatch(name) and name.rpartition(".")[2] not in own
     ]
     exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS]
-    # A runner fails only if the tests do: its exit code counts for nothing where they assert nothing.
-    asserts = [node for node in test.failures if not (runs and node in exits)]
-    if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in asserts):
-        return "", 0  # LMR503
-    logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
-    if not asserts:
-        verdict = "its verdict is only printed or logged" if logged else "it contains no assertion"
-        return f"{verdict}: the test exits with 0 whatever happens", 0
-    # An assertion about the inputs holds whatever the target returns. A runner's exit code shows what tests assert.
-    if flow and not any(node not in exits or not runs for node in test.failures_where(flow.sees)):
-        verdict = ", and its verdict is only printed or logged" if logged else ""
-        return f"no assertion sees what the target returns{verdict}", getattr(asserts[0], "lineno", 0)
+
+    def asserts(node: ast.AST) -> bool:
+        """Leave out the exit code of a runner, which fails only if the tests do."""
+        return not (runners and node in exits)
+
+    assertions = [node for node in test.failures if asserts(node)]
+    if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in assertions):
+        return None  # LMR503
+    is_logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
+    if not assertions:
+        verdict = "its verdict is only printed or logged" if is_logged else "it contains no assertion"
+        return Powerless(f"{verdict}: the test exits with 0 whatever happens")
+    # An assertion about the inputs holds whatever the target returns.
+    if flow and not any(map(asserts, test.failures_where(flow.sees))):
+        verdict = ", and its verdict is only printed or logged" if is_logged else ""
+        reason = f"no assertion sees what the target returns{verdict}"
+        return Powerless(reason, getattr(assertions[0], "lineno", 0))
     if any(id(node) not in test.defined and id(node) not in test.swallowed for node in test.failures):
-        return "", 0
-    if runs:
-        return "the test runner's result does not reach the exit code", runs[-1].lineno
-    return "run as a script, the file only defines its tests: nothing runs them", 0
+        return None
+    if runners:
+        return Powerless("the test runner's result does not reach the exit code", runners[-1].lineno)
+    return Powerless("run as a script, the file only defines its tests: nothing runs them")
 
 
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
@@ -105,7 +119,7 @@ def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator
         line = getattr(handler, "lineno", 0)
         yield Problem(message, "raise again in the handler, or remove it", line=line)
     flow = result_flow(task, target, test)
-    if not failures and flow and not _powerless(test, flow)[0]:  # else LMR502
+    if not failures and flow and not _powerless(test, flow):  # else LMR502
         for handler in _skipping(test, flow):
             message = "this handler swallows the target's failure: the assertions behind the call are skipped"
             yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
@@ -114,17 +128,26 @@ def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator
 def _skipping(test: UnitTest, flow: ResultFlow) -> Iterator[ast.ExceptHandler]:
     """Yield handlers around a call of the target after which nothing reads what the call gave."""
     swallowing = {id(handler) for handler in test.swallowed.values()}
-    for node in (one for one in test.nodes if isinstance(one, ast.Try)):
-        handlers = [one for one in node.handlers if id(one) in swallowing and catches_all(one)]
-        if not handlers or not flow.calls_target(node.body):
+    for node in test.nodes:
+        if not isinstance(node, ast.Try) or not flow.calls_target(node.body):
             continue
-        inside = [item for part in node.body for item in ast.walk(part)]
-        around = {id(item) for item in ast.walk(node)}
-        given = {dotted(item) for item in inside if isinstance(getattr(item, "ctx", None), ast.Store)} - {""}
-        read = {dotted(item) for item in test.nodes if id(item) not in around}
-        leaves = isinstance(handlers[0].body[-1], ast.Return | ast.Continue | ast.Break)
-        if leaves or not given & read:
+        handlers = [one for one in node.handlers if id(one) in swallowing and catches_all(one)]
+        if not handlers:
+            continue
+        ends = isinstance(handlers[0].body[-1], ast.Return | ast.Continue | ast.Break)
+        if ends or not _is_read_elsewhere(node, test):
             yield handlers[0]
+
+
+def _is_read_elsewhere(block: ast.Try, test: UnitTest) -> bool:
+    """Return True if something outside of a ``try`` reads a name that its body binds."""
+    inside = {id(node) for node in ast.walk(block)}
+    read = {dotted(node) for node in test.nodes if id(node) not in inside}
+    for statement in block.body:
+        for node in ast.walk(statement):
+            if isinstance(getattr(node, "ctx", None), ast.Store) and dotted(node) in read - {""}:
+                return True
+    return False
 
 
 _COMPARING = re.compile(
@@ -142,57 +165,75 @@ _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy
     " whether it is deterministic.",
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    withs = [node for node in test.nodes if isinstance(node, ast.With)]
-    opened = {id(item): ast.unparse(node.items[0]) for node in withs for item in ast.walk(node)}
-    assigned: dict[str, set[str]] = defaultdict(set)
+    meanings = _loaded_values(test) | _second_names(test)
+    calls_target = re.compile("|".join(rf"{re.escape(name)}\(" for name in function_names(target)) or "(?!)")
     for node in test.nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            assigned[node.targets[0].id].add(opened.get(id(node), "") + ast.unparse(node.value))
-    once = {name: texts.pop() for name, texts in assigned.items() if len(texts) == 1}
-    known = {name: text for name, text in once.items() if re.search(r"loads?\(|open\(", text)} | _aliases(
-        test
-    )
-    names = function_names(target)
-    for node in test.nodes:
-        sides: list[ast.expr] = []
-        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], ast.NotEq | ast.IsNot):
-            sides = [node.left, *node.comparators]
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            sides = [node.left, node.right]
-        elif isinstance(node, ast.Call) and _COMPARING.fullmatch(dotted(node.func)):
-            owner = [node.func.value] if isinstance(node.func, ast.Attribute) and len(node.args) == 1 else []
-            sides = [*owner, *node.args[:2]]
-        same = {_SAME.sub("", ast.unparse(side)).strip("()") for side in sides}
-        values = {known.get(text, text) for text in same}
-        calls = any(f"{name}(" in text for name in names for text in same)
-        if len(sides) == 2 and len(values) == 1 and not calls:
+        sides = _compared(node)
+        if len(sides) != 2:
+            continue
+        texts = [_SAME.sub("", ast.unparse(side)).strip("()") for side in sides]
+        first, second = (meanings.get(text, text) for text in texts)
+        if first == second and not any(map(calls_target.search, texts)):
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
 
 
-def _aliases(test: UnitTest) -> dict[str, str]:
+def _compared(node: ast.AST) -> list[ast.expr]:
+    """Return what a comparison, a difference or a call like ``allclose`` compares; nothing for anything else."""
+    if isinstance(node, ast.Compare):
+        differs = isinstance(node.ops[0], ast.NotEq | ast.IsNot)
+        return [] if differs else [node.left, *node.comparators]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return [node.left, node.right]
+    if isinstance(node, ast.Call) and _COMPARING.fullmatch(dotted(node.func)):
+        if isinstance(node.func, ast.Attribute) and len(node.args) == 1:  # `loss.eq(expected)`
+            return [node.func.value, *node.args]
+        return node.args[:2]
+    return []
+
+
+def _loaded_values(test: UnitTest) -> dict[str, str]:
+    """Return the names that are assigned once, from a file: two of one file are one value."""
+    opened: dict[int, str] = {}
+    for node in test.nodes:
+        if isinstance(node, ast.With):
+            opened |= {id(part): ast.unparse(node.items[0]) for part in ast.walk(node)}
+    assigned: dict[str, set[str]] = defaultdict(set)
+    for node in test.nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            assigned[node.targets[0].id].add(opened.get(id(node), "") + ast.unparse(node.value))
+    values = {name: min(texts) for name, texts in assigned.items() if len(texts) == 1}
+    return {name: text for name, text in values.items() if re.search(r"loads?\(|open\(", text)}
+
+
+def _second_names(test: UnitTest) -> dict[str, str]:
     """Return the second names of values: of ``b = a``, and of the parts of ``for a, b in zip(all, all)``.
 
     Only names that the test binds in one place: another may have changed in between.
     """
-    stored = [node for node in test.nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
-    bound = Counter(filter(None, map(dotted, stored)))
-    found: dict[str, str] = {}
+    stored = (node for node in test.nodes if isinstance(getattr(node, "ctx", None), ast.Store))
+    times_bound = Counter(filter(None, map(dotted, stored)))
+    meanings: dict[str, str] = {}
     for node in test.nodes:
-        pairs: list[tuple[ast.expr, ast.expr]] = []
-        if isinstance(node, ast.Assign):
-            pairs = [(node.targets[0], node.value)]
-        elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple):
-            zipped = (
-                node.iter if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "zip" else None
-            )
-            pairs = list(zip(node.target.elts, zipped.args, strict=False)) if zipped else []
-        part = "" if isinstance(node, ast.Assign) else "[*]"
-        for name, value in ((dotted(one), dotted(other)) for one, other in pairs):
-            if bound[name] == bound[value] == 1:
-                found[name] = found.get(value, value) + part
-    return found
+        for name, value, part in _named_again(node):
+            if times_bound[name] == times_bound[value] == 1:
+                meanings[name] = meanings.get(value, value) + part
+    return meanings
+
+
+def _named_again(node: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, name of its value, which part of it) of everything that a node gives another name."""
+    if isinstance(node, ast.Assign):
+        yield dotted(node.targets[0]), dotted(node.value), ""
+        return
+    match node:
+        case (
+            ast.For(target=ast.Tuple(elts=names), iter=ast.Call() as values)
+            | ast.comprehension(target=ast.Tuple(elts=names), iter=ast.Call() as values)
+        ) if dotted(values.func) == "zip":
+            for name, value in zip(names, values.args, strict=False):
+                yield dotted(name), dotted(value), "[*]"
 
 
 @test_check(
@@ -221,28 +262,38 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
     recorded=False,
 )
 def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    one = pair(task, target)
-    if not one.complete or one.golden is None or names_unit_test(task, target):  # LMR510
+    files = pair(task, target)
+    if not files.complete or files.golden is None or names_unit_test(task, target):  # LMR510
         return
-    last = {item.qualname.rpartition(".")[2] for item in one.targets}
-    wanted = {part for item in one.targets for part in item.qualname.split(".")}
-    for _ in range(CALLS):  # a private function is reached through its callers
-        for item in one.golden.definitions:
-            if wanted & {dotted(node).rpartition(".")[2] for node in ast.walk(item.node)}:
-                wanted |= set(item.qualname.split("."))
-    own = [node for one in test.modules for node in one.tree.body if getattr(node, "name", "") in last]
+    functions = {one.qualname.rpartition(".")[2] for one in files.targets}
     imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
+    copies = [node for module in test.modules for node in module.tree.body if _name_of(node) in functions]
     reached = {alias.asname or alias.name for node in imports for alias in node.names}
     reached |= {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
-    if own and not target.class_name and not reached & last:
+    if copies and not target.class_name and not reached & functions:
         message = "tests a definition of its own, not the goal file's"
-        yield Problem(message, "import it from the goal file", line=own[0].lineno)
-    elif not wanted & test.names:
-        names = [f"{(node.module or '').replace('.', '/')}.py" for node in imports]
-        modules = {task.inside(task.repository, name) for name in names} - {one.goal_path}
-        if not any(name in (task.text(path) or "") for name in last for path in modules):
+        yield Problem(message, "import it from the goal file", line=copies[0].lineno)
+    elif not _ways_to(files) & test.names:
+        paths = {f"{(node.module or '').replace('.', '/')}.py" for node in imports}
+        modules = {task.inside(task.repository, path) for path in paths} - {files.goal_path}
+        if not any(name in (task.text(module) or "") for name in functions for module in modules):
             message = f"never names {next(iter(function_names(target)), 'the target')}"
             yield Problem(message, "import the goal file and call the target")
+
+
+def _name_of(node: ast.stmt) -> str:
+    return node.name if isinstance(node, FunctionNode | ast.ClassDef) else ""
+
+
+def _ways_to(files: Pair) -> set[str]:
+    """Return the names of the targets and of what uses them: a private function is reached through its callers."""
+    assert files.golden is not None
+    names = {part for one in files.targets for part in one.qualname.split(".")}
+    for _ in range(CALLS):
+        for definition in files.golden.definitions:
+            if names & {last_name(node) for node in ast.walk(definition.node)}:
+                names |= set(definition.qualname.split("."))
+    return names
 
 
 @test_check(
@@ -261,7 +312,7 @@ def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> It
     if near:
         yield Problem(f'logs {near[0][0]!r:.40}, not "Passed"', hint, line=near[0][1])
     else:
-        severity = None if _powerless(test, result_flow(task, target, test))[0] else NOTE
+        severity = None if _powerless(test, result_flow(task, target, test)) else NOTE
         yield Problem('writes no verdict ("Passed" or "Failed")', hint, severity=severity)
 
 
@@ -279,21 +330,26 @@ _TOLERANCES = frozenset(["atol", "rtol", "delta", "abs", "rel", "abs_tol", "rel_
 )
 def compares_enough(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     for node in test.nodes:
-        values: list[ast.expr] = []
-        if isinstance(node, ast.Call) and re.search(r"(?i)close|equal|approx", dotted(node.func)):
-            values = [item.value for item in node.keywords if item.arg in _TOLERANCES]
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
-            left = ast.unparse(node.left)
-            values = node.comparators if "abs(" in left and "len(" not in left else []
-        width = max((_number(value) for value in values), default=0.0)
-        # beside a large number the tolerance is small
+        tolerances = _tolerances(node)
+        width = max(map(_number, tolerances), default=0.0)
+        # Beside a large number the tolerance is small.
         if width >= 0.1 and max(_number(one) for one in ast.walk(node)) <= 10 * width:
             message = f"a tolerance of {width:g} hides wrong results"
             hint = "use the smallest tolerance that the golden needs, as 1e-5"
-            yield Problem(message, hint, line=values[0].lineno)
+            yield Problem(message, hint, line=tolerances[0].lineno)
             break
     for golden, _, one in pair(task, target).complete:
         yield from _dropped_values(golden, one.qualname.rpartition(".")[2], test)
+
+
+def _tolerances(node: ast.AST) -> list[ast.expr]:
+    """Return what a comparison allows: of ``allclose(…, atol=0.1)``, or of ``abs(a - b) < 0.1``."""
+    if isinstance(node, ast.Call) and re.search(r"(?i)close|equal|approx", dotted(node.func)):
+        return [keyword.value for keyword in node.keywords if keyword.arg in _TOLERANCES]
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
+        left = ast.unparse(node.left)
+        return node.comparators if "abs(" in left and "len(" not in left else []
+    return []
 
 
 def _number(node: ast.AST) -> float:
@@ -303,24 +359,42 @@ def _number(node: ast.AST) -> float:
 
 def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator[Problem]:
     """Yield a note where some of the values that the golden returns are looked at in no call."""
-    returned = [node.value for node in walk(golden) if isinstance(node, ast.Return) and node.value]
-    counts = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in returned}
-    count = counts.pop() if len(counts) == 1 else 0
-    names = [node for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    loaded = {node.id for node in names} - {"_"}
     calls = [call for call, called in test.calls if called.rpartition(".")[2] == name]
-    taken: dict[int, set[int]] = {}
-    for node in test.nodes if count > 1 else ():
-        if isinstance(node, ast.Subscript) and isinstance(index := getattr(node.slice, "value", None), int):
-            taken[id(node.value)] = {index % count}
-        elif isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Tuple):
-            kept = {at for at, item in enumerate(target.elts) if getattr(item, "id", "") in loaded}
-            taken[id(node.value)] = kept
-    used = {at for call in calls for at in taken.get(id(call), range(count))}
-    if calls and len(used) < count:
-        missing = ", ".join(str(at + 1) for at in range(count) if at not in used)
+    count = _values_returned(golden)
+    if not calls or count < 2:
+        return
+    looked_at = _places_looked_at(test, count)
+    used: set[int] = set()
+    for call in calls:
+        used |= looked_at.get(id(call), set(range(count)))
+    if len(used) < count:
+        missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
         message = f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
         yield Problem(message, "compare all that it returns", line=calls[0].lineno, severity=NOTE)
+
+
+def _values_returned(golden: FunctionNode) -> int:
+    """Return the number of values in every tuple that a function returns; 0 where that differs, or is no tuple."""
+    counts = set()
+    for node in walk(golden):
+        if isinstance(node, ast.Return) and node.value:
+            counts.add(len(node.value.elts) if isinstance(node.value, ast.Tuple) else 0)
+    return counts.pop() if len(counts) == 1 else 0
+
+
+def _places_looked_at(test: UnitTest, count: int) -> dict[int, set[int]]:
+    """Return, by id of a call, which of its values are used: those of ``call(…)[0]``, or of ``a, _ = call(…)``."""
+    loaded = {node.id for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    places: dict[int, set[int]] = {}
+    for node in test.nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            if isinstance(node.slice.value, int):
+                places[id(node.value)] = {node.slice.value % count}
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            names = [getattr(name, "id", "") for name in node.targets[0].elts]
+            kept = {place for place, name in enumerate(names) if name in loaded and name != "_"}
+            places[id(node.value)] = kept
+    return places
 
 
 _DRAWS = re.compile(

@@ -1,0 +1,324 @@
+"""Search the agent's tree of a task for solutions and version histories, and say what each file gives away.
+
+``mask`` prints what is found here; the checks LMR401 to LMR405 report the same.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.core.code import FunctionNode, Module, is_same
+from lmr_author.core.files import LFS_HEADER
+from lmr_author.core.task import Implementation, Severity
+from lmr_author.core.texts import counted
+from lmr_author.proof.leaks.fragments import is_comment, squeezed
+from lmr_author.proof.leaks.search import Leak, in_file, is_generated
+from lmr_author.proof.leaks.solution import Solution, solution
+from lmr_author.proof.lookup import Pair, TargetPair, pairs
+from lmr_author.proof.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
+
+WORRYING = 0.85
+"""Similarity from which a look-alike is a warning; below it is a note."""
+BINARY_SUFFIXES = frozenset(
+    """
+    .pdf .png .jpg .jpeg .gif .bmp .ico .tif .tiff .webp .mp3 .mp4 .wav .flac .ogg .avi .mov .ttf .otf
+    .woff .woff2 .eot .npy .npz .pt .pth .ckpt .bin .safetensors .h5 .hdf5 .pkl .pickle .joblib .onnx
+    .pb .tflite .msgpack .model .so .dll .dylib .o .a .exe .class .parquet .arrow .feather .db .sqlite
+    .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat .zip .whl .egg .jar .tar .gz .tgz .bz2 .xz
+    """.split()  # noqa: SIM905
+)
+"""Files that hold no source as text; tables are skipped too."""
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+MAX_PYC = 8 * 1024 * 1024
+POINTER_SIZES = range(60, 1025)
+"""Sizes (bytes) of a Git LFS pointer."""
+
+
+# the pass over the files
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The result of one pass over all files: Git LFS pointers, and copies of solutions."""
+
+    pointers: tuple[FileEntry, ...]
+    leaks: tuple[Leak, ...]
+
+
+@once
+def solutions(task: TaskView) -> list[Solution]:
+    """Return every golden function of the task, in comparable forms."""
+    comparable = (_solution(pair, target) for pair in pairs(task) for target in pair.targets)
+    return [one for one in comparable if one is not None]
+
+
+def _solution(pair: Pair, target: TargetPair) -> Solution | None:
+    golden = target.golden.node if target.golden else None
+    masked = target.goal.node if target.goal else None
+    if pair.golden is None or not isinstance(golden, FunctionNode):
+        return None
+    if not isinstance(masked, FunctionNode) or is_same(masked, golden):
+        # Not masked at all, which LMR303 reports. Copies elsewhere still count.
+        return solution(pair.implementation, target.qualname, pair.golden, golden, None, None)
+    return solution(pair.implementation, target.qualname, pair.golden, golden, masked, pair.goal)
+
+
+@once
+def histories(task: TaskView) -> tuple[Leak, ...]:
+    """Return version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    leaks = []
+    for entry in task.repository_entries:
+        path = task.in_repository(entry)
+        form = "" if is_history(path.rpartition("/")[0]) else _form_of_history(task, entry)
+        if form:
+            is_sure = form not in ("file", "link")  # these name a history that may not be there
+            leaks.append(Leak("history", path, None, 1.0, is_sure, True, where=form))
+    return tuple(leaks)
+
+
+def _form_of_history(task: TaskView, entry: FileEntry) -> str:
+    """Return the form in which something holds a version history; "" when it holds none."""
+    if entry.name in VERSION_CONTROL:
+        return entry.kind if entry.kind in ("file", "folder", "link") else ""
+    if entry.kind == "folder":
+        parts = {name: task.kind(f"{entry.relative}/{name}") for name in ("HEAD", "objects", "refs")}
+        is_bare = parts == {"HEAD": "file", "objects": "folder", "refs": "folder"}
+        return "bare repository" if is_bare else ""
+    if entry.kind == "file" and entry.suffix == ".bundle":
+        head = task.head(task.path(entry), 32)
+        return "bundle" if head.startswith(b"# v") and b"git bundle" in head else ""
+    return ""
+
+
+def is_history(path: str) -> bool:
+    """Return True for the path of a version history, or of something in one."""
+    return not VERSION_CONTROL.isdisjoint(path.split("/"))
+
+
+@once
+def scan(task: TaskView) -> Scan:
+    """Look into every file of the repository, and of the goldens for LFS pointers, once."""
+    wanted = solutions(task)
+    masked: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs(task):
+        masked[task.in_repository_path(pair.goal_path)].update(target.qualname for target in pair.targets)
+    pointers: list[FileEntry] = []
+    leaks: list[Leak] = []
+    for entry in task.entries:
+        if entry.kind != "file" or is_history(entry.relative) or entry.relative.startswith("authoring/"):
+            continue
+        limit = _limit(task, entry) if wanted else 0
+        if not 0 < entry.size <= limit and entry.size not in POINTER_SIZES:
+            continue
+        data = task.read_entry(entry, max(limit, POINTER_SIZES[-1])) or b""
+        if data.startswith(LFS_HEADER):
+            pointers.append(entry)
+        elif len(data) <= limit:
+            path = task.in_repository(entry)
+            leaks += in_file(path, data, wanted, frozenset(masked.get(path, ())))
+    return Scan(tuple(pointers), tuple(leaks))
+
+
+def _limit(task: TaskView, entry: FileEntry) -> int:
+    """Return the size (bytes) up to which a file is searched for solutions; 0 for one that is not searched."""
+    path = task.in_repository(entry)
+    # The agent is meant to read the paper; of goldens LMR405 speaks; recorded values are no code.
+    if not path or path in ("paper.json", "paper.pdf") or "golden_files" in path.split("/"):
+        return 0
+    if path.startswith(("authoring/", "unit_test/recordings/")) or entry.suffix in BINARY_SUFFIXES:
+        return 0
+    if entry.suffix in (".pyc", ".pyo"):
+        return MAX_PYC
+    return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
+
+
+# what each file gives away
+
+
+@dataclass(frozen=True)
+class FileLeak:
+    """A file of the agent's tree in which a solution can be read, or a version history.
+
+    Attributes:
+        code: of the check that reports it.
+        path: relative to the repository.
+        line: from 1; 0 when unknown.
+        implementation: whose solution it is; None for a history.
+        places: the places in the file, the surest and likest first.
+        form: what a history or a folder is, or the function that was compiled; "" for text.
+    """
+
+    code: str
+    path: str
+    message: str
+    hint: str
+    severity: Severity
+    line: int = 0
+    implementation: Implementation | None = None
+    places: tuple[Leak, ...] = ()
+    form: str = ""
+
+    def file(self, task: TaskView) -> Path:
+        """Return where the file is."""
+        assert task.repository is not None
+        return task.repository / self.path
+
+
+def search(task: TaskView) -> Iterator[FileLeak]:
+    """Yield every file of the agent's tree that gives a solution away, or may."""
+    yield from compiled_solutions(task)
+    yield from version_histories(task)
+    yield from copies(task)
+    yield from comments(task)
+    yield from golden_folders(task)
+
+
+def compiled_solutions(task: TaskView) -> Iterator[FileLeak]:
+    """Yield compiled files of goldens (LMR401)."""
+    for leak in scan(task).leaks:
+        if leak.kind == "compiled" and leak.solution is not None:
+            message = f"compiled solution of {leak.solution.qualname}"
+            hint = "delete it, and every other __pycache__ of the repository"
+            implementation = leak.solution.implementation
+            form = leak.solution.qualname
+            yield FileLeak(
+                "LMR401", leak.path, message, hint, Severity.ERROR, 0, implementation, (leak,), form
+            )
+
+
+_HISTORY = {
+    "folder": "{name}/ contains the version history",
+    "bare repository": "{name}/ is a repository with its version history",
+    "bundle": "{name} is a git bundle: it contains the version history",
+}
+
+
+def version_histories(task: TaskView) -> Iterator[FileLeak]:
+    """Yield version histories (LMR402)."""
+    for leak in histories(task):
+        name = leak.path.rpartition("/")[2]
+        message = _HISTORY.get(leak.where, "{name} links to a version history").format(name=name)
+        hint = "delete it; info.json's repo_commit says where the code is from"
+        severity = Severity.ERROR if leak.sure else Severity.WARNING
+        yield FileLeak("LMR402", leak.path, message, hint, severity, places=(leak,), form=leak.where)
+
+
+def copies(task: TaskView) -> Iterator[FileLeak]:
+    """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
+    goal_files: dict[int, str] = {}
+    for pair in pairs(task):
+        goal_files[pair.implementation.index] = task.in_repository_path(pair.goal_path)
+    places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
+    for leak in scan(task).leaks:
+        if leak.solution is None or leak.kind == "compiled":
+            continue
+        index = leak.solution.implementation.index
+        if leak.kind != "comments" or leak.path != goal_files.get(index):
+            places[leak.path, index, leak.solution.qualname].append(leak)
+    for (path, _, _), together in places.items():
+        yield _copy(sorted(together, key=_likest_first), is_goal=path in goal_files.values())
+
+
+def _likest_first(leak: Leak) -> tuple[bool, float]:
+    return not leak.sure, -leak.similarity
+
+
+def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
+    """Return what is said about the places of one solution in one file; ``is_goal`` if that is a goal file."""
+    likest = places[0]
+    assert likest.solution is not None
+    name, percent = likest.solution.qualname, round(likest.similarity * 100)
+    if likest.sure:
+        message = f"{percent} % of the solution of {name} is {likest.place}"
+    else:
+        alike = f"{percent} % the same" if percent < 100 else "made of the same parts"
+        message = f"{likest.place}: a look-alike of {name}, {alike}"
+    if len(places) > 1:
+        message += f"; {counted(len(places) - 1, 'more place')} in this file"
+    return FileLeak(
+        "LMR403",
+        likest.path,
+        message,
+        _advice(places, is_goal=is_goal),
+        _severity(likest),
+        likest.line,
+        likest.solution.implementation,
+        tuple(places),
+    )
+
+
+def _severity(leak: Leak) -> Severity:
+    if leak.sure:
+        return Severity.ERROR
+    return Severity.WARNING if leak.similarity >= WORRYING else Severity.NOTE
+
+
+def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
+    """Return what to do about copies in a file; a goal file stays."""
+    likest = places[0]
+    if likest.path.startswith("unit_test/"):
+        return "compare with stored values instead of a copy"
+    nodes = dict.fromkeys(leak.node for leak in sorted(places, key=lambda leak: leak.line) if leak.node)
+    command = "".join(f" --also {shlex.quote(node)}" for node in nodes)
+    mask_it = f"mask it too (lmr-author mask{command})" if command else "take it out by hand"
+    if not likest.sure:
+        return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
+    if is_generated(likest.path):
+        return "delete the file"
+    return mask_it if is_goal else f"{mask_it}, or delete the file if nothing needs it"
+
+
+def comments(task: TaskView) -> Iterator[FileLeak]:
+    """Yield goal files whose comments hold the solution of their own target (LMR404)."""
+    for pair in pairs(task):
+        if pair.goal is None or pair.golden is None:
+            continue
+        path = task.in_repository_path(pair.goal_path)
+        added = _comment_lines(pair.goal) - _comment_lines(pair.golden)
+        for one in solutions(task):
+            if one.implementation is pair.implementation:
+                yield from _in_comments(task, one, path, added)
+
+
+def _in_comments(task: TaskView, wanted: Solution, path: str, added: set[str]) -> Iterator[FileLeak]:
+    for leak in scan(task).leaks:
+        if leak.kind == "comments" and leak.path == path and leak.solution is wanted:
+            what = "the solution" if leak.sure else "a look-alike of the solution"
+            share = f"{round(leak.similarity * 100)} % of it"
+            message = f"comments or strings contain {what} of {wanted.qualname} ({share})"
+            yield FileLeak(
+                "LMR404",
+                path,
+                message,
+                "delete them",
+                _severity(leak),
+                leak.line,
+                wanted.implementation,
+                (leak,),
+            )
+            return
+    # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
+    lines = wanted.lines & added
+    if len(lines) >= min(2, len(wanted.lines)):
+        message = f"comments contain {counted(len(lines), 'line')} of the solution of {wanted.qualname}"
+        yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, wanted.implementation)
+
+
+def _comment_lines(module: Module) -> set[str]:
+    return {squeezed(line) for line in module.text.splitlines() if is_comment(line)}
+
+
+def golden_folders(task: TaskView) -> Iterator[FileLeak]:
+    """Yield folders of goldens and authoring records inside the repository (LMR405), whose files are not searched."""
+    for entry in task.repository_entries:
+        path = task.in_repository(entry)
+        # A package of the repository may well be called authoring.
+        is_named = entry.name in ("golden_files", "golden_file", "goldens") or path == "authoring"
+        if entry.kind == "folder" and is_named:
+            message = f"{entry.name}/ lies inside the repository"
+            hint = "move it into the task's folder, beside the repository"
+            yield FileLeak("LMR405", path, message, hint, Severity.ERROR, form=entry.name)

@@ -1,0 +1,52 @@
+"""What a model was given: the value of ``input`` in tasks, logs and tables (the paper's Table 3, and more)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lmr_author.core.errors import UsageError
+
+PARTS = ("paper", "pages", "goal", "context", "whole")
+"""Text of the paper, pictures of its pages, the goal file, the retrieval context, all Python files."""
+NAMED = {
+    "signature": (),
+    "paper": ("paper",),
+    "paper+goal": ("paper", "goal"),
+    "repository": ("paper", "goal", "context"),
+}
+"""The paper's own names; ``repository`` means the whole repository where an agent works in it."""
+_EXCLUSIVE = (("paper", "pages"), ("context", "whole"))
+
+
+@dataclass(frozen=True)
+class Given:
+    """Parts that a model is given, beside the function's signature.
+
+    Attributes:
+        name: as it stands in results: the paper's name where it has one, else the parts, joined by "+".
+    """
+
+    name: str
+    parts: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Given:
+        """Read ``repository`` or ``goal+context``, in any order. Raises UsageError for what is no input."""
+        parts = frozenset(NAMED.get(text, text.split("+")))
+        unknown = sorted(parts - set(PARTS))
+        if unknown:
+            raise UsageError(
+                f"input {text!r} is unknown",
+                f"one of: {', '.join(NAMED)}; or parts of {'+'.join(PARTS)}, as in goal+context",
+            )
+        for first, second in _EXCLUSIVE:
+            if {first, second} <= parts:
+                raise UsageError(f"input {text!r}: {second} is in place of {first}", f"leave {first} out")
+        if parts & {"context", "whole"}:
+            parts |= {"goal"}
+        ordered = tuple(part for part in PARTS if part in parts)
+        name = next((name for name, known in NAMED.items() if known == ordered), "+".join(ordered))
+        return cls(name, parts)
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.parts

@@ -1,0 +1,116 @@
+"""Words are for people: with every message and every hint replaced by "x", nothing is decided differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.cli.app import main
+from lmr_author.core.task import Finding, Task, accepted
+from lmr_author.proof.checks.base import Problem
+from lmr_author.proof.leaks import FileLeak
+from lmr_author.proof.validation.formats import sarif
+from lmr_author.proof.validation.repair import FIXES, plan
+from lmr_author.proof.validation.report import Report
+from lmr_author.proof.validation.run import validate
+from tests.checks.cases import CASES, Case, first, named
+from tests.cli.program import snapshot
+from tests.support import make_task
+
+FIXABLE = [case for case in CASES if case.code in FIXES and case.code in case.data["expect"]]
+OTHERS = [first(code) for code in sorted({case.code for case in CASES} - set(FIXES))] + [named("LMR104/many")]
+
+
+def without_words(patched: pytest.MonkeyPatch) -> None:
+    """Replace the words of everything that becomes a finding, where it is made."""
+    for made in (Problem, Finding, FileLeak):
+        plain = made.__init__
+
+        def wordless(self: Any, *args: Any, plain: Any = plain, **kwargs: Any) -> None:
+            plain(self, *args, **kwargs)
+            object.__setattr__(self, "message", "x")
+            object.__setattr__(self, "hint", "x")
+
+        patched.setattr(made, "__init__", wordless)
+
+
+def facts(findings: Iterable[Finding]) -> set[tuple[object, ...]]:
+    return {
+        (one.code, one.severity, one.implementation, one.path, one.pointer, one.fixable, one.files, one.fix)
+        for one in findings
+    }
+
+
+def outcome(report: Report, folder: Path) -> tuple[object, ...]:
+    """What a program sees of a report: findings, properties, repairs, fingerprints."""
+    held = [(one.name, one.holds) for task in report.tasks for one in task.properties]
+    changes = [(one.name, one.changes) for one in plan(report)]
+    results = sarif(report, folder)["runs"][0]["results"]
+    prints = {one["partialFingerprints"]["lmrFinding/v2"].partition(":")[0] for one in results}
+    return facts(report.findings), report.clean, held, changes, prints
+
+
+@pytest.mark.parametrize("case", [*FIXABLE, *OTHERS], ids=lambda case: case.name)
+def test_findings_and_repairs_are_decided_by_facts(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = case.write(tmp_path)
+    spoken = outcome(validate(tasks), tmp_path)
+
+    without_words(monkeypatch)
+    report = validate(tasks)
+
+    assert {one.message for one in report.findings} <= {"x"}
+    assert outcome(report, tmp_path) == spoken
+
+
+@pytest.mark.parametrize("code", ["LMR002", "LMR003", "LMR402", "LMR502", "LMR601"])
+def test_exit_codes_and_fixed_files_are_the_same(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = []
+    for name in ("spoken", "wordless"):
+        if name == "wordless":
+            without_words(monkeypatch)
+        task = first(code).write(tmp_path / name)[-1]
+        exits = [main(["validate", str(task.root)]), main(["validate", "--fix", str(task.root)])]
+        ends.append((exits, snapshot(task.root)))
+
+    assert ends[0] == ends[1]
+
+
+def test_an_acceptance_holds_for_the_finding_whatever_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (task,) = first("LMR403").write(tmp_path)
+    for finding in validate([task]).findings:
+        accepted.add(task, finding, "another function on purpose")
+    before = facts(finding for finding, _ in validate([task]).tasks[0].accepted)
+
+    without_words(monkeypatch)
+    report = validate([task])
+
+    assert report.findings == () and before
+    assert facts(finding for finding, _ in report.tasks[0].accepted) == before
+
+
+def test_mask_finds_the_same_leaks_and_takes_out_the_same_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def masked(task: Task) -> tuple[object, ...]:
+        source = (task.load_raw()["repo_folder_name"], "pkg", "losses.py")
+        text = task.root.joinpath(*source).read_bytes()
+        task.root.joinpath(source[0], "old.py").write_bytes(text)
+        result = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
+        found = [(leak.also, len(leak.places)) for leak in result.leaks]
+        return facts(leak.finding for leak in result.leaks), found, result.cleaned
+
+    spoken = masked(make_task(tmp_path / "spoken"))
+    without_words(monkeypatch)
+
+    assert spoken[0]
+    assert masked(make_task(tmp_path / "wordless")) == spoken
