@@ -14,10 +14,12 @@ import numpy
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
+from lmr_author.core.texts import counted
 from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Table
 
 FEATURES = ("average directory depth", "average branch factor", "goal file length")
+DUMMIES = ("model", "setting")
 STEPS = 50
 """Newton steps; a regression that needs more has separable data and no finite solution."""
 
@@ -69,22 +71,7 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
     Answers to one task are not independent: standard errors are clustered by task.
     """
     used = [one for one in observations if one.problem in known and one.outcome not in ("", "infrastructure")]
-    names = ["constant", *FEATURES]
-    columns = [numpy.ones(len(used))]
-    for feature in ("depth", "branches", "length"):
-        columns.append(numpy.array([getattr(known[one.problem], feature) for one in used], dtype=float))
-    left_out = []
-    for kind in ("model", "setting"):
-        values = sorted({getattr(one, kind) for one in used})
-        for value in values[1:]:
-            dummy = numpy.array([getattr(one, kind) == value for one in used], dtype=float)
-            if numpy.linalg.matrix_rank(numpy.column_stack([*columns, dummy])) > numpy.linalg.matrix_rank(
-                numpy.column_stack(columns)
-            ):
-                names.append(f"{kind} {value}")
-                columns.append(dummy)
-            else:
-                left_out.append(f"{kind} {value}")
+    names, columns, left_out = _variables(used, known)
     if len(used) < len(names) + 2:
         return _table([], f"Too few results: {len(used)} for {len(names)} variables")
     success = numpy.array([one.outcome == "passed" for one in used], dtype=float)
@@ -96,14 +83,37 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
         z = value / error if error else math.inf
         p = math.erfc(abs(z) / math.sqrt(2))
         lines.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
-    tasks = len({one.task for one in used})
-    baseline = " ".join(
-        sorted({getattr(one, kind) for one in used})[0] for kind in ("model", "setting")
-    ).strip()
-    note = f"{len(used)} answers to {tasks} tasks; the baseline is {baseline}; standard errors are clustered by task."
+    baseline = " ".join(min(getattr(one, kind) for one in used) for kind in DUMMIES).strip()
+    note = (
+        f"{len(used)} answers to {counted(len({one.task for one in used}), 'task')}; the baseline is {baseline}; "
+        "standard errors are clustered by task."
+    )
     if left_out:
         note += f" Told by the others, so left out: {', '.join(left_out)}."
     return _table(lines, note)
+
+
+def _variables(
+    used: Sequence[Observation], known: Mapping[tuple[str, int], Properties]
+) -> tuple[list[str], list[numpy.ndarray], list[str]]:
+    """Return names and columns of the regression's variables, and the names of dummies that the others determine."""
+    names, columns = ["constant", *FEATURES], [numpy.ones(len(used))]
+    for attribute in ("depth", "branches", "length"):
+        columns.append(numpy.array([getattr(known[one.problem], attribute) for one in used], dtype=float))
+    left_out = []
+    for kind in DUMMIES:
+        for value in sorted({getattr(one, kind) for one in used})[1:]:
+            dummy = numpy.array([getattr(one, kind) == value for one in used], dtype=float)
+            if _rank([*columns, dummy]) > _rank(columns):
+                names.append(f"{kind} {value}")
+                columns.append(dummy)
+            else:
+                left_out.append(f"{kind} {value}")
+    return names, columns, left_out
+
+
+def _rank(columns: Sequence[numpy.ndarray]) -> int:
+    return int(numpy.linalg.matrix_rank(numpy.column_stack(columns)))
 
 
 def _table(rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
