@@ -50,9 +50,7 @@ def export(
     force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
     release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
     organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
-    author: Annotated[
-        list[str] | None, Option(help="harbor, huggingface: who made the tasks; may be repeated.")
-    ] = None,
+    author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
     cpus: Annotated[float, Option(min=0.1, help="harbor: processors of a container.")] = 2,
     memory_mb: Annotated[int, Option(min=256, help="harbor: its memory.")] = 8192,
     storage_mb: Annotated[int, Option(min=256, help="harbor: its disk.")] = 20480,
