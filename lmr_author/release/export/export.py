@@ -15,10 +15,10 @@ from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.harbor import write_harbor
 from lmr_author.release.export.huggingface import write_huggingface, write_private
 from lmr_author.release.export.lmr_bench import write_lmr_bench
-from lmr_author.release.export.options import ExportOptions
+from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
 from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable, examine
 
-HUGGINGFACE = "huggingface"
+HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         LmrError: a task that lacks what the format needs.
     """
     places = [options.out, *([options.private] if options.private else [])]
-    if options.private and options.format != HUGGINGFACE:
-        raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
+    _require_own_options(options)
     for place in places:
         _require_free(place, tasks)
     if options.private and _overlap(options.out, options.private):
@@ -75,6 +74,22 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
     return Exported(unsound, unreviewed, count)
 
 
+def _require_own_options(options: ExportOptions) -> None:
+    """Refuse options of another format than the chosen one."""
+    if options.private and options.format != HUGGINGFACE:
+        raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
+    if options.machine != HarborMachine() and options.format != HARBOR:
+        raise UsageError(
+            "--cpus, --memory-mb, --storage-mb, --gpus, --agent-seconds and --offline are for --to harbor",
+            "leave them out",
+        )
+    if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
+        raise UsageError(
+            f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",
+            "leave them out",
+        )
+
+
 def _require_free(place: Path, tasks: Sequence[Task]) -> None:
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         raise UsageError(f"{place} is not a folder", "name a folder that does not exist yet")
@@ -101,6 +116,6 @@ def _write_agent(tasks: list[Exportable], folder: Path, options: ExportOptions) 
 WRITERS: dict[str, Callable[[list[Exportable], Path, ExportOptions], None]] = {
     "agent": _write_agent,
     "lmr-bench": write_lmr_bench,
-    "harbor": write_harbor,
+    HARBOR: write_harbor,
     HUGGINGFACE: write_huggingface,
 }
