@@ -71,6 +71,8 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
     Answers to one task are not independent: standard errors are clustered by task.
     """
     used = [one for one in observations if one.problem in known and one.outcome not in ("", "infrastructure")]
+    if not used:
+        return _table([], "No judged answer to a task that --tasks names")
     names, columns, left_out = _variables(used, known)
     if len(used) < len(names) + 2:
         return _table([], f"Too few results: {len(used)} for {len(names)} variables")

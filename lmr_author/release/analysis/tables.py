@@ -138,7 +138,7 @@ def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]
             rows.append((model, setting, given, percent(accuracy(items, problems).share), *grades))
     columns = ("model", "setting", "input", "unit test %", *(f"judge {grade} %" for grade in GRADES),
                *(f"people {grade} %" for grade in GRADES))  # fmt: skip
-    return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows), chart="unit test %")
+    return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows))
 
 
 def binary(observations: Sequence[Observation]) -> Table:
