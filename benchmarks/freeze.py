@@ -163,9 +163,9 @@ def repositories(program: Program, listed: Path) -> tuple[Subject, Subject]:
 
 def mask_and_restore(data: bytes, name: str, qualname: str) -> tuple[bytes, bytes]:
     """A file with one function masked, and the file that unmasking gives."""
-    from lmr_author import code
-    from lmr_author.masking.body import mask_source, unmask_source
-    from lmr_author.task import Target
+    from lmr_author.authoring.masking.body import mask_source, unmask_source
+    from lmr_author.core import code
+    from lmr_author.core.task import Target
 
     module = code.Module.parse(data, name)
     masked = mask_source(module, [code.find(module, Target(name, qualname))]).data

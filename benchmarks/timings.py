@@ -26,18 +26,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lmr_author import code, resources
-from lmr_author.environment.build import sandbox_of
-from lmr_author.evaluation import script
-from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.judges import RecordingJudge
-from lmr_author.evaluation.mutants import mutants
-from lmr_author.evaluation.resolve import resolve
-from lmr_author.indexing import build
-from lmr_author.masking.body import mask_source
-from lmr_author.sandbox import image_tag
-from lmr_author.task import Target, Task
-from lmr_author.validation.run import processors, validate
+from lmr_author.authoring.masking.body import mask_source
+from lmr_author.core import code, resources
+from lmr_author.core.indexing import build
+from lmr_author.core.task import Target, Task
+from lmr_author.proof.evaluation import script
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.proof.evaluation.mutants import mutants
+from lmr_author.proof.evaluation.resolve import resolve
+from lmr_author.proof.validation.run import processors, validate
+from lmr_author.runtime.environment.build import sandbox_of
+from lmr_author.runtime.sandbox import image_tag
 
 ROOT = Path(__file__).resolve().parent.parent
 TASK = Task(ROOT / "tasks" / "1-rating-margin")

@@ -2,7 +2,7 @@
 
 import sys
 
-from lmr_author.errors import EXIT_INTERRUPTED
+from lmr_author.core.errors import EXIT_INTERRUPTED
 
 
 def main() -> int:

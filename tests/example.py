@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.task import Task
 
 GOOD = Path(__file__).parent / "checks" / "good-task"
 FOLDER, REPOSITORY = "1-MarginRanking", "margin-ranking"

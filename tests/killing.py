@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmr_author.review.checklist import template
+from lmr_author.release.review.checklist import template
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 from tests.support import make_task

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.evaluation.evaluate import (
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.evaluate import (
     EvaluateOptions,
     Evaluation,
     accept_mutants,
     evaluate,
 )
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.record import RecordOptions, RecordResult, record
-from lmr_author.task import Task
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.support import make_task
 

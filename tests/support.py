@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from lmr_author.sandbox import image_tag
-from lmr_author.task import Task, TaskInfo
+from lmr_author.core.task import Task, TaskInfo
+from lmr_author.runtime.sandbox import image_tag
 
 LOSSES = b'''\
 """Losses."""

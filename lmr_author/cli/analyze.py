@@ -20,10 +20,10 @@ def analyze(
     predictions: Annotated[Path | None, Option(help="The graded answers: adds people's grades.")] = None,
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""
-    from lmr_author.analysis.analyze import analyze as run
     from lmr_author.cli import ui
-    from lmr_author.errors import EXIT_CLEAN
-    from lmr_author.task import Task
+    from lmr_author.core.errors import EXIT_CLEAN
+    from lmr_author.core.task import Task
+    from lmr_author.release.analysis.analyze import analyze as run
 
     done = run(results, out, Task.find_all(tasks) if tasks else (), predictions)
     for remark in done.remarks:

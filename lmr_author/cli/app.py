@@ -10,11 +10,12 @@ import typer
 from typer import Option
 from typer.main import get_command
 
-from lmr_author import __version__, locks
+from lmr_author import __version__
 from lmr_author.cli import streams, ui
 from lmr_author.cli.boundary import guarded
 from lmr_author.cli.commands import group, load
-from lmr_author.errors import EXIT_INTERRUPTED, UsageError
+from lmr_author.core import locks
+from lmr_author.core.errors import EXIT_INTERRUPTED, UsageError
 
 SECTIONS = {
     "Author": {

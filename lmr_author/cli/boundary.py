@@ -8,9 +8,9 @@ import shutil
 import sys
 from collections.abc import Callable
 
-from lmr_author import owner
 from lmr_author.cli import streams, ui
-from lmr_author.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
+from lmr_author.core import owner
+from lmr_author.core.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 
 def guarded(run: Callable[[], int]) -> int:

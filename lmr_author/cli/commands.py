@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],

@@ -11,8 +11,8 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption
 
 if TYPE_CHECKING:
+    from lmr_author.cli.demo_steps import DemoResult
     from lmr_author.cli.evaluate import GateTable
-    from lmr_author.demo import DemoResult
 
 EXPLAINED = {
     "record": "A mutant is the original with a small mistake; a good test makes it fail.",
@@ -27,11 +27,11 @@ def demo(
     base_image: BaseImageOption = None,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
+    from lmr_author.cli.demo_steps import DemoHooks
+    from lmr_author.cli.demo_steps import demo as run
     from lmr_author.cli.evaluate import GateTable
-    from lmr_author.demo import DemoHooks
-    from lmr_author.demo import demo as run
-    from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.task import GateStatus
+    from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
+    from lmr_author.core.task import GateStatus
 
     gates = GateTable("gates")
     with ui.progress("preparing") as progress:
@@ -56,7 +56,7 @@ def demo(
 
 def show_next(done: DemoResult) -> None:
     """Say what is missing where the task is not proven, else how to go on."""
-    from lmr_author.task import GateStatus
+    from lmr_author.core.task import GateStatus
 
     if done.evaluation.passed:
         ui.say("Look at it, then author your own.")
@@ -72,13 +72,13 @@ def show_next(done: DemoResult) -> None:
 
 def _show(result: object, gates: GateTable) -> None:
     """Show a step's result the way its own command does."""
+    from lmr_author.authoring.masking import MaskResult
+    from lmr_author.authoring.new_task.new_task import NewTaskResult
+    from lmr_author.authoring.recording.record import RecordResult
     from lmr_author.cli import findings, mask, new_task, record, status
-    from lmr_author.evaluation.evaluate import EvaluationRun
-    from lmr_author.masking import MaskResult
-    from lmr_author.new_task.new_task import NewTaskResult
-    from lmr_author.recording.record import RecordResult
-    from lmr_author.reporting.status import Status
-    from lmr_author.validation.report import Report
+    from lmr_author.proof.evaluation.evaluate import EvaluationRun
+    from lmr_author.proof.validation.report import Report
+    from lmr_author.release.reporting.status import Status
 
     if isinstance(result, NewTaskResult):
         new_task.show(result)

@@ -25,16 +25,16 @@ from lmr_author.cli.options import (
     place,
     task_words,
 )
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.texts import printable, size_text
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.texts import printable, size_text
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
-    from lmr_author.environment.build import BuildResult
-    from lmr_author.environment.detect import Detected
-    from lmr_author.environment.failures import Explanation
-    from lmr_author.environment.place import Written
-    from lmr_author.environment.prune import PrunePlan
+    from lmr_author.runtime.environment.build import BuildResult
+    from lmr_author.runtime.environment.detect import Detected
+    from lmr_author.runtime.environment.failures import Explanation
+    from lmr_author.runtime.environment.place import Written
+    from lmr_author.runtime.environment.prune import PrunePlan
 
 SHOWN = 12
 """Lines of a long list that are shown; JSON has all of them."""
@@ -52,8 +52,8 @@ def env_detect(
     output: FormatOption = Format.text,
 ) -> int:
     """List what the repository needs, each fact with its origin. Nothing is run or written."""
-    from lmr_author.environment.detect import detect
-    from lmr_author.environment.recipe import to_json
+    from lmr_author.runtime.environment.detect import detect
+    from lmr_author.runtime.environment.recipe import to_json
 
     where = place(task, repo)
     with ui.progress("reading the repository"):
@@ -117,8 +117,8 @@ def env_lock(
     task: TaskOption = None,
 ) -> int:
     """Pin what the repository needs as of its commit's date, for the image's Python."""
-    from lmr_author.environment.lock import lock
-    from lmr_author.environment.lock_file import LockOptions
+    from lmr_author.runtime.environment.lock import lock
+    from lmr_author.runtime.environment.lock_file import LockOptions
 
     where = place(task, repo)
     options = LockOptions(
@@ -159,7 +159,7 @@ def env_dockerfile(
     task: TaskOption = None,
 ) -> int:
     """Write the Dockerfile and .dockerignore for what the repository needs."""
-    from lmr_author.environment.dockerfile import write_dockerfile
+    from lmr_author.runtime.environment.dockerfile import write_dockerfile
 
     where = place(task, repo)
     with ui.progress("reading the repository"):
@@ -192,7 +192,7 @@ def env_build(
     output: FormatOption = Format.text,
 ) -> int:
     """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
-    from lmr_author.environment.build import build
+    from lmr_author.runtime.environment.build import build
 
     folder = current_task(task)
     with ui.progress("preparing") as progress:
@@ -209,7 +209,7 @@ def env_build(
 
 def _build_steps(progress: Progress) -> Callable[[str], None]:
     """Return a function that shows lines of a build's log: one changing line, without a terminal a line a step."""
-    from lmr_author.sandbox.docker_build import read_step
+    from lmr_author.runtime.sandbox.docker_build import read_step
 
     where = "building"
 
@@ -297,7 +297,7 @@ def env_local(
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
-    from lmr_author.environment.local import make_local
+    from lmr_author.runtime.environment.local import make_local
 
     folder = current_task(task)
     with ui.progress("searching for a Python") as progress:
@@ -318,7 +318,7 @@ def env_prune(
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove images, containers and local environments of ours that are unused."""
-    from lmr_author.environment.prune import plan, prune
+    from lmr_author.runtime.environment.prune import plan, prune
 
     planned = plan(older_than, everything)
     _show_plan(planned)

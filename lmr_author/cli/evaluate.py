@@ -27,15 +27,15 @@ from lmr_author.cli.options import (
     TasksArgument,
     default_tasks,
 )
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
-from lmr_author.texts import counted, listed, shortened
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
+from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
-    from lmr_author.evaluation.candidates.results import CandidateResult, Row
-    from lmr_author.evaluation.candidates.run import ScoredPredictions
-    from lmr_author.evaluation.candidates.scorer import CandidateOptions
-    from lmr_author.evaluation.evaluate import EvaluateOptions, EvaluationRun
-    from lmr_author.task import GateResult, Task
+    from lmr_author.core.task import GateResult, Task
+    from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row
+    from lmr_author.proof.evaluation.candidates.run import ScoredPredictions
+    from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+    from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
 
 MARKS = {
     "passed": ("green", "✓"),
@@ -99,8 +99,8 @@ def evaluate(
     output: FormatOption = Format.text,
 ) -> int:
     """Prove by running that a task is sound (exit code 0 only if every gate holds), or judge models' answers."""
-    from lmr_author.evaluation.evaluate import EvaluateOptions
-    from lmr_author.task import tasks_at
+    from lmr_author.core.task import tasks_at
+    from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
     tasks = tasks_at(paths or [default_tasks()])
     if accept_mutant:
@@ -108,7 +108,7 @@ def evaluate(
     if predictions is not None:
         if implementation is not None:
             raise UsageError("--implementation is for gates, not for candidates", "leave it out")
-        from lmr_author.evaluation.candidates.scorer import CandidateOptions
+        from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 
         chosen = CandidateOptions(
             out or Path("lmr-results"),
@@ -135,7 +135,7 @@ def evaluate(
 
 def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str) -> int:
     """Record that mutants are equivalent, and show the gate without them."""
-    from lmr_author.evaluation.evaluate import accept_mutants, mutant_gates
+    from lmr_author.proof.evaluation.evaluate import accept_mutants, mutant_gates
 
     if len(tasks) != 1:
         raise UsageError(f"--accept-mutant is for one task, not {len(tasks)}", "name the task")
@@ -154,7 +154,7 @@ def _accept(tasks: Sequence[Task], words: Sequence[str], reason: str) -> int:
 
 def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path], output: Format) -> int:
     """Run the gates of tasks; the exit code is 0 if all hold."""
-    from lmr_author.evaluation.evaluate import evaluate as run_gates
+    from lmr_author.proof.evaluation.evaluate import evaluate as run_gates
 
     documents: list[dict[str, Any]] = []
     for task in tasks:
@@ -274,7 +274,7 @@ def _show_survivors(gate: GateResult) -> None:
 
 def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, as_json: bool) -> int:
     """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
-    from lmr_author.evaluation.candidates.run import score
+    from lmr_author.proof.evaluation.candidates.run import score
 
     counts, started = Counter[str](), time.monotonic()
     with ui.progress("reading the predictions") as progress:

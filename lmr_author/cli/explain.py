@@ -10,7 +10,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption
 
 if TYPE_CHECKING:
-    from lmr_author.checks.base import Check
+    from lmr_author.proof.checks.base import Check
 
 
 def explain(
@@ -20,7 +20,7 @@ def explain(
     output: FormatOption = Format.text,
 ) -> int:
     """Explain a check: the defect it finds, and why it matters. Without a code, list all checks."""
-    from lmr_author.checks.registry import ALL_CHECKS, GROUPS, matching
+    from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS, matching
 
     every = code.strip().lower() in ("", "all")
     checks = ALL_CHECKS if every else matching(code)
@@ -48,7 +48,7 @@ def explain(
 
 
 def _as_json(check: Check) -> dict[str, Any]:
-    from lmr_author.checks.registry import GROUPS
+    from lmr_author.proof.checks.registry import GROUPS
 
     return {
         "code": check.code,

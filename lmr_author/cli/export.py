@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.export.export import Exported, ExportOptions
+    from lmr_author.release.export.export import Exported, ExportOptions
 
 MOST_NAMES = 5
 
@@ -46,10 +46,10 @@ def export(
     force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
-    from lmr_author.export.export import ExportOptions
-    from lmr_author.export.export import export as export_tasks
-    from lmr_author.task import by_name, tasks_at
-    from lmr_author.texts import counted, listed
+    from lmr_author.core.task import by_name, tasks_at
+    from lmr_author.core.texts import counted, listed
+    from lmr_author.release.export.export import ExportOptions
+    from lmr_author.release.export.export import export as export_tasks
 
     if to is None:
         if not ui.can_ask():

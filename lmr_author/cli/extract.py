@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from lmr_author.authoring.extracting.extract import As
 from lmr_author.cli import ui
 from lmr_author.cli.options import DryRunOption, Format, FormatOption, TaskOption, current_task, task_words
-from lmr_author.errors import UsageError
-from lmr_author.extracting.extract import As
+from lmr_author.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.extracting.task_file import Planned
+    from lmr_author.authoring.extracting.task_file import Planned
 
 
 def extract(
@@ -30,7 +30,7 @@ def extract(
     task: TaskOption = None,
 ) -> int:
     """Turn a block of a script or of a long function into a function, and call it there."""
-    from lmr_author.extracting.task_file import ExtractOptions, plan, write
+    from lmr_author.authoring.extracting.task_file import ExtractOptions, plan, write
 
     folder = current_task(task)
     if name is None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
 from lmr_author.cli.ui import one_line, wrapped
-from lmr_author.texts import counted
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.task import Finding
-    from lmr_author.validation.places import Places, Position
-    from lmr_author.validation.report import Report, TaskReport
+    from lmr_author.core.task import Finding
+    from lmr_author.proof.validation.places import Places, Position
+    from lmr_author.proof.validation.report import Report, TaskReport
 
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
@@ -46,7 +46,7 @@ def print_findings(report: Report) -> None:
 
 def findings_text(report: Report, *, width: int = WIDE) -> Iterator[str]:
     """Yield the lines of a report, none wider than ``width`` unless a word, a location or a command is."""
-    from lmr_author.validation.places import Places
+    from lmr_author.proof.validation.places import Places
 
     for task in report.tasks:
         places = Places(task.directory)
@@ -121,7 +121,7 @@ def _properties(report: Report, width: int) -> Iterator[str]:
 
 def _summary(report: Report, width: int) -> Iterator[str]:
     """Yield the tally of defects, and the numbers."""
-    from lmr_author.checks.registry import by_code
+    from lmr_author.proof.checks.registry import by_code
 
     summary = report.to_json()["summary"]
     tasks = counted(summary["tasks"], "task")

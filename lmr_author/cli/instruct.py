@@ -8,7 +8,7 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import ImplementationOption, NoInputOption, TaskOption, current_task, text_or_file
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 KEEP, EDIT_OLD = "Keep the one in info.json", "Edit the one in info.json"
 USE, EDIT, WRITE = "Use the draft", "Edit the draft", "Write another"
@@ -24,7 +24,12 @@ def instruct(
     no_input: NoInputOption = False,
 ) -> int:
     """Draft, check and set the instruction of a masked function, and its category; without options only check it."""
-    from lmr_author.masking.instruction import broken_rules, draft_for, set_category, set_instruction
+    from lmr_author.authoring.masking.instruction import (
+        broken_rules,
+        draft_for,
+        set_category,
+        set_instruction,
+    )
 
     folder = current_task(task)
     one = folder.load().implementation(implementation)
@@ -58,7 +63,7 @@ def choose(target: str, old: str, draft: str) -> str:
     Args:
         old: the instruction in ``info.json``; "" for none.
     """
-    from lmr_author.checks.instruction import GAP
+    from lmr_author.proof.checks.instruction import GAP
 
     for title, text in (
         (f"Instruction of {target}:", old),

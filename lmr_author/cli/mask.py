@@ -19,14 +19,14 @@ from lmr_author.cli.options import (
     task_words,
     text_or_file,
 )
-from lmr_author.errors import UsageError
-from lmr_author.texts import printable
+from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
-    from lmr_author.masking import MaskResult
-    from lmr_author.masking.leftovers import OpenLeak
-    from lmr_author.masking.notes import Described, NotesEntry
-    from lmr_author.task import Finding, Task
+    from lmr_author.authoring.masking import MaskResult
+    from lmr_author.authoring.masking.leftovers import OpenLeak
+    from lmr_author.authoring.masking.notes import Described, NotesEntry
+    from lmr_author.core.task import Finding, Task
 
 FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
@@ -73,11 +73,11 @@ def mask(
     no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
+    from lmr_author.authoring.masking import MaskOptions
+    from lmr_author.authoring.masking import mask as mask_functions
+    from lmr_author.authoring.masking.locate import targets_of
+    from lmr_author.authoring.masking.notes import MaskNotes
     from lmr_author.cli import mask_dialogue
-    from lmr_author.masking import MaskOptions
-    from lmr_author.masking import mask as mask_functions
-    from lmr_author.masking.locate import targets_of
-    from lmr_author.masking.notes import MaskNotes
 
     folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)
     described: dict[str, Described] = {}
@@ -156,7 +156,7 @@ def show(result: MaskResult) -> None:
 
 def show_leak(leak: OpenLeak) -> None:
     """Print one place where the solution, or something like it, can be read."""
-    from lmr_author.task import Severity
+    from lmr_author.core.task import Severity
 
     found = leak.finding
     place = f"{found.path}:{found.pointer.removeprefix('L')}" if found.pointer else found.path
@@ -217,9 +217,9 @@ def _carry_out(
     accept: Sequence[tuple[Finding, str]],
     here: Path,
 ) -> None:
-    from lmr_author.masking import MaskOptions
-    from lmr_author.masking import mask as mask_functions
-    from lmr_author.task import accepted
+    from lmr_author.authoring.masking import MaskOptions
+    from lmr_author.authoring.masking import mask as mask_functions
+    from lmr_author.core.task import accepted
 
     if also:
         with ui.progress("masking"):
@@ -239,7 +239,7 @@ def _carry_out(
 
 def show_paths(names: Sequence[str], line: str) -> None:
     """Print a line for each path; of many caches only the first, and the number of the others."""
-    from lmr_author.masking.leftovers import is_generated
+    from lmr_author.authoring.masking.leftovers import is_generated
 
     caches = [name for name in names if is_generated(name.rpartition("/")[2])]
     left_out = caches[FEW_CACHES:] if len(caches) > FEW_CACHES + 1 else []
@@ -252,17 +252,17 @@ def show_paths(names: Sequence[str], line: str) -> None:
 
 def read_entries(path: Path) -> tuple[NotesEntry, ...]:
     """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
-    from lmr_author.masking.notes import read_notes_file
+    from lmr_author.authoring.masking.notes import read_notes_file
 
     return read_notes_file(read_text(path, "--notes", "write one with --draft-notes FILE"), str(path))
 
 
 def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
     """Write the drafts as a file to edit; an existing file is never overwritten."""
-    from lmr_author import files
-    from lmr_author.masking.locate import select
-    from lmr_author.masking.mask import drafts
-    from lmr_author.masking.notes import write_notes_file
+    from lmr_author.authoring.masking.locate import select
+    from lmr_author.authoring.masking.mask import drafts
+    from lmr_author.authoring.masking.notes import write_notes_file
+    from lmr_author.core import files
 
     if to != "-" and Path(to).exists():
         raise UsageError(f"--draft-notes {to}: the file exists", "name another, or remove it")

@@ -10,14 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lmr_author.authoring.masking.context import Proposal
+from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
+from lmr_author.authoring.masking.locate import Selection, methods_of, select
+from lmr_author.authoring.masking.mask import (
+    Drafts,
+    MaskOptions,
+    check,
+    describe,
+    drafts,
+    likely_category,
+    preview,
+)
+from lmr_author.authoring.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
 from lmr_author.cli import instruct, ui
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.masking.context import Proposal
-from lmr_author.masking.instruction import drafted as drafted_instruction
-from lmr_author.masking.locate import Selection, methods_of, select
-from lmr_author.masking.mask import Drafts, MaskOptions, check, describe, drafts, likely_category, preview
-from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
-from lmr_author.task import CATEGORIES, Task
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import CATEGORIES, Task
 
 USE, EDIT, NOTHING = "Use the draft", "Edit the draft", "Nothing but a TODO"
 
@@ -26,7 +34,7 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     """Ask for what is missing.
 
     Raises:
-        LmrError: as :func:`~lmr_author.masking.mask.mask` does, before the first question.
+        LmrError: as :func:`~lmr_author.authoring.masking.mask.mask` does, before the first question.
     """
     options = replace(options, targets=_methods(task, options.targets, here))
     selection = select(task, options.targets, here)
@@ -65,8 +73,8 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
 
 def pick_targets(task: Task) -> list[str]:
     """Ask which functions to mask, the best suggestions first. Raises LmrError when all are masked."""
+    from lmr_author.authoring.suggesting import suggest
     from lmr_author.cli.suggest import remark
-    from lmr_author.suggesting import suggest
 
     with ui.progress("reading the repository"):
         found = suggest(task)

@@ -15,11 +15,11 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import ImageOption, NoInputOption, VersionOption
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.new_task.draft import Draft
-    from lmr_author.new_task.new_task import NewTaskResult
+    from lmr_author.authoring.new_task.draft import Draft
+    from lmr_author.authoring.new_task.new_task import NewTaskResult
 
 MAKE, ANOTHER = "make", "another one"
 
@@ -45,8 +45,8 @@ def new_task(
     no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
-    from lmr_author.new_task.new_task import NewTaskOptions
-    from lmr_author.new_task.new_task import new_task as make_task
+    from lmr_author.authoring.new_task.new_task import NewTaskOptions
+    from lmr_author.authoring.new_task.new_task import new_task as make_task
 
     asking = ui.can_ask(no_input)
     if not asking and (not paper or not repo):
@@ -101,7 +101,7 @@ def ask_paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
 
     Raises LmrError when the answers of interrupted wizards are damaged.
     """
-    from lmr_author.new_task.draft import forget, kept_in
+    from lmr_author.authoring.new_task.draft import forget, kept_in
 
     interrupted = kept_in(tasks_dir)
     for before in interrupted:
@@ -124,15 +124,15 @@ def ask_repository(linked: tuple[str, ...] = ()) -> str:
 
 def paper_problem(answer: str) -> str:
     """Return what is wrong with a paper that was named; "" for nothing."""
-    from lmr_author.vetting.vet import require_local
+    from lmr_author.authoring.vetting.vet import require_local
 
     return ui.problem(lambda: require_local(answer, None))
 
 
 def repository_problem(answer: str) -> str:
     """Return what is wrong with a repository that was named; "" for nothing."""
-    from lmr_author.repo import Address
-    from lmr_author.vetting.vet import require_local
+    from lmr_author.authoring.vetting.vet import require_local
+    from lmr_author.core.repo import Address
 
     return ui.problem(lambda: require_local(None, answer)) or ui.problem(lambda: Address.parse(answer))
 
@@ -150,7 +150,7 @@ class AtTerminal:
 
     def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
         """Ask for what is missing or wrong, then show everything until it is confirmed."""
-        from lmr_author.new_task.draft import LABELS, problems
+        from lmr_author.authoring.new_task.draft import LABELS, problems
 
         def change(field: str, reason: str = "") -> Draft:
             def problem(answer: str) -> str:

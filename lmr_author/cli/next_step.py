@@ -10,7 +10,7 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import default_tasks
-from lmr_author.errors import EXIT_CLEAN
+from lmr_author.core.errors import EXIT_CLEAN
 
 
 def next_step(
@@ -21,8 +21,8 @@ def next_step(
 ) -> int:
     """Run the next command of a task, as `status` shows it; a terminal asks for what only a person knows."""
     from lmr_author.cli import app
-    from lmr_author.reporting.status import status
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.release.reporting.status import status
 
     found = next((one for one in map(status, Task.find_all(place or default_tasks())) if one.next), None)
     if found is None:

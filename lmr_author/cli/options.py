@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from lmr_author.errors import NotATaskError, UsageError
+from lmr_author.core.errors import NotATaskError, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.environment.place import RepositoryPlace
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.runtime.environment.place import RepositoryPlace
 
 
 class Format(StrEnum):
@@ -78,7 +78,7 @@ VersionOption = Annotated[
 
 def current_task(task: Path | None) -> Task:
     """Return the task named by ``--task``, else the one that contains the current folder."""
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
 
     return Task.find(task or Path.cwd())
 
@@ -98,7 +98,7 @@ def task_or_repo(task: Path | None) -> Task:
 
 def place(task: Path | None, repo: Path | None) -> RepositoryPlace:
     """Return the repository of ``--repo``, else that of the task."""
-    from lmr_author.environment.place import place_alone, place_of
+    from lmr_author.runtime.environment.place import place_alone, place_of
 
     if repo is None:
         return place_of(task_or_repo(task))

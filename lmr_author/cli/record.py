@@ -24,14 +24,14 @@ from lmr_author.cli.options import (
     current_task,
     task_words,
 )
-from lmr_author.errors import UsageError
-from lmr_author.texts import counted, listed, shortened
+from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
-    from lmr_author.recording.record import RecordOptions, RecordResult
-    from lmr_author.recording.tolerance import Widened
-    from lmr_author.task import Task
-    from lmr_author.task.recording import Case
+    from lmr_author.authoring.recording.record import RecordOptions, RecordResult
+    from lmr_author.authoring.recording.tolerance import Widened
+    from lmr_author.core.task import Task
+    from lmr_author.core.task.recording import Case
 
 MOST = 3
 """Notes of one kind that are shown."""
@@ -82,7 +82,7 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.recording.record import RecordOptions
+    from lmr_author.authoring.recording.record import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
     if target is not None and "::" not in target and draft_driver is None:
@@ -120,8 +120,8 @@ def record(
 
 def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
     """Write a driver for the annotator to edit; an existing file is only replaced with --force."""
-    from lmr_author import files
-    from lmr_author.recording.record import draft
+    from lmr_author.authoring.recording.record import draft
+    from lmr_author.core import files
 
     if options.command or options.from_tests or options.examples:
         raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
@@ -139,7 +139,7 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
 
 def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
     """Ask for the target where there are several, and for the command."""
-    from lmr_author.recording.drivers import read_command
+    from lmr_author.authoring.recording.drivers import read_command
 
     info = folder.load()
 
@@ -182,8 +182,8 @@ def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tupl
 
 def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
     """Record, and ask about wide tolerances; name the command that resumes what Ctrl-C leaves behind."""
-    from lmr_author.recording.record import record as record_calls
-    from lmr_author.recording.run import words_of
+    from lmr_author.authoring.recording.record import record as record_calls
+    from lmr_author.authoring.recording.run import words_of
 
     with ui.progress("recording") as progress:
 
@@ -237,8 +237,8 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
-    from lmr_author.recording.calls import megabytes
-    from lmr_author.recording.choose import in_words
+    from lmr_author.authoring.recording.calls import megabytes
+    from lmr_author.authoring.recording.choose import in_words
 
     if len(cases) > 1:
         common = set.intersection(*(set(case.summary.items()) for case in cases))
@@ -252,7 +252,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    from lmr_author.recording.failed import last_error
+    from lmr_author.authoring.recording.failed import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
@@ -282,7 +282,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 
 def lost_calls(result: RecordResult) -> list[str]:
     """Return a line for each reason for which calls did not become cases."""
-    from lmr_author.recording.calls import too_large_advice
+    from lmr_author.authoring.recording.calls import too_large_advice
 
     reasons: dict[str, list[int]] = {}
     for rejected in result.proof.rejected:
@@ -311,8 +311,8 @@ def lines(blocks: Sequence[tuple[int, int]]) -> str:
 
 def not_stored(cases: Sequence[Case]) -> list[str]:
     """Return a line for each part of an object that was left out, and one about the fixtures that would build it."""
-    from lmr_author.probe.outcome import as_written
-    from lmr_author.recording.checkers import fixture_name
+    from lmr_author.authoring.recording.checkers import fixture_name
+    from lmr_author.runtime.probe.outcome import as_written
 
     found: dict[str, list[str]] = {}
     for case in cases:
@@ -346,7 +346,7 @@ def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
 
 def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
-    from lmr_author.evaluation.wrong_versions import NEEDED, whole_percent
+    from lmr_author.proof.evaluation.wrong_versions import NEEDED, whole_percent
 
     proof = result.proof
     if not proof.tried:

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import default_tasks
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 
 
 def report(
@@ -19,9 +19,9 @@ def report(
     ] = None,
 ) -> int:
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
-    from lmr_author.reporting.report import report as write_report
-    from lmr_author.reporting.report import require_outside
-    from lmr_author.texts import counted, size_text
+    from lmr_author.core.texts import counted, size_text
+    from lmr_author.release.reporting.report import report as write_report
+    from lmr_author.release.reporting.report import require_outside
 
     if html is None:
         if not ui.can_ask():

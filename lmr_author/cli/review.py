@@ -19,16 +19,16 @@ from lmr_author.cli.options import (
     TaskArgument,
     default_tasks,
 )
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
-from lmr_author.texts import counted
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.review.agreement import Agreement
-    from lmr_author.review.checklist import Checklist, ChecklistQuestion
-    from lmr_author.review.review import ReviewResult
-    from lmr_author.review.standing import Dispute
-    from lmr_author.task import Task
-    from lmr_author.task.reviews import ReviewItem
+    from lmr_author.core.task import Task
+    from lmr_author.core.task.reviews import ReviewItem
+    from lmr_author.release.review.agreement import Agreement
+    from lmr_author.release.review.checklist import Checklist, ChecklistQuestion
+    from lmr_author.release.review.review import ReviewResult
+    from lmr_author.release.review.standing import Dispute
 
 Answers = dict[str, dict[str, str]]
 _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
@@ -54,8 +54,8 @@ def review(
     no_input: NoInputOption = False,
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
-    from lmr_author.review import review as reviewing
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.release.review import review as reviewing
 
     asking = ui.can_ask(no_input)
     if template:
@@ -84,7 +84,7 @@ def review(
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     """Return the reviewer's name; ask for it at a terminal."""
-    from lmr_author.task.reviews import path_of_reviewer
+    from lmr_author.core.task.reviews import path_of_reviewer
 
     if not reviewer and not asking:
         raise UsageError("no reviewer named", "add --reviewer NAME")
@@ -95,9 +95,9 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     """Return an answers file to fill in: for the given list, else the task's, else our own."""
-    from lmr_author.review import review as reviewing
-    from lmr_author.review.checklist import template
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.checklist import template
 
     if checklist is not None:
         return template(reviewing.read_checklist(checklist).questions)
@@ -111,11 +111,11 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
 
 def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
     """Review one task, with the answers of a file or of the terminal."""
-    from lmr_author.files import read_answers
-    from lmr_author.review import review as reviewing
-    from lmr_author.review.checklist import automatic_items
-    from lmr_author.task.reviews import path_of_reviewer
-    from lmr_author.validation.run import checked
+    from lmr_author.core.files import read_answers
+    from lmr_author.core.task.reviews import path_of_reviewer
+    from lmr_author.proof.validation.run import checked
+    from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.checklist import automatic_items
 
     if answers:
         given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
@@ -154,7 +154,7 @@ def ask_answers(
         keep: stores all answers after each one, also those to items of another checklist.
         evidence: lines to show beside each item.
     """
-    from lmr_author.review.checklist import ANSWERS
+    from lmr_author.release.review.checklist import ANSWERS
 
     items = {one.id: one for one in questions}
     names = list(items)
@@ -194,7 +194,7 @@ def _show_items(items: Iterable[ReviewItem]) -> None:
 
 def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking: bool, output: Format) -> int:
     """Review the tasks that wait for a person; without a terminal only list them."""
-    from lmr_author.review import review as reviewing
+    from lmr_author.release.review import review as reviewing
 
     waiting = reviewing.find_waiting(tasks, reviewer, checklist)
     if output is Format.json:
@@ -213,8 +213,8 @@ def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking:
 
 def _results(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
     """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
-    from lmr_author.review import review as reviewing
-    from lmr_author.review.standing import DISPUTED, REJECTED
+    from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.standing import DISPUTED, REJECTED
 
     found = [reviewing.result_of(task, checklist) for task in tasks]
     total = reviewing.overall_agreement(found)

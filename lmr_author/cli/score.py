@@ -21,11 +21,11 @@ from lmr_author.cli.options import (
     default_tasks,
 )
 from lmr_author.cli.review import agreement_line, ask_reviewer
-from lmr_author.errors import EXIT_CLEAN, UsageError
+from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.review.score import Candidate
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.release.review.score import Candidate
 
 
 def score(
@@ -46,8 +46,8 @@ def score(
     no_input: NoInputOption = False,
 ) -> int:
     """Grade candidate implementations by hand, as the benchmark's paper does; hidden until two people have graded."""
-    from lmr_author.review import score as scoring
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
+    from lmr_author.release.review import score as scoring
 
     if results:
         _results(Task.find_all(task or default_tasks()), predictions, output)
@@ -77,7 +77,7 @@ def score(
     tasks = Task.find_all(task or default_tasks())
     left = scoring.waiting(tasks, predictions, name, model)
     if grades is not None:
-        from lmr_author.files import read_answers
+        from lmr_author.core.files import read_answers
 
         scoring.score_all(left, name, read_answers(grades, "--grades"))
         left = scoring.waiting(tasks, predictions, name, model)
@@ -115,7 +115,7 @@ def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> N
 
 def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; returns the number of grades."""
-    from lmr_author.review.score import score as store_grade
+    from lmr_author.release.review.score import score as store_grade
 
     for number, given in enumerate(left, 1):
         ui.say("")
@@ -134,7 +134,7 @@ def _ask(given: Candidate, more: dict[str, str] | None = None) -> tuple[str, str
     Args:
         more: letters of other answers, which need no reason.
     """
-    from lmr_author.task.reviews import GRADES
+    from lmr_author.core.task.reviews import GRADES
 
     ui.say(str(given.implementation.target), tone="bold")
     ui.say(given.implementation.instruction, hang=0)
@@ -150,7 +150,7 @@ def _ask(given: Candidate, more: dict[str, str] | None = None) -> tuple[str, str
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
     """Print the agreement, and who differs on what."""
-    from lmr_author.review.score import scored
+    from lmr_author.release.review.score import scored
 
     found = scored(tasks, predictions)
     if output is Format.json:

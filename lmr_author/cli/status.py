@@ -10,7 +10,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, TasksArgument, default_tasks
 
 if TYPE_CHECKING:
-    from lmr_author.reporting.status import Status
+    from lmr_author.release.reporting.status import Status
 
 GLUE = "\u00a0"
 """A space at which no line is broken."""
@@ -20,8 +20,8 @@ FEW = 3
 
 def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
     """Show the state of each task and its next command."""
-    from lmr_author.reporting.status import statuses
-    from lmr_author.task import tasks_at
+    from lmr_author.core.task import tasks_at
+    from lmr_author.release.reporting.status import statuses
 
     tasks = tasks_at(paths or [default_tasks()])
     with ui.progress("checking") as progress:
@@ -37,7 +37,7 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
 
 def show(found: Sequence[Status]) -> None:
     """Print a block for each of a few tasks; of many a row each, and the number of tasks in each state."""
-    from lmr_author.reporting.status import STATES
+    from lmr_author.release.reporting.status import STATES
 
     if len(found) > FEW:
         rows = [(item.task, item.state, item.note) for item in found]
@@ -53,8 +53,8 @@ def show(found: Sequence[Status]) -> None:
 
 
 def _show_one(item: Status) -> None:
-    from lmr_author.reporting.status import STEPS
-    from lmr_author.review.standing import DISPUTED, REJECTED, WAITING
+    from lmr_author.release.reporting.status import STEPS
+    from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
 
     ui.say(item.task, tone="bold", stderr=False)
     marks = [f"{'✓' if step in item.done else '○'}{GLUE}{step}" for step in STEPS]

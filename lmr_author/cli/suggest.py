@@ -11,11 +11,11 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, RepoOption, TaskOption, task_or_repo, task_words
-from lmr_author.errors import UsageError
-from lmr_author.texts import counted, shortened
+from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
-    from lmr_author.suggesting import Suggestion, Suggestions
+    from lmr_author.authoring.suggesting import Suggestion, Suggestions
 
 
 def suggest(
@@ -27,8 +27,8 @@ def suggest(
     output: FormatOption = Format.text,
 ) -> int:
     """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
-    from lmr_author.suggesting import suggest as suggest_in_task
-    from lmr_author.suggesting import suggest_repository
+    from lmr_author.authoring.suggesting import suggest as suggest_in_task
+    from lmr_author.authoring.suggesting import suggest_repository
 
     if repo is not None and task is not None:
         raise UsageError(
@@ -82,7 +82,7 @@ def _print_table(found: Suggestions) -> None:
 
 def remark(item: Suggestion) -> str:
     """Return size, state, warnings, and the terms that a function shares with the paper, with their pages."""
-    from lmr_author.suggesting.criteria import pages
+    from lmr_author.authoring.suggesting.criteria import pages
 
     entry = item.entry
     size = f"{entry.statements} stmt" + (f", {entry.branches} br" if entry.branches else "")

@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.locks import Holder
-from lmr_author.texts import printable, shortened
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.locks import Holder
+from lmr_author.core.texts import printable, shortened
 
 if TYPE_CHECKING:
     from rich import progress as rich_progress

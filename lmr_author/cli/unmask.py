@@ -10,11 +10,11 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import NoInputOption, TaskOption, current_task
-from lmr_author.errors import UsageError
-from lmr_author.texts import listed
+from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import listed
 
 if TYPE_CHECKING:
-    from lmr_author.task import Task
+    from lmr_author.core.task import Task
 
 
 def unmask(
@@ -25,9 +25,9 @@ def unmask(
     no_input: NoInputOption = False,
 ) -> int:
     """Restore masked functions byte for byte."""
+    from lmr_author.authoring.masking import unmask as restore
+    from lmr_author.authoring.masking.leftovers import HISTORY_FOLDERS
     from lmr_author.cli import mask
-    from lmr_author.masking import unmask as restore
-    from lmr_author.masking.leftovers import HISTORY_FOLDERS
 
     folder = current_task(task)
     if everything and target is not None:
@@ -53,7 +53,7 @@ def unmask(
 
 def _ask(task: Task, no_input: bool) -> str | None:
     """Ask for one of the masked functions; None for all. Raises UsageError where nobody can be asked."""
-    from lmr_author.masking import masked_names
+    from lmr_author.authoring.masking import masked_names
 
     names = masked_names(task)
     if not names:

@@ -10,16 +10,16 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import ReasonOption, TasksArgument, default_tasks
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.task import Severity
-from lmr_author.texts import counted
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.task import Severity
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lmr_author.checks.base import Check
-    from lmr_author.validation.repair import RepairPlan
-    from lmr_author.validation.report import Report
+    from lmr_author.proof.checks.base import Check
+    from lmr_author.proof.validation.repair import RepairPlan
+    from lmr_author.proof.validation.report import Report
 
 
 class ReportFormat(StrEnum):
@@ -54,11 +54,11 @@ def validate(
     ] = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
-    from lmr_author.task import tasks_at
-    from lmr_author.validation.repair import plan, repair
-    from lmr_author.validation.report import accept_findings
-    from lmr_author.validation.run import processors, select_checks
-    from lmr_author.validation.run import validate as run_checks
+    from lmr_author.core.task import tasks_at
+    from lmr_author.proof.validation.repair import plan, repair
+    from lmr_author.proof.validation.report import accept_findings
+    from lmr_author.proof.validation.run import processors, select_checks
+    from lmr_author.proof.validation.run import validate as run_checks
 
     if diff and output is not ReportFormat.text:
         raise UsageError("--diff is text", "leave --format away, or --diff")
@@ -103,7 +103,7 @@ def validate(
 
 def _print(report: Report, output: ReportFormat, checks: Sequence[Check]) -> None:
     from lmr_author.cli.findings import print_findings
-    from lmr_author.validation import formats
+    from lmr_author.proof.validation import formats
 
     if output is ReportFormat.json:
         ui.print_json(report.to_json())

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from lmr_author import locks
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOption, current_task
-from lmr_author.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
+from lmr_author.core import locks
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.vetting.questions import VettingAnswer
-    from lmr_author.vetting.vet import VetOptions, Vetting
+    from lmr_author.authoring.vetting.questions import VettingAnswer
+    from lmr_author.authoring.vetting.vet import VetOptions, Vetting
 
 BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
@@ -40,8 +40,8 @@ def vet(
     no_input: NoInputOption = False,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
-    from lmr_author.vetting import vet as vetting_room
-    from lmr_author.vetting.questions import ACCEPTED
+    from lmr_author.authoring.vetting import vet as vetting_room
+    from lmr_author.authoring.vetting.questions import ACCEPTED
 
     given = {**(vetting_room.read_answers(answers) if answers else {}), **_given(answer or [])}
     asking = ui.can_ask(no_input) and output is Format.text
@@ -74,7 +74,7 @@ def _options(
     paper: str | None, repo: str | None, repo_url: str | None, task: Path | None, *, asking: bool
 ) -> tuple[VetOptions, Path, bool]:
     """Return what to vet, the file of the answers, and whether it is a task's."""
-    from lmr_author.vetting import vet as vetting_room
+    from lmr_author.authoring.vetting import vet as vetting_room
 
     base, place, of_task = vetting_room.VetOptions(paper or ""), Path("vetting.json"), False
     if task is not None or paper is None:
@@ -100,7 +100,7 @@ def _options(
 
 def _given(texts: list[str]) -> dict[str, VettingAnswer]:
     """Return ``NAME=yes|no|unsure[: WHY]`` as answers."""
-    from lmr_author.vetting.questions import read_answer
+    from lmr_author.authoring.vetting.questions import read_answer
 
     found = {}
     for text in texts:
@@ -116,8 +116,8 @@ def _given(texts: list[str]) -> dict[str, VettingAnswer]:
 
 def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
     """Ask what the evidence leaves open, and store each answer at once; then let every answer be changed."""
-    from lmr_author.vetting.questions import QUESTIONS
-    from lmr_author.vetting.vet import with_answers
+    from lmr_author.authoring.vetting.questions import QUESTIONS
+    from lmr_author.authoring.vetting.vet import with_answers
 
     for name in QUESTIONS:
         if name not in vetting.answers and name not in vetting.settled:
@@ -144,7 +144,7 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
 
 def _ask(vetting: Vetting, name: str) -> VettingAnswer:
     """Ask one question below its evidence. Only a plain yes needs no reason."""
-    from lmr_author.vetting.questions import ANSWERS, QUESTIONS, VettingAnswer
+    from lmr_author.authoring.vetting.questions import ANSWERS, QUESTIONS, VettingAnswer
 
     _show_evidence(vetting, name)
     before = vetting.answers.get(name, VettingAnswer())
@@ -178,7 +178,7 @@ def _show_evidence(vetting: Vetting, name: str) -> None:
 
 def _show_questions(vetting: Vetting) -> None:
     """Print every question with its evidence and its answer."""
-    from lmr_author.vetting.questions import QUESTIONS, VettingAnswer
+    from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 
     for name, question in QUESTIONS.items():
         _show_evidence(vetting, name)

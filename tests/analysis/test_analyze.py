@@ -11,12 +11,12 @@ from typing import Any
 import numpy
 import pytest
 
-from lmr_author.analysis.analyze import analyze
-from lmr_author.analysis.observations import read
-from lmr_author.analysis.regression import fit
 from lmr_author.cli.app import main
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.review.score import score, waiting
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.release.analysis.analyze import analyze
+from lmr_author.release.analysis.observations import read
+from lmr_author.release.analysis.regression import fit
+from lmr_author.release.review.score import score, waiting
 from tests import example
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import files
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.task import Task
 from tests import example
 
 FOLDER = Path(__file__).parent / "cases"

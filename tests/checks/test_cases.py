@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.registry import ALL_CHECKS
-from lmr_author.validation.run import validate
+from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.validation.run import validate
 from tests import example
 from tests.checks.cases import CASES, Case
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.checks.metadata import canonical_category, nearest_category
-from lmr_author.task import CATEGORIES
+from lmr_author.core.task import CATEGORIES
+from lmr_author.proof.checks.metadata import canonical_category, nearest_category
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

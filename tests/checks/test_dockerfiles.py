@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks import dockerfile
-from lmr_author.validation.run import validate
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.validation.run import validate
 from tests import example
 
 BASE = "FROM pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.masking.mask import MaskOptions, mask
-from lmr_author.task import Finding, Task
-from lmr_author.validation.run import validate
+from lmr_author.authoring.masking.mask import MaskOptions, mask
+from lmr_author.core.task import Finding, Task
+from lmr_author.proof.validation.run import validate
 from tests import example
 from tests.example import FOLDER, GOAL, INSTRUCTION, MASKED, REPOSITORY, Example
 

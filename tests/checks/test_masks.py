@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Task
+from lmr_author.proof.validation.run import validate
 from tests import example
 
 GOLDEN = '''\

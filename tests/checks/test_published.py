@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.registry import by_code
-from lmr_author.task import Severity, Task
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Severity, Task
+from lmr_author.proof.checks.registry import by_code
+from lmr_author.proof.validation.run import validate
 from tests import example
 from tests.support import write_files
 

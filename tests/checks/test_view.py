@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.view import TaskView
-from lmr_author.task import Task
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Task
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.run import validate
 from tests import example
 from tests.checks.cases import named
 

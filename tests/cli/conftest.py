@@ -16,7 +16,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import Ended, lmr, succeed
 from tests.support import make_task
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 MODULES = (
-    "lmr_author.cli.app", "lmr_author.cli.ui", "lmr_author.cli.findings", "lmr_author.masking",
-    "lmr_author.recording.record", "lmr_author.evaluation.evaluate", "lmr_author.validation.run",
+    "lmr_author.cli.app", "lmr_author.cli.ui", "lmr_author.cli.findings", "lmr_author.authoring.masking",
+    "lmr_author.authoring.recording.record", "lmr_author.proof.evaluation.evaluate", "lmr_author.proof.validation.run",
 )  # fmt: skip
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author import resources
+from lmr_author.core import resources
 from tests.cli import forked
 
-ROOT = Path(resources.__file__).resolve().parent.parent
+ROOT = Path(resources.__file__).resolve().parents[2]
 """The folder that holds the package: on PYTHONPATH of every process, whether it is installed or not."""
 
 TEMPORARY = Path(tempfile.mkdtemp(prefix="lmr-tests-"))

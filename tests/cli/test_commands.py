@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.conftest import CATEGORY, GATES, HINGE
 from tests.cli.program import lmr, snapshot, succeed, validate_with
 from tests.gitrepos import git, make_repository

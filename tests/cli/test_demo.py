@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from lmr_author.cli.demo import show_next
-from lmr_author.demo import DemoResult
-from lmr_author.task import GateResult, GateStatus, Task
+from lmr_author.cli.demo_steps import DemoResult
+from lmr_author.core.task import GateResult, GateStatus, Task
 from tests.cli.conftest import GATES, Demo, Typed
 from tests.cli.program import lmr, snapshot
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import ENVIRONMENT, PROGRAM, Ended, assert_no_traceback, lmr, validate_with, wait_for
 from tests.support import make_task, remove_image
 

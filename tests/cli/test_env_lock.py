@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import Ended, refuse, succeed, validate_with
 from tests.servers import Release, package_index
 from tests.support import make_task

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
 from tests.evaluation.foreign import GOLDEN, MEAN, PLAIN_PYTHON, STYLES, foreign_task
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, succeed
 
 SCRIPT = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import TEMPORARY, finish, processes_with, snapshot, start, succeed, wait_for
 from tests.gitrepos import make_repository

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import owner
-from lmr_author.files import write_text
-from lmr_author.locks import held
+from lmr_author.core import owner
+from lmr_author.core.files import write_text
+from lmr_author.core.locks import held
 from tests.cli.program import finish, lmr, processes_with, snapshot, start, wait_for
 from tests.killing import VERBS, Range
 from tests.support import make_task
@@ -57,7 +57,7 @@ def test_names_of_a_killed_process_are_removed_where_somebody_writes(tmp_path: P
 
 def test_programs_and_what_they_started_end_with_a_killed_command(tmp_path: Path) -> None:
     script = (
-        "from pathlib import Path; from lmr_author.processes import run\n"
+        "from pathlib import Path; from lmr_author.core.processes import run\n"
         f"run(['sleep', '{os.getpid()}.25'], cwd=Path({str(tmp_path)!r}), seconds=999)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script])

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.input import PipeInput
 
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.cli.mask import settle
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.masking.leftovers import OpenLeak
-from lmr_author.task import Task, accepted, also_masked
+from lmr_author.core.task import Task, accepted, also_masked
 from tests.cli.program import refuse, succeed
 from tests.support import LOSSES, make_task
 

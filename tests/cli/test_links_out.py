@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.errors import UnsafePathError
-from lmr_author.task import Task
+from lmr_author.core.errors import UnsafePathError
+from lmr_author.core.task import Task
 from tests.cli.program import snapshot
 
 EXAMPLE = Path(__file__).parents[2] / "tasks" / "1-rating-margin"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pexpect
 
-from lmr_author.masking.notes import read_notes_file
-from lmr_author.task import Task
+from lmr_author.authoring.masking.notes import read_notes_file
+from lmr_author.core.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import lmr_forked
 from tests.support import make_task
 from tests.wheels import wheel

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.input import PipeInput
 
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.record import _complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
-from lmr_author.errors import UsageError
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.record import RecordOptions
-from lmr_author.review.checklist import HUMAN, human_items
-from lmr_author.task import CATEGORIES
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import CATEGORIES
+from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.support import make_task
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"

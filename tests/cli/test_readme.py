@@ -110,7 +110,7 @@ def test_every_command_parses(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [README, ROOT / "docs" / "tutorial-dpo.md"], ids=lambda page: page.name)
 def test_every_category_named_is_one(page: Path) -> None:
-    from lmr_author.task import CATEGORIES
+    from lmr_author.core.task import CATEGORIES
 
     named = [words[words.index("--category") + 1] for words in typed_commands(page) if "--category" in words]
     assert named and set(named) <= set(CATEGORIES)

@@ -7,8 +7,8 @@ import platform
 import pytest
 
 from lmr_author.cli.record import lines, not_stored
-from lmr_author.task import Task
-from lmr_author.task.recording import Case
+from lmr_author.core.task import Task
+from lmr_author.core.task.recording import Case
 from tests.cli.conftest import HINGE
 from tests.cli.program import lmr, succeed
 from tests.evaluation.foreign import PLAIN_PYTHON

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmr_author import locks
 from lmr_author.cli.app import ENV_COMMANDS, VERBS
-from lmr_author.locks import held
-from lmr_author.review.checklist import template
+from lmr_author.core import locks
+from lmr_author.core.locks import held
+from lmr_author.release.review.checklist import template
 from tests.cli.program import PROGRAM, finish, lmr_forked, snapshot, start, wait_for
 from tests.pipeline import ADD, HINGE, only_hinge
 from tests.support import make_task

@@ -6,7 +6,7 @@ import pytest
 
 from lmr_author.cli import ui
 from lmr_author.cli.evaluate import GateTable
-from lmr_author.task import GateResult, GateStatus
+from lmr_author.core.task import GateResult, GateStatus
 
 
 def test_lines_hang_and_no_word_is_broken() -> None:

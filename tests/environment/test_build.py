@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lmr_author.environment import build as building
-from lmr_author.errors import SandboxBuildError
+from lmr_author.core.errors import SandboxBuildError
+from lmr_author.runtime.environment import build as building
 from tests.support import make_task
 
 OLD = "pytorch/pytorch:1.12.1-cuda11.3-cudnn8-runtime"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from lmr_author.environment.base_images import BaseImage, choose_base
-from lmr_author.environment.detect import problems, read_recipe
-from lmr_author.environment.recipe import Declared, Recipe
-from lmr_author.errors import LmrError
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.environment.base_images import BaseImage, choose_base
+from lmr_author.runtime.environment.detect import problems, read_recipe
+from lmr_author.runtime.environment.recipe import Declared, Recipe
 from tests.support import write_files
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yml"))

@@ -15,11 +15,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lmr_author import resources
-from lmr_author.environment.base_images import choose_base
-from lmr_author.environment.dockerfile import render, render_dockerignore
-from lmr_author.environment.recipe import Declared, Recipe, SystemPackage
-from lmr_author.errors import LmrError
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.environment.base_images import choose_base
+from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
+from lmr_author.runtime.environment.recipe import Declared, Recipe, SystemPackage
 from tests.support import write_files
 from tests.wheels import wheel
 

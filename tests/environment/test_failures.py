@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.failures import Failure, explain, explain_command, rows
+from lmr_author.runtime.environment.failures import Failure, explain, explain_command, rows
 
 LOGS = sorted((Path(__file__).parent / "failures").glob("*.log"))
 

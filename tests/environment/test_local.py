@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.local import make_local, with_torch
-from lmr_author.environment.recipe import Declared, Recipe
-from lmr_author.errors import LmrError
-from lmr_author.sandbox import bubblewrap
-from lmr_author.task import Task
-from lmr_author.task.environment import BuiltEnvironment
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.runtime.environment.local import make_local, with_torch
+from lmr_author.runtime.environment.recipe import Declared, Recipe
+from lmr_author.runtime.sandbox import bubblewrap
 from tests.support import make_task
 from tests.wheels import wheel
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from lmr_author.environment import resolver, uv_command
-from lmr_author.environment.base_images import choose_base
-from lmr_author.environment.lock_file import Lock, LockOptions
-from lmr_author.environment.pinning import pin
-from lmr_author.environment.recipe import Declared, Recipe
+from lmr_author.runtime.environment import resolver, uv_command
+from lmr_author.runtime.environment.base_images import choose_base
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.pinning import pin
+from lmr_author.runtime.environment.recipe import Declared, Recipe
 from tests.servers import Release, package_index
 from tests.wheels import wheel
 

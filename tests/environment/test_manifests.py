@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from lmr_author.environment.manifests import read_manifest
-from lmr_author.environment.recipe import Unused
-from lmr_author.environment.requirements import (
+from lmr_author.runtime.environment.manifests import read_manifest
+from lmr_author.runtime.environment.recipe import Unused
+from lmr_author.runtime.environment.requirements import (
     Manifest,
     conda_requirement,
     parse_requirement,

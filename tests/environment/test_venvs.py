@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment import venvs
-from lmr_author.environment.interpreters import Interpreter, at, choose, interpreters
-from lmr_author.errors import LmrError
-from lmr_author.sandbox import bubblewrap
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.environment import venvs
+from lmr_author.runtime.environment.interpreters import Interpreter, at, choose, interpreters
+from lmr_author.runtime.sandbox import bubblewrap
 from tests.wheels import wheel
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.task import Task
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.core.task import Task
 from tests.pipeline import ADD, HINGE
 from tests.support import make_task
 

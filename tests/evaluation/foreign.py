@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 
 PLAIN_PYTHON = Path(sys._base_executable)  # type: ignore[attr-defined]
 """The interpreter below the virtual environment: without PyTorch, whose import takes seconds."""

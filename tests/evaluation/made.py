@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.verdict import CaseScore, Outcome
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
 from tests.evaluation.foreign import GOLDEN, MASKS, SOFTPLUS_BODY
 
 MASKED = GOLDEN.replace(SOFTPLUS_BODY, MASKS["raises"])

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates import cluster
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions, TaskScorer
-from lmr_author.evaluation.verdict import Outcome
+from lmr_author.core.errors import LmrError
+from lmr_author.proof.evaluation.candidates import cluster
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import score
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+from lmr_author.proof.evaluation.verdict import Outcome
 from tests.cli.program import ENVIRONMENT, wait_for
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from lmr_author.evaluation import judges
-from lmr_author.evaluation.bench import Bench
-from lmr_author.evaluation.evaluate import EvaluationRun
-from lmr_author.evaluation.judges import RecordingJudge
-from lmr_author.replay import replaying
-from lmr_author.replay.replaying import CONTROL, Replay, ReplayOutcome
-from lmr_author.sandbox.local import LocalSandbox
-from lmr_author.task import GateResult, GateStatus, Task
+from lmr_author.core.task import GateResult, GateStatus, Task
+from lmr_author.proof.evaluation import judges
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.evaluate import EvaluationRun
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.replaying import CONTROL, Replay, ReplayOutcome
+from lmr_author.runtime.sandbox.local import LocalSandbox
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.pipeline import only_hinge, recorded, run_gates
 

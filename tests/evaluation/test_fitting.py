@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.code import Module, find
-from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
-from lmr_author.task import Target
+from lmr_author.core.code import Module, find
+from lmr_author.core.task import Target
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
 
 GOAL = '''\
 # coding: utf-8

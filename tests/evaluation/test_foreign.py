@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
-from lmr_author.evaluation.resolve import resolve
-from lmr_author.evaluation.script import ScriptRun, obstacle, problem
-from lmr_author.task import GateResult, GateStatus, Task
+from lmr_author.core.task import GateResult, GateStatus, Task
+from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.proof.evaluation.resolve import resolve
+from lmr_author.proof.evaluation.script import ScriptRun, obstacle, problem
 from tests.evaluation.foreign import (
     ASSERTS,
     GOLDEN,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.evaluate import Evaluation
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.task import GateStatus, Task
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GateStatus, Task
+from lmr_author.proof.evaluation.evaluate import Evaluation
 from tests.pipeline import ADD, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task
 
@@ -67,7 +67,7 @@ def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
 
 def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = only_hinge(tmp_path)
-    monkeypatch.setattr("lmr_author.sandbox.bubblewrap.tools", lambda: None)
+    monkeypatch.setattr("lmr_author.runtime.sandbox.bubblewrap.tools", lambda: None)
     recorded(task)
     result = run_gates(task)
     found = statuses(result)

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.evaluation.candidates.results import CandidateResult
-from lmr_author.evaluation.candidates.run import ScoredPredictions, score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.evaluation.twins import find_twins
-from lmr_author.evaluation.verdict import Outcome
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.record import RecordOptions, record
-from lmr_author.replay import staging
-from lmr_author.sandbox import bubblewrap
-from lmr_author.task import Task
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.runtime.replay import staging
+from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN_PYTHON, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns

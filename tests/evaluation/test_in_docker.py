@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from lmr_author.demo import DemoHooks, demo
-from lmr_author.evaluation.evaluate import EvaluateOptions, evaluate
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.sandbox import image_tag
-from lmr_author.sandbox.docker_engine import connect
-from lmr_author.task import GateResult, GateStatus, Task
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.cli.demo_steps import DemoHooks, demo
+from lmr_author.core.task import GateResult, GateStatus, Task
+from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
+from lmr_author.runtime.sandbox import image_tag
+from lmr_author.runtime.sandbox.docker_engine import connect
 from tests.support import base_image, make_task, remove_image
 
 BASE = "lmr-author/base:bookworm"

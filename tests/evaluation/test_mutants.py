@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import code
-from lmr_author.evaluation.mutants import Mutant, mutants
-from lmr_author.evaluation.mutants.operators import OPERATORS
-from lmr_author.task import Target
+from lmr_author.core import code
+from lmr_author.core.task import Target
+from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.proof.evaluation.mutants.operators import OPERATORS
 from tests.masking.roundtrip import library_files
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"

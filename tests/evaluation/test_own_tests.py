@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.evaluation import wrong_versions
-from lmr_author.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
-from lmr_author.reporting import status
-from lmr_author.task import GateStatus, Severity, Task
-from lmr_author.task.evaluation import SIGNALS
-from lmr_author.validation.run import validate_task
+from lmr_author.core.task import GateStatus, Severity, Task
+from lmr_author.core.task.evaluation import SIGNALS
+from lmr_author.proof.evaluation import wrong_versions
+from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
+from lmr_author.proof.validation.run import validate_task
+from lmr_author.release.reporting import status
 from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, foreign_task
 
 pytestmark = pytest.mark.bwrap

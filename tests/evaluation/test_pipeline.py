@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.evaluation.evaluate import EvaluationRun, accept_mutants
-from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.task import GateStatus, Task, evaluation
-from lmr_author.validation.run import select_checks, validate_task
+from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import GateStatus, Task, evaluation
+from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
+from lmr_author.proof.evaluation.evaluate import EvaluationRun, accept_mutants
+from lmr_author.proof.validation.run import select_checks, validate_task
 from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
 from tests.support import make_task
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lmr_author.evaluation.candidates import predictions
-from lmr_author.evaluation.candidates.answer import Invalid
-from lmr_author.evaluation.candidates.predictions import MAX_FILES
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.predictions import MAX_FILES
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
 

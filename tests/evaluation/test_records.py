@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.evaluation import evaluate
-from lmr_author.reporting import records as report_records
-from lmr_author.reporting import status
-from lmr_author.review import review
-from lmr_author.review.checklist import automatic_items
-from lmr_author.task import Evaluation, GateResult, GateStatus, Task
-from lmr_author.task.evaluation import find_same_sandbox, load, store
-from lmr_author.task.state import State
-from lmr_author.validation.run import validate
+from lmr_author.core import files
+from lmr_author.core.task import Evaluation, GateResult, GateStatus, Task
+from lmr_author.core.task.evaluation import find_same_sandbox, load, store
+from lmr_author.core.task.state import State
+from lmr_author.proof.evaluation import evaluate
+from lmr_author.proof.validation.run import validate
+from lmr_author.release.reporting import records as report_records
+from lmr_author.release.reporting import status
+from lmr_author.release.review import review
+from lmr_author.release.review.checklist import automatic_items
 from tests import example as example_task
 
 KINDS = ("local", "docker")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.errors import LmrError, SandboxError
-from lmr_author.evaluation.candidates import results as store
-from lmr_author.evaluation.candidates.results import summary, wilson
-from lmr_author.evaluation.candidates.run import each, retried
-from lmr_author.evaluation.script import DiskWatch
-from lmr_author.evaluation.verdict import Outcome
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.proof.evaluation.candidates import results as store
+from lmr_author.proof.evaluation.candidates.results import summary, wilson
+from lmr_author.proof.evaluation.candidates.run import each, retried
+from lmr_author.proof.evaluation.script import DiskWatch
+from lmr_author.proof.evaluation.verdict import Outcome
 from tests.evaluation.made import result
 
 

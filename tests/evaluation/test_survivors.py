@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
+from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli import app
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.evaluate import EvaluationRun, _every_mutant, accept_mutants
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.task import GateResult, GateStatus, Task, equivalents, evaluation
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GateResult, GateStatus, Task, equivalents, evaluation
+from lmr_author.proof.evaluation.evaluate import EvaluationRun, _every_mutant, accept_mutants
 from tests.pipeline import recorded, run_gates
 from tests.support import make_task
 

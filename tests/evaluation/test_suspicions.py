@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.evaluation.candidates.hostile import suspicions
+from lmr_author.proof.evaluation.candidates.hostile import suspicions
 from tests.evaluation.foreign import GOLDEN, SOFTPLUS_BODY
 from tests.evaluation.made import MASKED
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lmr_author.evaluation.wrong_versions import whole_percent, zeros_expression
-from lmr_author.probe.encoding import encode
+from lmr_author.proof.evaluation.wrong_versions import whole_percent, zeros_expression
+from lmr_author.runtime.probe.encoding import encode
 
 LEAVES = (
     st.none()

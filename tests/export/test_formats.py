@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.export.agent import with_base_image
-from lmr_author.reporting.status import status
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.release.export.agent import with_base_image
+from lmr_author.release.reporting.status import status
 from tests.cli.program import snapshot, succeed
 
 SECRET = re.compile(r"unit_test|golden|authoring|recordings|expected\.")

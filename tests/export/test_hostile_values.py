@@ -13,9 +13,9 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from lmr_author.errors import LmrError
-from lmr_author.export.export import ExportOptions, export
-from lmr_author.task import Task
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.release.export.export import ExportOptions, export
 
 HOSTILE = [
     "MIT\ntags:\n- pwned",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import finish, lmr, refuse, snapshot, start, succeed, wait_for
 from tests.support import make_task
 

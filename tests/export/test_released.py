@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.export.export import ExportOptions, export
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.release.export.export import ExportOptions, export
 from tests.review.reviewing import said
 
 FORMATS = ("agent", "lmr-bench", "harbor", "huggingface")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.cli.program import succeed
 from tests.support import make_task, write_files
 

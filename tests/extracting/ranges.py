@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from random import Random
 
-from lmr_author import code
-from lmr_author.code import first_line
-from lmr_author.extracting.selection import Suite, last_line, suites
+from lmr_author.authoring.extracting.selection import Suite, last_line, suites
+from lmr_author.core import code
+from lmr_author.core.code import first_line
 
 LENGTHS = (0, 0, 1, 2, 3, 5, 9, 15)
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pyflakes import checker
 from pyflakes.messages import UndefinedLocal, UndefinedName
 
-from lmr_author import code
-from lmr_author.errors import LmrError
-from lmr_author.extracting.extract import extract
+from lmr_author.authoring.extracting.extract import extract
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError
 from tests.extracting.programs import PRELUDE, Programs
 from tests.extracting.ranges import some_range, some_suites
 from tests.extracting.running import assert_same, run_all

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import code
-from lmr_author.errors import TargetError
-from lmr_author.extracting.extract import Extraction, extract
+from lmr_author.authoring.extracting.extract import Extraction, extract
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError
 
 SCRIPT = "x = 1\ny = [\n  x,\n]\nprint(y)\n"
 

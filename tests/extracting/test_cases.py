@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import code
-from lmr_author.errors import LmrError
-from lmr_author.extracting.extract import As, Extraction, extract
+from lmr_author.authoring.extracting.extract import As, Extraction, extract
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError
 from tests.extracting.running import assert_same, run_all
 
 CASES = Path(__file__).parent / "cases"

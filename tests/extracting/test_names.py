@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lmr_author import code
-from lmr_author.extracting.extract import Extraction, extract
+from lmr_author.authoring.extracting.extract import Extraction, extract
+from lmr_author.core import code
 
 
 def of(text: str, start: int, end: int, **options: object) -> Extraction:

@@ -9,12 +9,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lmr_author import files, resources
-from lmr_author.errors import LmrError, SourceError, TargetError, UnsafePathError, UsageError
-from lmr_author.extracting.extract import As
-from lmr_author.extracting.task_file import ExtractOptions, plan, write
-from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.task import Task
+from lmr_author.authoring.extracting.extract import As
+from lmr_author.authoring.extracting.task_file import ExtractOptions, plan, write
+from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError, SourceError, TargetError, UnsafePathError, UsageError
+from lmr_author.core.task import Task
 from tests.example import PROVENANCE
 from tests.support import LOSSES, make_task
 

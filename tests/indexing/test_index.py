@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import SourceError
-from lmr_author.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build
-from lmr_author.indexing.read import read, reason
+from lmr_author.core.errors import SourceError
+from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build
+from lmr_author.core.indexing.read import read, reason
 from tests.support import write_files
 
 

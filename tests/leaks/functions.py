@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from lmr_author.leaks import Solution, solution
-from lmr_author.leaks.fragments import parse
-from lmr_author.task import Implementation
+from lmr_author.core.task import Implementation
+from lmr_author.proof.leaks import Solution, solution
+from lmr_author.proof.leaks.fragments import parse
 
 CONTRASTIVE = '''\
 def contrastive_loss(self, anchors, others, labels, weights=None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from lmr_author.leaks.fragments import parse
-from lmr_author.leaks.solution import compiled_names
+from lmr_author.proof.leaks.fragments import parse
+from lmr_author.proof.leaks.solution import compiled_names
 from tests.example import compiled as compiled_file
 
 MIXING = """\

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import leaks
-from lmr_author.leaks.fragments import loose_statements
+from lmr_author.proof import leaks
+from lmr_author.proof.leaks.fragments import loose_statements
 from tests.leaks.functions import ATTENTION, METRIC, wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import leaks
+from lmr_author.proof import leaks
 from tests.leaks.edits import EDITS
 from tests.leaks.functions import CONTRASTIVE, FUNCTIONS, METRIC, wanted
 from tests.leaks.places import PLACES, planted

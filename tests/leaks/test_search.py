@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.leaks import search
-from lmr_author.checks.view import TaskView
-from lmr_author.leaks import Leak, is_generated
-from lmr_author.task import Severity, Task
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Severity, Task
+from lmr_author.proof.checks.leaks import search
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.leaks import Leak, is_generated
+from lmr_author.proof.validation.run import validate
 from tests import example
 from tests.example import BODY, GOLDEN, MASKED, REPOSITORY, compiled
 from tests.support import write_files

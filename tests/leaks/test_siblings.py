@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import leaks
+from lmr_author.proof import leaks
 from tests.leaks.functions import ATTENTION, CONTRASTIVE, FUNCTIONS, METRIC, wanted
 
 TRIPLET = """\

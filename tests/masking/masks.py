@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author import code, files
-from lmr_author.masking import MaskOptions, MaskResult, mask
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.task import Task, also_masked
+from lmr_author.authoring.masking import MaskOptions, MaskResult, mask
+from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.core import code, files
+from lmr_author.core.task import Task, also_masked
 from tests.cli.program import validate_with
 
 HINGE, INIT, ADD = "pkg/losses.py::hinge", "pkg/losses.py::Meter.__init__", "pkg/losses.py::Meter.add"

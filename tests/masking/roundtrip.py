@@ -13,9 +13,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author import code
-from lmr_author.errors import LmrError, SourceError
-from lmr_author.masking.body import is_masked, mask_source, unmask_source
+from lmr_author.authoring.masking.body import is_masked, mask_source, unmask_source
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError, SourceError
 
 
 @dataclass(frozen=True)

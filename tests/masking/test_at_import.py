@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author import code
-from lmr_author.masking.body import import_remarks
-from lmr_author.task import Target
+from lmr_author.authoring.masking.body import import_remarks
+from lmr_author.core import code
+from lmr_author.core.task import Target
 
 SCRIPT = """\
 import argparse

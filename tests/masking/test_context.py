@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.masking import locate
-from lmr_author.masking.context import propose
-from lmr_author.task import Target
+from lmr_author.authoring.masking import locate
+from lmr_author.authoring.masking.context import propose
+from lmr_author.core.task import Target
 from tests.support import write_files
 
 FILES = {

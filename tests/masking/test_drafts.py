@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import code
-from lmr_author.masking import locate
-from lmr_author.masking.body import mask_source
-from lmr_author.masking.draft import DocumentedParameter, draft, purpose, read_docstring, shapes_of
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.task import Target
+from lmr_author.authoring.masking import locate
+from lmr_author.authoring.masking.body import mask_source
+from lmr_author.authoring.masking.draft import DocumentedParameter, draft, purpose, read_docstring, shapes_of
+from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.core import code
+from lmr_author.core.task import Target
 
 LOSS = '''\
 import math

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import code
-from lmr_author.checks.instruction import GAP
+from lmr_author.authoring.masking import instruction as mask_instruction
+from lmr_author.authoring.masking.instruction import draft_instruction
+from lmr_author.authoring.masking.notes import MaskNotes
 from lmr_author.cli.app import main
-from lmr_author.masking import instruction as mask_instruction
-from lmr_author.masking.instruction import draft_instruction
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.task import Target
+from lmr_author.core import code
+from lmr_author.core.task import Target
+from lmr_author.proof.checks.instruction import GAP
 from tests import example as example_task
 from tests import example as example_texts
 

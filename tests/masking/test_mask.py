@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.masking.notes import MaskNotes
-from lmr_author.task import Task
+from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.task import Task
 from tests.masking.masks import HINGE, goal, tree
 from tests.support import LOSSES
 
@@ -206,7 +206,8 @@ def test_what_a_killed_command_took_out_comes_back(task: Task, monkeypatch: pyte
     mask(task, MaskOptions((HINGE,)), task.root)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "lmr_author.masking.leftovers.put_back", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+            "lmr_author.authoring.masking.leftovers.put_back",
+            lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()),
         )
         with pytest.raises(KeyboardInterrupt):
             unmask(task, None, task.root)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import LmrError, TargetError, UsageError
-from lmr_author.masking import unmask
-from lmr_author.replay import staging
-from lmr_author.task import Task, also_masked
-from lmr_author.validation.run import select_checks, validate_task
+from lmr_author.authoring.masking import unmask
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.task import Task, also_masked
+from lmr_author.proof.validation.run import select_checks, validate_task
+from lmr_author.runtime.replay import staging
 from tests.masking.masks import ADD, HINGE, LEGACY, content, masked, recorded, repository
 from tests.support import LOSSES, make_task
 

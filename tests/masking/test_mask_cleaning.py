@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import LmrError
-from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.task import Task
+from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
 from tests.cli.program import validate_with
 from tests.masking.masks import HINGE, tree
 

@@ -6,14 +6,14 @@ import inspect
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.masking import MaskOptions, unmask
-from lmr_author.masking.locate import select, targets_of
-from lmr_author.masking.mask import describe, drafts, preview
-from lmr_author.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
-from lmr_author.task import Task
-from lmr_author.validation.run import validate
+from lmr_author.authoring.masking import MaskOptions, unmask
+from lmr_author.authoring.masking.locate import select, targets_of
+from lmr_author.authoring.masking.mask import describe, drafts, preview
+from lmr_author.authoring.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task
+from lmr_author.proof.validation.run import validate
 from tests.masking.masks import ADD, DOCUMENTED, HINGE, INIT, NOTES, function, goal, masked, tree, write
 from tests.support import LOSSES
 

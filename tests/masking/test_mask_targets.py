@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import TargetError
-from lmr_author.masking import MaskOptions, mask, unmask
-from lmr_author.masking.locate import methods_of
-from lmr_author.masking.notes import Described, MaskNotes
-from lmr_author.task import Task
-from lmr_author.validation.run import select_checks, validate_task
+from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.authoring.masking.locate import methods_of
+from lmr_author.authoring.masking.notes import Described, MaskNotes
+from lmr_author.core.errors import TargetError
+from lmr_author.core.task import Task
+from lmr_author.proof.validation.run import select_checks, validate_task
 from tests.cli.program import validate_with
 from tests.masking.masks import HINGE, masked, tree, write
 from tests.support import make_task

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lmr_author import code
-from lmr_author.errors import TargetError
-from lmr_author.masking.body import mask_source, notes_in, unmask_source
-from lmr_author.masking.notes import (
+from lmr_author.authoring.masking.body import mask_source, notes_in, unmask_source
+from lmr_author.authoring.masking.notes import (
     WIDTH,
     MaskNotes,
     clean_docstring,
@@ -21,6 +19,8 @@ from lmr_author.masking.notes import (
     masked_body,
     one_line,
 )
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError
 
 FULL = MaskNotes(
     objective="Add the two.",

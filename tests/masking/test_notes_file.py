@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from lmr_author import resources
-from lmr_author.errors import LmrError
-from lmr_author.masking.context import Proposal
-from lmr_author.masking.notes import MaskNotes, clean_docstring, read_notes_file, write_notes_file
+from lmr_author.authoring.masking.context import Proposal
+from lmr_author.authoring.masking.notes import MaskNotes, clean_docstring, read_notes_file, write_notes_file
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError
 
 TARGET = "pkg/a b.py::A.f"
 

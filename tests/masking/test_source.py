@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import code
-from lmr_author.errors import SourceError, TargetError
-from lmr_author.masking.body import is_masked, mask_source, unmask_source
-from lmr_author.masking.notes import read_notes_file
-from lmr_author.task import Target
+from lmr_author.authoring.masking.body import is_masked, mask_source, unmask_source
+from lmr_author.authoring.masking.notes import read_notes_file
+from lmr_author.core import code
+from lmr_author.core.errors import SourceError, TargetError
+from lmr_author.core.task import Target
 from tests.masking.roundtrip import check_file, library_files
 
 CASES = Path(__file__).parent / "cases"

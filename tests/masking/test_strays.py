@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import TargetError
-from lmr_author.masking import MaskOptions, UnmaskResult, mask, masked_names, unmask
-from lmr_author.task import Finding, Task
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.authoring.masking import MaskOptions, UnmaskResult, mask, masked_names, unmask
+from lmr_author.core import files
+from lmr_author.core.errors import TargetError
+from lmr_author.core.task import Finding, Task
+from lmr_author.proof.validation.run import select_checks, validate
 from tests.cli.program import snapshot
 from tests.support import LOSSES, make_task, write_files
 

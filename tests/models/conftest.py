@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.evaluation.foreign import MEAN, STYLES, foreign_task
 
 PAPER = {str(number): f"Text of page {number}. " + "formula " * 100 for number in range(1, 6)}

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalSample
 
-from lmr_author.analysis.observations import read as observe
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.release.analysis.observations import read as observe
 from tests.evaluation.foreign import GOLDEN, PLAIN_PYTHON, SOFTPLUS_BODY
 from tests.models.scripted import Script, run, samples
 from tests.support import base_image

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import read_eval_log
 
-from lmr_author.analysis.analyze import analyze
-from lmr_author.analysis.observations import read as observe
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates import predictions
-from lmr_author.review.score import waiting
-from lmr_author.task import Task
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.release.analysis.analyze import analyze
+from lmr_author.release.analysis.observations import read as observe
+from lmr_author.release.review.score import waiting
 from tests.cli.program import lmr
 from tests.evaluation.foreign import GOLDEN, PLAIN_PYTHON, PRINTS, foreign_task
 from tests.models.conftest import with_paper

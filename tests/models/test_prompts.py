@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.predictions import Prediction
-from lmr_author.models import prompts
-from lmr_author.models.images import write_image
-from lmr_author.review.score import answer
-from lmr_author.task import Task
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.release.models import prompts
+from lmr_author.release.models.images import write_image
+from lmr_author.release.review.score import answer
 
 PAPER, INSTRUCTION, GOAL = "Text of page 1", "Implement softplus.", "class Mean:"
 CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=1.0)", "log1p"

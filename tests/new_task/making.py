@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.new_task.new_task import NewTaskOptions, NewTaskResult, new_task
+from lmr_author.authoring.new_task.new_task import NewTaskOptions, NewTaskResult, new_task
+from lmr_author.core.errors import LmrError
 
 
 def make(tmp_path: Path, pdf: Path, source: Path | str, **options: object) -> NewTaskResult:

@@ -8,11 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lmr_author import resources
-from lmr_author.environment.dockerfile import write_dockerfile
-from lmr_author.environment.place import place_of
-from lmr_author.new_task.new_task import default_name
-from lmr_author.task import Task
+from lmr_author.authoring.new_task.new_task import default_name
+from lmr_author.core import resources
+from lmr_author.core.task import Task
+from lmr_author.runtime.environment.dockerfile import write_dockerfile
+from lmr_author.runtime.environment.place import place_of
 from tests.gitrepos import add_link, commit, git, tree
 from tests.new_task.making import make, refused
 from tests.servers import Release, package_index

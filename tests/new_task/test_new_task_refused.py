@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 from tests.gitrepos import commit
 from tests.new_task.making import make, refused
 from tests.papers import make_paper

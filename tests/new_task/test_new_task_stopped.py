@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import UsageError
+from lmr_author.core.errors import UsageError
 from tests.gitrepos import commit
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,7 +21,7 @@ def start(
 ) -> subprocess.Popen[str]:
     code = (
         "import sys; from pathlib import Path; from lmr_author.cli.boundary import guarded;"
-        "from lmr_author.new_task.new_task import *;"
+        "from lmr_author.authoring.new_task.new_task import *;"
         "say = lambda message: print(message, file=sys.stderr, flush=True);"
         "options = NewTaskOptions(sys.argv[1], sys.argv[2], tasks_dir=Path(sys.argv[3]));"
         "run = lambda: bool(new_task(options, say)) * 0;"

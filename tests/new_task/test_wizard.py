@@ -14,13 +14,13 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author import files
+from lmr_author.authoring.new_task.draft import LABELS, PROGRESS, InterruptedDraft, keep, kept_in
+from lmr_author.authoring.new_task.new_task import NewTaskOptions, new_task
 from lmr_author.cli import new_task as new_task_wizard
 from lmr_author.cli.new_task import AtTerminal
 from lmr_author.cli.ui import Progress
-from lmr_author.errors import LmrError
-from lmr_author.new_task.draft import LABELS, PROGRESS, InterruptedDraft, keep, kept_in
-from lmr_author.new_task.new_task import NewTaskOptions, new_task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
 from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
 from tests.servers import Answer, serve

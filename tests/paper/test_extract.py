@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lmr_author.errors import LmrError
-from lmr_author.paper import Paper, extract
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper import Paper, extract
 from tests.papers import ABSTRACT, make_paper, make_scan
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.paper.fetch import arxiv_id, fetch
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.fetch import arxiv_id, fetch
 from tests.papers import make_paper
 from tests.servers import Answer, serve
 
@@ -91,7 +91,7 @@ def test_a_pdf_is_downloaded_through_a_redirect(tmp_path: Path) -> None:
 
 
 def test_bad_answers_are_errors_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("lmr_author.paper.fetch"), "MAX_BYTES", 1000)
+    monkeypatch.setattr(importlib.import_module("lmr_author.core.paper.fetch"), "MAX_BYTES", 1000)
     answers = {
         "/page": Answer(b"<html>log in</html>"),
         "/large": Answer(b"%PDF-1.4" + b"x" * 2000),
@@ -128,7 +128,7 @@ def test_arxiv_gives_title_and_year(tmp_path: Path) -> None:
 
 
 def test_arxiv_is_asked_again_when_it_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("lmr_author.paper.fetch"), "ARXIV_PAUSE", 0.0)
+    monkeypatch.setattr(importlib.import_module("lmr_author.core.paper.fetch"), "ARXIV_PAUSE", 0.0)
     answers = {"/pdf": Answer(make_paper(tmp_path / "in.pdf").read_bytes())}
     with serve(answers) as address:
         feed = Answer(FEED.replace("ADDRESS", address).encode())

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmr_author.probe import checking
-from lmr_author.probe.compare import compare
-from lmr_author.probe.document import Document
+from lmr_author.runtime.probe import checking
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.document import Document
 from tests.support import write_files
 
 PROBE = Path(checking.__file__).parent

@@ -15,16 +15,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import resources
-from lmr_author.probe.checking import from_bytes, load, to_bytes
-from lmr_author.probe.compare import compare
-from lmr_author.probe.document import Document, dump
-from lmr_author.probe.encoding import encode
-from lmr_author.probe.outcome import Inputs
-from lmr_author.probe.repeating import repeat
-from lmr_author.recording.page import write_page
-from lmr_author.task import Implementation
-from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
+from lmr_author.authoring.recording.page import write_page
+from lmr_author.core import resources
+from lmr_author.core.task import Implementation
+from lmr_author.core.task.recording import Case, Coverage, RecordedTarget, Recording
+from lmr_author.runtime.probe.checking import from_bytes, load, to_bytes
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.document import Document, dump
+from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.outcome import Inputs
+from lmr_author.runtime.probe.repeating import repeat
 from tests.probe.shapes import Config
 
 Behaviour = tuple[str, str, float]

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.probe import checking as frames
-from lmr_author.probe.checking import check, digest, from_bytes, load, to_bytes
-from lmr_author.probe.compare import compare, leaves, spread
-from lmr_author.probe.decoding import decode
-from lmr_author.probe.document import FIELDS, BadDocument, Buffer, Document, dump, parse_json
-from lmr_author.probe.encoding import encode
+from lmr_author.runtime.probe import checking as frames
+from lmr_author.runtime.probe.checking import check, digest, from_bytes, load, to_bytes
+from lmr_author.runtime.probe.compare import compare, leaves, spread
+from lmr_author.runtime.probe.decoding import decode
+from lmr_author.runtime.probe.document import FIELDS, BadDocument, Buffer, Document, dump, parse_json
+from lmr_author.runtime.probe.encoding import encode
 from tests.probe.shapes import Color, Config, Point, top
 
 

@@ -29,11 +29,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lmr_author.probe.checking import digest, from_bytes, load, to_bytes
-from lmr_author.probe.compare import compare
-from lmr_author.probe.decoding import decode
-from lmr_author.probe.document import BadDocument, dump
-from lmr_author.probe.encoding import TooLarge, Unstorable, encode
+from lmr_author.runtime.probe.checking import digest, from_bytes, load, to_bytes
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.decoding import decode
+from lmr_author.runtime.probe.document import BadDocument, dump
+from lmr_author.runtime.probe.encoding import TooLarge, Unstorable, encode
 from tests.probe.shapes import Bits, Color, Config, Guarded, Names, Output, Point, Ratio, Slotted, Word, top
 from tests.probe.values import anything, through
 
@@ -273,7 +273,7 @@ def test_limits() -> None:
 
 def test_the_same_whatever_the_hash_seed() -> None:
     code = (
-        "from lmr_author.probe.checking import digest\nfrom lmr_author.probe.encoding import encode\n"
+        "from lmr_author.runtime.probe.checking import digest\nfrom lmr_author.runtime.probe.encoding import encode\n"
         "print(digest(encode([{'a', 'b', 'c', 'zz'}, frozenset(['x', 'y', 3, 4.5, None])])))"
     )
     environments = [{"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)} for seed in (0, 1, 2)]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 import pytest
 
-from lmr_author.probe.custom import verdict
-from lmr_author.probe.encoding import encode
+from lmr_author.runtime.probe.custom import verdict
+from lmr_author.runtime.probe.encoding import encode
 
 OUTCOME = encode({"value": {"scores": [1.0, 2.0], "name": "a"}})
 PART = "value['scores']"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe.calling import _weights, gradients
+from lmr_author.runtime.probe.calling import _weights, gradients
 from tests.probe.scenarios import make
 
 torch = pytest.importorskip("torch")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import resources
+from lmr_author.core import resources
 from tests.support import write_files
 
 PROBE = resources.probe_folder()

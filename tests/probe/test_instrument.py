@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author import code
-from lmr_author.probe.definitions import TargetNotFound
-from lmr_author.probe.instrument import HIT, REGISTER, Hook, instrument
+from lmr_author.core import code
+from lmr_author.runtime.probe.definitions import TargetNotFound
+from lmr_author.runtime.probe.instrument import HIT, REGISTER, Hook, instrument
 
 
 def run(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe.encoding import encode
-from lmr_author.probe.pool import Kept, Pool
+from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.pool import Kept, Pool
 from tests.probe.scenarios import make
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.probe import checking as frames
-from lmr_author.probe import replayer
+from lmr_author.runtime.probe import checking as frames
+from lmr_author.runtime.probe import replayer
 from tests.probe.harness import PROBE, Replayed, Repository
 from tests.probe.scenarios import make
 

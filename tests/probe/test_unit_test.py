@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from lmr_author import resources
-from lmr_author.probe.compare import GRADS
-from lmr_author.recording.checkers import compact
-from lmr_author.recording.page import write_page
-from lmr_author.recording.tolerance import derive
-from lmr_author.replay import replaying
-from lmr_author.task import Implementation
-from lmr_author.task.recording import SUPPORT, Case, Coverage, RecordedTarget, Recording
+from lmr_author.authoring.recording.checkers import compact
+from lmr_author.authoring.recording.page import write_page
+from lmr_author.authoring.recording.tolerance import derive
+from lmr_author.core import resources
+from lmr_author.core.task import Implementation
+from lmr_author.core.task.recording import SUPPORT, Case, Coverage, RecordedTarget, Recording
+from lmr_author.runtime.probe.compare import GRADS
+from lmr_author.runtime.replay import replaying
 from tests.probe.harness import Repository
 from tests.probe.scenarios import make
 

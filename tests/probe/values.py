@@ -8,10 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lmr_author.probe.checking import digest, from_bytes, to_bytes
-from lmr_author.probe.compare import compare
-from lmr_author.probe.decoding import decode
-from lmr_author.probe.encoding import encode
+from lmr_author.runtime.probe.checking import digest, from_bytes, to_bytes
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.decoding import decode
+from lmr_author.runtime.probe.encoding import encode
 from tests.probe.shapes import Color, Config, Frozen, Point
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmr_author.recording.calls import RecordedCall, Room, coverage, too_large_advice, too_much
-from lmr_author.task.recording import Coverage
+from lmr_author.authoring.recording.calls import RecordedCall, Room, coverage, too_large_advice, too_much
+from lmr_author.core.task.recording import Coverage
 
 MB = 2**20
 

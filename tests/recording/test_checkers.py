@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.probe.compare import Spread, _Comparison, compare
-from lmr_author.probe.decoding import decode
-from lmr_author.probe.encoding import encode
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.checkers import changes_by_the_way, check_option, compact, parse, with_chosen
-from lmr_author.recording.prove import _fragile
-from lmr_author.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.checkers import (
+    changes_by_the_way,
+    check_option,
+    compact,
+    parse,
+    with_chosen,
+)
+from lmr_author.authoring.recording.prove import _fragile
+from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.runtime.probe.compare import Spread, _Comparison, compare
+from lmr_author.runtime.probe.decoding import decode
+from lmr_author.runtime.probe.encoding import encode
 
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:

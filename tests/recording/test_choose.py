@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.probe.traits import Trait, describe_call
-from lmr_author.recording.calls import RecordedCall
-from lmr_author.recording.choose import (
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.choose import (
     MOST_COMBINATIONS,
     NOT_GIVEN,
     Catch,
@@ -15,6 +14,7 @@ from lmr_author.recording.choose import (
     additions,
     order_of_choice,
 )
+from lmr_author.runtime.probe.traits import Trait, describe_call
 
 
 def call(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.environment.code import read_code
-from lmr_author.errors import LmrError
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.record import RecordOptions, record
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.environment.code import read_code
 from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files
 

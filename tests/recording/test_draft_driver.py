@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import code
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.draft_driver import draft_driver
-from lmr_author.recording.record import RecordOptions, draft, record
-from lmr_author.task import Target
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.draft_driver import draft_driver
+from lmr_author.authoring.recording.record import RecordOptions, draft, record
+from lmr_author.core import code
+from lmr_author.core.task import Target
 from tests.pipeline import quiet
 from tests.support import make_task, write_files
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import resources
-from lmr_author.errors import UsageError
-from lmr_author.recording.drivers import DRIVER, Driver, read_command, switches
-from lmr_author.sandbox.base import Mount
+from lmr_author.authoring.recording.drivers import DRIVER, Driver, read_command, switches
+from lmr_author.core import resources
+from lmr_author.core.errors import UsageError
+from lmr_author.runtime.sandbox.base import Mount
 from tests.support import write_files
 
 
@@ -143,7 +143,8 @@ def test_an_example_for_a_file_that_is_named_as_its_package(tmp_path: Path) -> N
     (tmp_path / "same").mkdir()
     (tmp_path / "same/__init__.py").write_text("from same.same import double\n")
     (tmp_path / "same/same.py").write_text("def double(x):\n    return 2 * x\n")
-    code = "from lmr_author.probe.drivers import import_goal as f; print(f(sys.argv[1], 'same/same.py').double(4))"
+    load = "from lmr_author.runtime.probe.drivers import import_goal"
+    code = f"{load}; print(import_goal(sys.argv[1], 'same/same.py').double(4))"
     command = [sys.executable, "-c", f"import sys; sys.path.append(sys.argv[1]); {code}", str(tmp_path)]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("8\n", "")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lmr_author.recording import failed
-from lmr_author.sandbox.base import ExecResult
+from lmr_author.authoring.recording import failed
+from lmr_author.runtime.sandbox.base import ExecResult
 from tests.support import write_files
 
 NLTK = """\

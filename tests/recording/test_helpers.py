@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.candidates.run import score
-from lmr_author.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.evaluation.verdict import Outcome
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.probe.document import walk
-from lmr_author.probe.encoding import encode
-from lmr_author.probe.outcome import Fixtures
-from lmr_author.recording import checkers
-from lmr_author.recording.record import RecordOptions, RecordResult, record
-from lmr_author.replay import replaying
-from lmr_author.task import GateStatus, Task
-from lmr_author.task.recording import FIXTURES as FILE
-from lmr_author.task.recording import helper
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording import checkers
+from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GateStatus, Task
+from lmr_author.core.task.recording import FIXTURES as FILE
+from lmr_author.core.task.recording import helper
+from lmr_author.proof.evaluation.candidates.run import score
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.outcome import Fixtures
+from lmr_author.runtime.replay import replaying
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files

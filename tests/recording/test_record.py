@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import (
+    NO_GRADIENTS,
+    OFFER_GRADIENTS,
+    RecordOptions,
+    RecordResult,
+    record,
+)
+from lmr_author.authoring.recording.uncompared import Kind
 from lmr_author.cli.record import case_lines, lost_calls
-from lmr_author.errors import LmrError
-from lmr_author.evaluation.evaluate import accept_mutants
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.recording.record import NO_GRADIENTS, OFFER_GRADIENTS, RecordOptions, RecordResult, record
-from lmr_author.recording.uncompared import Kind
-from lmr_author.task import Task
-from lmr_author.texts import time_left
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.core.texts import time_left
+from lmr_author.proof.evaluation.evaluate import accept_mutants
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lmr_author.recording.checkers import Helpers
-from lmr_author.recording.drivers import read_command
-from lmr_author.recording.run import Run, begin, calls_left, forget
+from lmr_author.authoring.recording.checkers import Helpers
+from lmr_author.authoring.recording.drivers import read_command
+from lmr_author.authoring.recording.run import Run, begin, calls_left, forget
 from tests.support import write_files
 
 COMMAND = ("python", "driver.py", "--fast")

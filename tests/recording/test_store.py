@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files, resources
-from lmr_author.errors import LmrError
-from lmr_author.task import recording as recorded
-from lmr_author.task.recording import Case, Coverage, RecordedTarget, Recording
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Case, Coverage, RecordedTarget, Recording
 from tests.support import write_files
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.repo import CloneOptions, clone
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo import CloneOptions, clone
 
 
 def refused(url: Path | str, into: Path, commit_id: str | None = None, **options: Any) -> LmrError:

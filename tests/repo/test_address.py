@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.errors import LmrError
-from lmr_author.repo.address import Address, public_address, safe_name
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.address import Address, public_address, safe_name
 from tests.gitrepos import git, make_repository
 
 

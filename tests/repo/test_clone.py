@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.repo import clone
+from lmr_author.core.repo import clone
 from tests.gitrepos import commit, git, tree
 from tests.repo.cloning import refused
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.files import LFS_HEADER
-from lmr_author.repo import CloneOptions, clone
+from lmr_author.core.files import LFS_HEADER
+from lmr_author.core.repo import CloneOptions, clone
 from tests.gitrepos import add_link, commit, git, make_repository, tree
 from tests.repo.cloning import refused
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import LmrError
-from lmr_author.repo import CloneOptions, clone
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo import CloneOptions, clone
 from tests.gitrepos import commit, git, tree
 from tests.repo.cloning import refused
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.repo.tree import recognise_licence, recognise_licence_text
+from lmr_author.core.repo.tree import recognise_licence, recognise_licence_text
 
 MIT = """MIT License  Copyright (c) 2023 X
 

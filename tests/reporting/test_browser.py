@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.reporting.report import report
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.release.reporting.report import report
 from tests import example
 from tests.reporting.test_report import EVIL, hostile, task, with_paper
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli.app import main
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.reporting.status import status_with
-from lmr_author.task import Evaluation, Task, evaluation, interpreters
-from lmr_author.task.state import State
+from lmr_author.core.task import Evaluation, Task, evaluation, interpreters
+from lmr_author.core.task.state import State
+from lmr_author.release.reporting.status import status_with
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.reporting.report import report
-from lmr_author.review.checklist import HUMAN
-from lmr_author.review.review import save_review
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.task import Task
+from lmr_author.release.reporting.report import report
+from lmr_author.release.review.checklist import HUMAN
+from lmr_author.release.review.review import save_review
 from tests import example
 from tests.papers import make_paper
 
@@ -212,9 +212,9 @@ def test_the_page_stays_out_of_the_task(task: Task, capsys: pytest.CaptureFixtur
 def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
     import numpy
 
-    from lmr_author.probe.document import dump
-    from lmr_author.probe.encoding import encode
-    from lmr_author.reporting import values
+    from lmr_author.release.reporting import values
+    from lmr_author.runtime.probe.document import dump
+    from lmr_author.runtime.probe.encoding import encode
 
     given = {
         "x": numpy.array([[1.5, -2.0], [numpy.nan, 8.0]], dtype=numpy.float32),
@@ -236,7 +236,7 @@ def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
 
 
 def test_a_damaged_recording_is_a_note(tmp_path: Path) -> None:
-    from lmr_author.reporting import values
+    from lmr_author.release.reporting import values
 
     (tmp_path / "inputs.json").write_text(
         json.dumps({"format": "lmr-recording/2", "omitted": [], "values": {"$": "no"}})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests import example as example_task
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.review import review as reviewing
-from lmr_author.review.checklist import HUMAN
-from lmr_author.task import Task
+from lmr_author.core.task import Task
+from lmr_author.release.review import review as reviewing
+from lmr_author.release.review.checklist import HUMAN
 
 PASS = {item.id: "pass" for item in HUMAN}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.review.agreement import agreement
+from lmr_author.release.review.agreement import agreement
 
 
 def table(columns: list[str]) -> dict[str, dict[str, str]]:

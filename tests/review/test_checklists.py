@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.errors import UsageError
-from lmr_author.review import review as reviewing
-from lmr_author.review.checklist import HUMAN
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Task
+from lmr_author.release.review import review as reviewing
+from lmr_author.release.review.checklist import HUMAN
 from tests.cli.program import validate_with
 from tests.review.reviewing import run
 

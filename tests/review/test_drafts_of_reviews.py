@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from prompt_toolkit.input import PipeInput
 
-from lmr_author import files
 from lmr_author.cli.review import ask_answers
-from lmr_author.errors import LmrError
-from lmr_author.reporting.status import next_review
-from lmr_author.review import review as reviewing
-from lmr_author.review.checklist import HUMAN, Checklist
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
+from lmr_author.release.reporting.status import next_review
+from lmr_author.release.review import review as reviewing
+from lmr_author.release.review.checklist import HUMAN, Checklist
 from tests.review.reviewing import said
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
 from lmr_author.cli.app import main
-from lmr_author.reporting import status
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.task import Task
+from lmr_author.release.reporting import status
 from tests import example as example_task
 from tests.review.reviewing import run, said
 

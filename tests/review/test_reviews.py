@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import UsageError
-from lmr_author.reporting import records as report_records
-from lmr_author.review import review as reviewing
-from lmr_author.review.checklist import HUMAN
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Task
+from lmr_author.release.reporting import records as report_records
+from lmr_author.release.review import review as reviewing
+from lmr_author.release.review.checklist import HUMAN
 from tests import example as example_task
 from tests.cli.program import validate_with
 from tests.review.reviewing import run, said

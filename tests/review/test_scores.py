@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.input import PipeInput
 
-from lmr_author import files
 from lmr_author.cli.app import main
 from lmr_author.cli.score import ask_each
-from lmr_author.code import Module, find
-from lmr_author.errors import UsageError
-from lmr_author.review import score
-from lmr_author.task import Target, Task
+from lmr_author.core import files
+from lmr_author.core.code import Module, find
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Target, Task
+from lmr_author.release.review import score
 from tests import example as example_task
 from tests.cli.program import validate_with
 

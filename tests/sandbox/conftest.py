@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from lmr_author.sandbox import bubblewrap
-from lmr_author.sandbox.base import Command, ExecResult, Sandbox
-from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.local import LocalSandbox
+from lmr_author.runtime.sandbox import bubblewrap
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Sandbox
+from lmr_author.runtime.sandbox.docker import DockerSandbox
+from lmr_author.runtime.sandbox.local import LocalSandbox
 from tests.sandbox.building import write
 
 TAG = f"lmr-author/test-conformance-{os.getpid()}:latest"
@@ -186,9 +186,9 @@ def owner_script(tmp_path: Path, backend: str, request: pytest.FixtureRequest) -
     script.write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from lmr_author.sandbox.base import Command, Limits, Mount\n"
-        "from lmr_author.sandbox.docker import DockerSandbox\n"
-        "from lmr_author.sandbox.local import LocalSandbox\n"
+        "from lmr_author.runtime.sandbox.base import Command, Limits, Mount\n"
+        "from lmr_author.runtime.sandbox.docker import DockerSandbox\n"
+        "from lmr_author.runtime.sandbox.local import LocalSandbox\n"
         "backend, context, shared, seconds, code = sys.argv[1:]\n"
         "if backend == 'docker':\n"
         f"    box = DockerSandbox(Path(context), tag='{TAG}', build_args={{}})\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.sandbox.base import ExecResult, Limits, Mount
+from lmr_author.runtime.sandbox.base import ExecResult, Limits, Mount
 from tests.sandbox.beats import GRANDCHILD, stopped
 
 Python = Callable[..., ExecResult]

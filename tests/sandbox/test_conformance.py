@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import SandboxError
-from lmr_author.sandbox.base import Command, ExecResult, Mount, Sandbox
+from lmr_author.core.errors import SandboxError
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Mount, Sandbox
 
 Python = Callable[..., ExecResult]
 

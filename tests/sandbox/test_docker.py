@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from lmr_author import owner
-from lmr_author.errors import SandboxBuildError, SandboxError
-from lmr_author.sandbox.base import Command
-from lmr_author.sandbox.docker import DockerSandbox
-from lmr_author.sandbox.docker_engine import OWNER_LABEL, connect
+from lmr_author.core import owner
+from lmr_author.core.errors import SandboxBuildError, SandboxError
+from lmr_author.runtime.sandbox.base import Command
+from lmr_author.runtime.sandbox.docker import DockerSandbox
+from lmr_author.runtime.sandbox.docker_engine import OWNER_LABEL, connect
 from tests.sandbox.building import made_from, write
 
 pytestmark = pytest.mark.docker
@@ -162,7 +162,7 @@ def test_a_stopped_build_leaves_nothing(
 ) -> None:
     write(context, base_image, "RUN echo sleeping\nRUN echo started && sleep 3600")
     script = (
-        "import sys; from pathlib import Path; from lmr_author.sandbox.docker import DockerSandbox\n"
+        "import sys; from pathlib import Path; from lmr_author.runtime.sandbox.docker import DockerSandbox\n"
         "box = DockerSandbox(Path(sys.argv[1]), tag=sys.argv[2], build_args={})\n"
         "box.prepare(lambda line: print(line, flush=True))"
     )
@@ -189,8 +189,8 @@ def test_a_stopped_build_leaves_nothing(
 
 def test_orphaned_container_ends_by_itself(context: Path, tag: str) -> None:
     script = (
-        "import sys; from pathlib import Path; from lmr_author.sandbox.docker import DockerSandbox\n"
-        "from lmr_author.sandbox.base import Command, Limits\n"
+        "import sys; from pathlib import Path; from lmr_author.runtime.sandbox.docker import DockerSandbox\n"
+        "from lmr_author.runtime.sandbox.base import Command, Limits\n"
         "box = DockerSandbox(Path(sys.argv[1]), tag=sys.argv[2], build_args={})\n"
         "box.prepare(); print('ready', flush=True)\n"
         "box.run(Command(('python', '-c', 'import time; time.sleep(3600)'), limits=Limits(seconds=1)))"

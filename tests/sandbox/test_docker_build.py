@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.sandbox.docker_build import with_base, with_labels
+from lmr_author.runtime.sandbox.docker_build import with_base, with_labels
 
 LABEL = "LABEL org.lmr-author=1"
 TEXT = """\

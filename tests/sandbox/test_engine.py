@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.errors import SandboxError
-from lmr_author.sandbox import docker_engine
-from lmr_author.sandbox.docker_engine import ANSWER_SECONDS, connect, engine_errors
+from lmr_author.core.errors import SandboxError
+from lmr_author.runtime.sandbox import docker_engine
+from lmr_author.runtime.sandbox.docker_engine import ANSWER_SECONDS, connect, engine_errors
 from tests.servers import Answer, serve
 
 API = "/v1.41"

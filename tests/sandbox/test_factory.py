@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.environment.build import sandbox_of
-from lmr_author.errors import SandboxError, UsageError
-from lmr_author.sandbox import image_tag
-from lmr_author.sandbox.docker import DockerSandbox
+from lmr_author.core.errors import SandboxError, UsageError
+from lmr_author.runtime.environment.build import sandbox_of
+from lmr_author.runtime.sandbox import image_tag
+from lmr_author.runtime.sandbox.docker import DockerSandbox
 from tests.support import make_task
 
 # https://github.com/distribution/reference: a repository's path component
@@ -66,7 +66,8 @@ def test_an_engine_without_a_gpu_runtime_is_a_clear_error(context: Path, tag: st
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from lmr_author.sandbox.docker import DockerSandbox; DockerSandbox(Path('.'), tag='x', build_args={})\n"
+        "from lmr_author.runtime.sandbox.docker import DockerSandbox\n"
+        "DockerSandbox(Path('.'), tag='x', build_args={})\n"
         "print([name for name in ('docker', 'requests', 'urllib3') if name in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"

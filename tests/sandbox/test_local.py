@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import files, owner
-from lmr_author.errors import SandboxError
-from lmr_author.sandbox import bubblewrap
-from lmr_author.sandbox.base import Command, Limits, Mount
-from lmr_author.sandbox.local import LocalSandbox
+from lmr_author.core import files, owner
+from lmr_author.core.errors import SandboxError
+from lmr_author.runtime.sandbox import bubblewrap
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount
+from lmr_author.runtime.sandbox.local import LocalSandbox
 
 USE_BUBBLEWRAP = [pytest.param(True, marks=pytest.mark.bwrap), pytest.param(False)]
 

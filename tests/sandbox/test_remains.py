@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import owner
-from lmr_author.sandbox.base import Sandbox
+from lmr_author.core import owner
+from lmr_author.runtime.sandbox.base import Sandbox
 from tests.sandbox.beats import GRANDCHILD, stopped
 
 

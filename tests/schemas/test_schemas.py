@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from lmr_author import resources
-from lmr_author.task import CATEGORIES, TaskInfo
+from lmr_author.core import resources
+from lmr_author.core.task import CATEGORIES, TaskInfo
 from tests import example as example_texts
 
 ALL = sorted(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import indexing
-from lmr_author.suggesting import PaperText, Suggestion, rank
-from lmr_author.suggesting.criteria import Prospect, originality
-from lmr_author.suggesting.paper import Description
+from lmr_author.authoring.suggesting import PaperText, Suggestion, rank
+from lmr_author.authoring.suggesting.criteria import Prospect, originality
+from lmr_author.authoring.suggesting.paper import Description
+from lmr_author.core import indexing
 from tests.support import write_files
 
 PAPER = {

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from lmr_author import resources
-from lmr_author.task import CATEGORIES, Target
+from lmr_author.core import resources
+from lmr_author.core.task import CATEGORIES, Target
 
 DEMO = resources.folder("templates") / "demo"
 STARTER = sorted(path.parent for path in (resources.folder("templates") / "starter").glob("*/recipe.json"))

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author import resources
-from lmr_author.task import Task
-from lmr_author.task.recording import load
+from lmr_author.core import resources
+from lmr_author.core.task import Task
+from lmr_author.core.task.recording import load
 from tests.cli.program import lmr, succeed
 
-ROOT = Path(resources.__file__).resolve().parent.parent
+ROOT = Path(resources.__file__).resolve().parents[2]
 TASKS = ROOT / "tasks"
 STARTER = ROOT / "templates" / "starter"
 RECIPES = {path.parent.name: json.loads(path.read_text("utf-8")) for path in STARTER.glob("*/recipe.json")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lmr_author.evaluation.evaluate import GATES
+from lmr_author.proof.evaluation.evaluate import GATES
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,11 +13,12 @@ ROOT = Path(__file__).parents[2]
 def test_every_package_and_module_is_named() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     package = ROOT / "lmr_author"
-    folders = {path.parent.name for path in package.glob("*/__init__.py")}
-    modules = {path.stem for path in package.glob("*.py") if not path.stem.startswith("__")}
-    assert not [name for name in sorted(folders | modules) if name not in page]
-    described = folders - {"cli"}
-    assert not [name for name in sorted(described) if f"| `{name}/`" not in page]
+    packages = [str(path.parent.relative_to(package)) for path in package.glob("*/*/__init__.py")]
+    assert not [name for name in [*packages, "cli"] if f"| `{name}/`" not in page]
+    wings = [path.parent.name for path in package.glob("*/__init__.py")]
+    assert not [name for name in wings if f"│ {name} " not in page]
+    modules = [path.name for path in (package / "core").glob("*.py") if path.stem != "__init__"]
+    assert not [name for name in modules if f"`{name}`" not in page]
 
 
 def test_the_readme_has_every_gate_in_order() -> None:

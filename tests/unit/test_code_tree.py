@@ -8,7 +8,7 @@ import inspect
 
 import pytest
 
-from lmr_author.code import (
+from lmr_author.core.code import (
     block_end,
     bound_by,
     children,

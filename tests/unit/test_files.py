@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lmr_author import files
-from lmr_author.errors import LmrError
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
 
 
 def test_an_object_and_no_file(tmp_path: Path) -> None:

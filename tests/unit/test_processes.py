@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.errors import LmrError
-from lmr_author.processes import BoundedOutput, run
+from lmr_author.core.errors import LmrError
+from lmr_author.core.processes import BoundedOutput, run
 
 PYTHON = sys.executable
 

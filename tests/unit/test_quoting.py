@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from lmr_author import quoting
+from lmr_author.core import quoting
 
 HOSTILE = (
     "MIT\ntags:\n- pwned",

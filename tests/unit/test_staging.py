@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lmr_author.masking import MaskOptions, mask
-from lmr_author.replay import staging
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.runtime.replay import staging
 from tests.support import LOSSES, make_task
 
 GOAL = "pkg/losses.py"

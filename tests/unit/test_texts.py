@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.texts import counted, listed, printable, shortened, size_text
+from lmr_author.core.texts import counted, listed, printable, shortened, size_text
 
 
 @pytest.mark.parametrize(

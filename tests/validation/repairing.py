@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lmr_author.task import Task
-from lmr_author.validation.repair import repair
-from lmr_author.validation.report import Report
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Task
+from lmr_author.proof.validation.repair import repair
+from lmr_author.proof.validation.report import Report
+from lmr_author.proof.validation.run import validate
 
 
 def repaired(task: Task) -> Report:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from lmr_author import resources
 from lmr_author.cli.app import main
 from lmr_author.cli.findings import findings_text
-from lmr_author.errors import LmrError, UsageError
-from lmr_author.task import Severity, Task, accepted
-from lmr_author.validation.report import accept_findings
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Severity, Task, accepted
+from lmr_author.proof.validation.report import accept_findings
+from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.example import GOLDEN, REPOSITORY
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from lmr_author import resources
-from lmr_author.checks.registry import ALL_CHECKS, by_code
 from lmr_author.cli.app import main
 from lmr_author.cli.findings import findings_text
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.core import resources
+from lmr_author.proof.checks.registry import ALL_CHECKS, by_code
+from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
 
-ROOT = Path(resources.__file__).resolve().parent.parent
+ROOT = Path(resources.__file__).resolve().parents[2]
 
 
 def test_a_clean_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

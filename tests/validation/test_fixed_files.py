@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.errors import UnsafePathError
-from lmr_author.task import accepted
-from lmr_author.validation.repair import Change, plan
-from lmr_author.validation.run import validate
+from lmr_author.core.errors import UnsafePathError
+from lmr_author.core.task import accepted
+from lmr_author.proof.validation.repair import Change, plan
+from lmr_author.proof.validation.run import validate
 from tests import example as example_task
 from tests.checks import cases
 from tests.cli.program import snapshot

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.registry import ALL_CHECKS
-from lmr_author.checks.view import TaskView
-from lmr_author.task import Severity, Task
-from lmr_author.validation.repair import FIXES, Change, change_info
-from lmr_author.validation.run import validate
+from lmr_author.core.task import Severity, Task
+from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.repair import FIXES, Change, change_info
+from lmr_author.proof.validation.run import validate
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks.cases import CASES, Case

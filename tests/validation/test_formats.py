@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lmr_author.checks.registry import ALL_CHECKS, by_code
-from lmr_author.task import Finding, Severity, Task, accepted
-from lmr_author.validation.formats import github, junit, sarif
-from lmr_author.validation.report import Report, TaskReport
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.proof.checks.registry import ALL_CHECKS, by_code
+from lmr_author.proof.validation.formats import github, junit, sarif
+from lmr_author.proof.validation.report import Report, TaskReport
+from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests import example as example_task
 from tests.cli.program import lmr, validate_with
 from tests.example import REPOSITORY

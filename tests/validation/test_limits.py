@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.checks.base import Check, Problem, check
-from lmr_author.checks.registry import ALL_CHECKS
-from lmr_author.checks.view import TaskView
-from lmr_author.task import Task
-from lmr_author.validation import run
-from lmr_author.validation.run import ALONE_BELOW, validate
+from lmr_author.core.task import Task
+from lmr_author.proof.checks.base import Check, Problem, check
+from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation import run
+from lmr_author.proof.validation.run import ALONE_BELOW, validate
 from tests import example
 
 

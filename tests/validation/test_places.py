@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.task import Finding, Severity
-from lmr_author.validation.places import Places
+from lmr_author.core.task import Finding, Severity
+from lmr_author.proof.validation.places import Places
 from tests import example as example_task
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.findings import findings_text
-from lmr_author.task import Task
-from lmr_author.validation.report import PROPERTIES
-from lmr_author.validation.run import select_checks, validate
+from lmr_author.core.task import Task
+from lmr_author.proof.validation.report import PROPERTIES
+from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from lmr_author import files, resources
-from lmr_author.checks.base import INTERNAL, Problem, check
-from lmr_author.checks.registry import ALL_CHECKS
-from lmr_author.checks.view import TaskView
-from lmr_author.errors import UsageError
-from lmr_author.task import Task
-from lmr_author.validation.run import checked, select_checks, validate
+from lmr_author.core import files, resources
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Task
+from lmr_author.proof.checks.base import INTERNAL, Problem, check
+from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.run import checked, select_checks, validate
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks import cases

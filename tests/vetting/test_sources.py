@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from lmr_author.paper import web
-from lmr_author.vetting import sources
-from lmr_author.vetting.sources import Services
+from lmr_author.authoring.vetting import sources
+from lmr_author.authoring.vetting.sources import Services
+from lmr_author.core.paper import web
 from tests.servers import Answer, serve
 
 ATOM = b"""<?xml version="1.0" encoding="UTF-8"?>

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.cli.app import main
-from lmr_author.errors import UsageError
-from lmr_author.repo.tree import LICENCES
-from lmr_author.vetting import vet
-from lmr_author.vetting.questions import (
+from lmr_author.authoring.vetting import vet
+from lmr_author.authoring.vetting.questions import (
     ALLOWED,
     NO_CHANGES,
     QUESTIONS,
@@ -18,6 +15,9 @@ from lmr_author.vetting.questions import (
     licence_stop,
     verdict,
 )
+from lmr_author.cli.app import main
+from lmr_author.core.errors import UsageError
+from lmr_author.core.repo.tree import LICENCES
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
 from tests.vetting.vetted import YES, stored

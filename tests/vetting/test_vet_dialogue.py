@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from prompt_toolkit.input import PipeInput
 
+from lmr_author.authoring.vetting import vet
+from lmr_author.authoring.vetting.questions import VettingAnswer, settled
 from lmr_author.cli.vet import ask_questions
-from lmr_author.vetting import vet
-from lmr_author.vetting.questions import VettingAnswer, settled
 from tests.vetting.vetted import YES
 
 

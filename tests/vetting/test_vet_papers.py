@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.authoring.vetting import vet
+from lmr_author.authoring.vetting.questions import QUESTIONS
 from lmr_author.cli.app import main
-from lmr_author.errors import LmrError
-from lmr_author.vetting import vet
-from lmr_author.vetting.questions import QUESTIONS
+from lmr_author.core.errors import LmrError
 from tests.gitrepos import make_repository
 from tests.papers import make_paper, make_scan
 from tests.vetting.vetted import stored

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmr_author.paper import Paper
-from lmr_author.vetting import evidence
-from lmr_author.vetting.questions import QUESTIONS, VettingAnswer
+from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
+from lmr_author.core.paper import Paper
 from tests.cli.program import validate_with
 
 YES = {name: VettingAnswer("yes") for name in QUESTIONS}

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lmr_author.task import Task
+from lmr_author.core.task import Task
 from tests.example import PROVENANCE
 from tests.support import write_files
 

@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
-from lmr_author import files
-from lmr_author.task import Task
+from lmr_author.core import files
+from lmr_author.core.task import Task
 from tests.checks.planted.good import BODY, COPY, GOAL, MASKED, TEST
 
 Plant = Callable[[Task], object]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.validation.run import validate
+from lmr_author.proof.validation.run import validate
 from tests.checks.planted.defects import DEFECTS
 from tests.checks.planted.good import write
 

@@ -1,0 +1,193 @@
+"""Turn a block of statements into a function: select, check, analyse, write."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import io
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lmr_author.authoring.extracting import events, write
+from lmr_author.authoring.extracting.events import CHANGES
+from lmr_author.authoring.extracting.names import Names, bound_in_module, names
+from lmr_author.authoring.extracting.selection import SelectedBlock, check, has_return, needs_class, select
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError, UsageError
+
+
+class As(StrEnum):
+    """The kinds of function that a block of a method can become."""
+
+    function = "function"
+    method = "method"
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """A block that became a function.
+
+    Attributes:
+        data: the new file.
+        qualname: the function, as in ``Model.step``.
+        start, end: the lines that were moved, in the original file.
+        inputs: parameters, ``self`` of a method included.
+        outputs: what it returns, in order.
+        as_globals: module variables that the function binds with ``global``.
+        local: names of a script that were module variables and are the function's own now.
+        remarks: notes for the annotator.
+        diff: a unified diff from the original to the new file.
+    """
+
+    data: bytes
+    qualname: str
+    start: int
+    end: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    as_globals: tuple[str, ...]
+    local: tuple[str, ...]
+    remarks: tuple[str, ...]
+    diff: str
+
+
+def extract(
+    module: code.Module,
+    start: int,
+    end: int,
+    name: str,
+    *,
+    kind: As | None = None,
+    exported: Iterable[str] = (),
+) -> Extraction:
+    """Turn the statements on some lines into a function, and put a call in their place.
+
+    Args:
+        module: the file.
+        start, end: first and last line, from 1; whole statements of one suite.
+        name: of the new function.
+        kind: function or method; by default a method where the block uses ``self``.
+        exported: module variables that other files use.
+
+    Raises TargetError with the reason and what to do, when the program would behave differently.
+    """
+    block = select(module, start, end)
+    check(block, bound_in_module(module.tree))
+    found = names(block, exported)
+    returns = has_return(block, reaches_end=found.reaches_end)
+    receiver = _receiver(block, found, kind)
+    _check_name(module, name, receiver)
+    first = _self_name(block)  # what is `self` around the block is the first parameter, of a function too
+    parameters = (item for item in found.inputs if item != receiver)
+    plan = write.ExtractPlan(
+        name=name,
+        parameters=tuple(sorted(parameters, key=lambda item: item != first)),
+        outputs=() if returns else found.outputs,
+        as_globals=found.as_globals,
+        receiver=receiver,
+        returns=returns,
+        reaches_end=found.reaches_end,
+    )
+    data = write.rewrite(module, block, plan)
+    classes = [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
+    return Extraction(
+        data=data,
+        qualname=".".join([*(classes if receiver else ()), name]),
+        start=block.start,
+        end=block.end,
+        inputs=((receiver,) if receiver else ()) + plan.parameters,
+        outputs=plan.outputs,
+        as_globals=found.as_globals,
+        local=found.local,
+        remarks=tuple(_remarks(found, name)),
+        diff=_diff(module, data),
+    )
+
+
+def _receiver(block: SelectedBlock, found: Names, kind: As | None) -> str:
+    """Return the name of ``self`` when the function becomes a method, else ""."""
+    name, needed = _self_name(block), needs_class(block)
+    if kind is As.method and not name:
+        raise TargetError(
+            "the block is not part of an ordinary method", "leave --as method out: it becomes a function"
+        )
+    if needed and (kind is As.function or not name):
+        raise TargetError(
+            f"the block uses `{needed}`, which means something only in a method of its class",
+            "use --as method" if name else "leave it out of the range",
+        )
+    if kind is None:
+        kind = As.method if name and (name in found.inputs or needed) else As.function
+    return name if kind is As.method else ""
+
+
+def _self_name(block: SelectedBlock) -> str:
+    """Return the first parameter of the ordinary method that directly holds the block, or ""."""
+    scope = block.scope
+    if len(block.scopes) < 2 or not isinstance(block.scopes[-2], ast.ClassDef):
+        return ""
+    implicit = ("__new__", "__init_subclass__", "__class_getitem__")
+    if not isinstance(scope, events.Function) or scope.name in implicit:
+        return ""
+    decorators = {ast.unparse(item).rpartition(".")[2] for item in scope.decorator_list}
+    arguments = [*scope.args.posonlyargs, *scope.args.args]
+    if not arguments or decorators & {"staticmethod", "classmethod"}:
+        return ""
+    first = arguments[0].arg
+    rebound = any(item.name == first and item.kind in CHANGES for item in events.scope(scope.body))
+    return "" if rebound else first
+
+
+def _check_name(module: code.Module, name: str, receiver: str) -> None:
+    """Refuse a name that is not an identifier, or that the file uses already."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(
+            f"--name {name}: not a name for a function", "letters, digits and _, no Python keyword"
+        )
+    if receiver and name.startswith("__"):
+        raise UsageError(f"--name {name}: Python changes such names in a class", "begin it with a letter")
+    for node in ast.walk(module.tree):
+        if name in _identifiers(node):
+            line = getattr(node, "lineno", 0)
+            raise TargetError(
+                f"{name} is used already in {module.name}" + (f", line {line}" if line else ""),
+                "choose another --name",
+            )
+
+
+def _identifiers(node: ast.AST) -> Iterable[str]:
+    """Yield the identifiers that a node itself holds."""
+    for field in ("id", "attr", "name", "asname", "arg", "rest", "names", "kwd_attrs"):
+        value = getattr(node, field, None)
+        if isinstance(value, str):
+            yield value
+            yield value.partition(".")[0]
+        elif isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+
+
+def _remarks(found: Names, name: str) -> Iterable[str]:
+    if hasattr(builtins, name):
+        yield f"{name} is also a builtin of Python, which this file now hides"
+    if found.as_globals:
+        yield (
+            f"module variables that the function binds with `global`: {', '.join(found.as_globals)} "
+            "(functions of the module see them)"
+        )
+    for variable, reason in found.read_globals:
+        yield f"{variable} is no input but read as a module variable: {reason}"
+    if found.local:
+        yield f"no longer module variables, so other files cannot import them: {', '.join(found.local)}"
+
+
+def _diff(module: code.Module, data: bytes) -> str:
+    """Return a unified diff with the lines' own endings."""
+    new = code.Module.parse(data, module.name)
+    before, after = (list(io.StringIO(item.text, newline="")) for item in (module, new))
+    lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")
+    return "".join(
+        line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

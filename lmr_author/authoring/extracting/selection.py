@@ -1,0 +1,325 @@
+"""From a range of lines to the block it covers: whole statements of one suite that mean the same in a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from lmr_author.authoring.extracting.events import SEES_ALL, SEES_LOCALS, Function
+from lmr_author.core import code
+from lmr_author.core.errors import TargetError
+
+Loop = ast.For | ast.AsyncFor | ast.While
+ScopeNode = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Statements that are indented together.
+
+    Attributes:
+        owners: nodes around them, the module first and the direct owner last.
+        field: which suite of its owner it is: ``body``, ``orelse`` or ``finalbody``.
+        statements: in order.
+    """
+
+    owners: tuple[ast.AST, ...]
+    field: str
+    statements: list[ast.stmt]
+
+
+@dataclass(frozen=True)
+class SelectedBlock:
+    """The statements to extract.
+
+    Attributes:
+        suite: the suite that contains them.
+        statements: one or more neighbours of the suite.
+        start, end: their first and last line, from 1; comments at the ends that were asked for included.
+    """
+
+    suite: Suite
+    statements: tuple[ast.stmt, ...]
+    start: int
+    end: int
+
+    @property
+    def scopes(self) -> tuple[ScopeNode, ...]:
+        """The module, functions and classes around the block, outermost first."""
+        return tuple(item for item in self.suite.owners if isinstance(item, ScopeNode))
+
+    @property
+    def scope(self) -> ScopeNode:
+        """The module, function or class whose names the block binds."""
+        return self.scopes[-1]
+
+    @property
+    def top_level(self) -> ast.stmt:
+        """The statement of the module that the block is or lies in."""
+        nested = self.suite.owners[1:]
+        return next((item for item in nested if isinstance(item, ast.stmt)), self.statements[0])
+
+
+def select(module: code.Module, start: int, end: int) -> SelectedBlock:
+    """Return the statements that a range of lines covers; blank lines at its ends do not count.
+
+    Raises TargetError with the nearest range that would do.
+    """
+    if start > end or start < 1:
+        raise TargetError(f"lines {start}-{end} are not a range", "START is the smaller number, from 1")
+    count = module.line_count - (module.line_text(module.line_count) == "")
+    if end > count:
+        raise TargetError(f"{module.name} has {count} lines, not {end}", f"END is at most {count}")
+    lines = [number for number in range(start, end + 1) if module.line_text(number).strip()]
+    known = [suite for suite in suites(module.tree) if not _is_elif(module, suite)]
+    blocks = (_covered(module, suite, lines[0], lines[-1]) for suite in known) if lines else iter(())
+    block = next(filter(None, blocks), None)
+    if block is not None:
+        return block
+    nearest = _nearest(module, known, start, end)
+    why = "do not cover whole statements of one block" if lines else "are blank"
+    raise TargetError(
+        f"lines {start}-{end} of {module.name} {why}",
+        f"the nearest range that does is {nearest[0]}-{nearest[1]}" if nearest else "choose other lines",
+    )
+
+
+def suites(tree: ast.Module) -> Iterator[Suite]:
+    """Yield every suite of a file, outer ones first."""
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
+    while stack:
+        current, above = stack.pop()
+        path = (*above, current)
+        for field in ("body", "orelse", "finalbody"):
+            statements = getattr(current, field, None)
+            if isinstance(statements, list) and statements:
+                yield Suite(path, field, statements)
+                stack += [(item, path) for item in reversed(statements)]
+        parts = (*getattr(current, "handlers", ()), *getattr(current, "cases", ()))
+        stack += [(item, path) for item in parts]
+
+
+def last_line(statement: ast.stmt) -> int:
+    """Return the line a statement ends on."""
+    return statement.end_lineno or statement.lineno
+
+
+def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
+    """Return whether a statement is the docstring of the module, class or function around it."""
+    return (
+        statement is suite.statements[0]
+        and suite.field == "body"
+        and isinstance(suite.owners[-1], ScopeNode)
+        and isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
+    """Return the block of a suite that a range covers exactly, or None."""
+    met = [item for item in suite.statements if code.first_line(item) <= end and last_line(item) >= start]
+    if not met:
+        return None
+    first, last = code.first_line(met[0]), last_line(met[-1])
+    if first < start or last > end:
+        return None
+    if not _begins_line(module, met[0]) or not _ends_line(module, met[-1]):
+        return None
+    around = [*range(start, first), *range(last + 1, end + 1)]
+    if any(module.line_text(number).strip()[:1] not in ("", "#") for number in around):
+        return None
+    return SelectedBlock(suite, tuple(met), start, end)
+
+
+def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
+    line = code.first_line(statement)
+    column = 0 if getattr(statement, "decorator_list", ()) else statement.col_offset
+    return not module.text[module.line_start(line) : module.offset(line, column)].strip()
+
+
+def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
+    line = last_line(statement)
+    end = module.offset(line, statement.end_col_offset or 0)
+    rest = module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
+    return rest == "" or rest.startswith("#")
+
+
+def _is_elif(module: code.Module, suite: Suite) -> bool:
+    """Return whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
+    first = suite.statements[0]
+    if suite.field != "orelse" or not isinstance(suite.owners[-1], ast.If) or not isinstance(first, ast.If):
+        return False
+    return module.text.startswith("elif", module.offset(first.lineno, first.col_offset))
+
+
+def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> tuple[int, int] | None:
+    """Return the range of whole statements whose ends are closest to a range."""
+    found: list[tuple[int, int, int]] = []
+    for suite in known:
+        if isinstance(suite.owners[-1], ast.ClassDef):
+            continue
+        usable = [item for item in suite.statements if not is_docstring(suite, item)]
+        starts = [item for item in usable if _begins_line(module, item)]
+        if not starts:
+            continue
+        first = min(starts, key=lambda item: abs(code.first_line(item) - start))
+        ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
+        if ends:
+            top = code.first_line(first)
+            bottom = min((last_line(item) for item in ends), key=lambda line: abs(line - end))
+            found.append((abs(top - start) + abs(bottom - end), top, bottom))
+    return min(found, key=lambda item: item[0])[1:] if found else None
+
+
+# code that would mean something else in a function of its own
+
+LEAVE_OUT = "leave it out of the range"
+FRAME_READERS = ("sys._getframe", "inspect.currentframe", "inspect.stack")
+
+
+def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> None:
+    """Refuse a block that cannot be moved. Raises TargetError with the line, the reason and a remedy."""
+    lines = f"lines {block.start}-{block.end}: this"
+    if isinstance(block.scope, ast.ClassDef):
+        raise TargetError(
+            f"{lines} is the body of a class, where every name becomes an attribute", "choose a method of it"
+        )
+    if any(is_docstring(block.suite, item) for item in block.statements):
+        raise TargetError(
+            f"{lines} begins with a docstring, which stays where it is", "leave the docstring out"
+        )
+    at_top = isinstance(block.scope, ast.Module)
+    for node in _own_nodes(block.statements):
+        if at_top and isinstance(node, code.DefinitionNode):
+            reason = f"the block defines {node.name}, which could not be imported or pickled any more"
+            _refuse(node, reason, "leave definitions out of the range")
+        if text := _bound_to_its_place(node):
+            _refuse(node, f"`{text}` cannot be moved into a function of its own", LEAVE_OUT)
+    for node in (node for item in block.statements for node in ast.walk(item)):
+        if (text := _looked_at(node)) and text not in bound_in_module:
+            _refuse(node, f"`{text}()` would see the variables of another function", LEAVE_OUT)
+    # Neither is followed by the analysis; both are rare.
+    for node in ast.walk(block.scope):
+        if isinstance(node, ast.Match | ast.TryStar):
+            word = "match" if isinstance(node, ast.Match) else "except*"
+            _refuse(node, f"the code around the block has a `{word}`", "choose a block of another function")
+    _refuse_jumps(block.statements)
+
+
+def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
+    """Return True for a block with a return, when leaving it always leaves the function around it as well.
+
+    Args:
+        reaches_end: some way through the block comes to its end.
+
+    Raises TargetError when only some ways through the block leave the function.
+    """
+    returns = [node for node in _own_nodes(block.statements) if isinstance(node, ast.Return)]
+    if returns and reaches_end and not _is_at_the_end(block):
+        _refuse(
+            returns[0],
+            "`return` leaves the function around the block on some ways only",
+            "extend the range to the end of the function, or leave the return out",
+        )
+    return bool(returns)
+
+
+def needs_class(block: SelectedBlock) -> str:
+    """Return an expression of the block that has its meaning only inside of the class, as ``super()``; or ""."""
+    if not any(isinstance(item, ast.ClassDef) for item in block.scopes):
+        return ""
+    for node in (node for item in block.statements for node in ast.walk(item)):
+        if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
+            return "super()"
+        if isinstance(node, ast.Name) and node.id == "__class__":
+            return "__class__"
+        for name in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "arg", "")):
+            if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+                return name
+    return ""
+
+
+def _own_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the nodes that run as part of some statements: not the bodies of functions and lambdas in them."""
+    stack: list[ast.AST] = list(reversed(statements))
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, Function | ast.Lambda):
+            now = [*getattr(node, "decorator_list", ()), *node.args.defaults, *node.args.kw_defaults]
+            stack += [item for item in now if item is not None]
+        else:
+            stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _bound_to_its_place(node: ast.AST) -> str:
+    """Return the keyword of what belongs to the scope it is in, and cannot be moved to another one."""
+    match node:
+        case ast.ImportFrom(module="__future__"):
+            return "from __future__"
+        case ast.ImportFrom() if any(alias.name == "*" for alias in node.names):
+            return "import *"
+        case ast.Global() | ast.Nonlocal():
+            return type(node).__name__.lower()
+        case ast.Yield() | ast.YieldFrom():
+            return "yield"
+        case ast.Await():
+            return "await"
+        case ast.AsyncFor() | ast.AsyncWith():
+            return "async"
+    generators = getattr(node, "generators", ())
+    return "async" if any(item.is_async for item in generators) else ""
+
+
+def _looked_at(node: ast.AST) -> str:
+    """Return the name of the function that a call gives the variables of the function it is in; "" for others."""
+    if not isinstance(node, ast.Call):
+        return ""
+    name = ast.unparse(node.func)
+    bare = name == "locals" or not (node.args or node.keywords)
+    sees = name in SEES_ALL or name in FRAME_READERS or (name in SEES_LOCALS and bare)
+    return name if sees else ""
+
+
+def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
+    """Refuse a break or continue whose loop is not in the block."""
+    for statement in statements:
+        if isinstance(statement, ast.Break | ast.Continue):
+            word = type(statement).__name__.lower()
+            hint = "extend the range over the whole loop, or end it earlier"
+            _refuse(statement, f"`{word}` leaves the block", hint)
+        if isinstance(statement, code.DefinitionNode):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            if name != "body" or not isinstance(statement, Loop):
+                _refuse_jumps(getattr(statement, name, ()))
+        for part in getattr(statement, "handlers", ()):
+            _refuse_jumps(part.body)
+
+
+def _is_at_the_end(block: SelectedBlock) -> bool:
+    """Return True when the function around a block has nothing left to do behind it."""
+    inner: ast.AST = block.statements[-1]
+    for owner in reversed(block.suite.owners):
+        suites = {name: getattr(owner, name, None) for name in ("body", "orelse", "finalbody")}
+        field, suite = next(
+            ((name, suite) for name, suite in suites.items() if isinstance(suite, list) and inner in suite),
+            ("", [inner]),  # an `except` in its statement
+        )
+        if suite[-1] is not inner:
+            return False
+        if isinstance(owner, Function):
+            return True
+        if isinstance(owner, Loop) and field == "body":
+            return False
+        if isinstance(owner, ast.Try) and (field == "finalbody" or (field == "body" and owner.orelse)):
+            return False
+        inner = owner
+    return False
+
+
+def _refuse(node: ast.AST, reason: str, remedy: str) -> NoReturn:
+    raise TargetError(f"line {getattr(node, 'lineno', '?')}: {reason}", remedy)

@@ -1,0 +1,192 @@
+"""Draft, set and check the instruction of a masked function; its category too.
+
+A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
+It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from dataclasses import replace
+
+from lmr_author.authoring.masking.body import notes_in
+from lmr_author.authoring.masking.draft import Documented, DocumentedParameter, documented, sentences
+from lmr_author.authoring.masking.notes import MaskNotes, one_line
+from lmr_author.authoring.suggesting import PaperText
+from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
+from lmr_author.proof.checks.instruction import GAP, quotations
+from lmr_author.proof.validation.run import select_checks, validate
+
+RULES = "LMR6"
+"""Beginning of the codes of the checks about instructions."""
+
+
+def draft_instruction(
+    path: str, definition: code.Definition, notes: MaskNotes | None = None, section: str = ""
+) -> str:
+    """Draft an instruction for a function or class. Nothing in it is cut short.
+
+    Args:
+        path: of the goal file, in the repository.
+        definition: the function in the golden.
+        notes: the structured comment that was confirmed.
+        section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
+    """
+    given = notes or MaskNotes()
+    own = _without_solution(documented(definition), definition.node)
+    purpose = one_line(given.objective or own.summary).rstrip(".")
+    kind = f"{definition.kind} `{definition.function_name}`"
+    if definition.class_name and definition.kind == "function":
+        kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
+    where = f"{section} of the paper" if section else "the paper"
+    names = _parameters(definition)
+    texts = {name: own.parameters.get(name, DocumentedParameter()) for name in names}
+    inputs = tuple(f"`{name}`: {one.text or one.type}".removesuffix(": ") for name, one in texts.items())
+    unused = _unused(definition.node, names)
+    parts = [
+        f"Implement the {kind} in `{path}` as {where} describes it.",
+        f"Its purpose: {purpose or GAP}.",
+        _listed("Inputs", given.inputs or inputs),
+        _listed("Outputs", given.outputs or own.returns)
+        or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
+        f"May be ignored: {', '.join(unused)}." if unused else "",
+        "Keep its signature, and leave everything else as it is.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:
+    """Return the content of a docstring without the sentences that quote the body: they are the answer."""
+    if isinstance(node, ast.ClassDef):
+        return own
+
+    def cleaned(text: str) -> str:
+        return " ".join(one for one in sentences(text) if not quotations(node, one))
+
+    parameters = {
+        name: DocumentedParameter(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()
+    }
+    return Documented(cleaned(own.summary), parameters, tuple(map(cleaned, own.returns)))
+
+
+def _listed(title: str, entries: tuple[str, ...]) -> str:
+    shown = [one_line(entry).rstrip(".:; ") for entry in entries]
+    return f"{title}: {'; '.join(filter(None, shown))}." if any(shown) else ""
+
+
+def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
+    """Return the parameters that the original never uses: an agent need not wonder what they are for."""
+    inside = [item for statement in node.body for item in ast.walk(statement)]
+    used = {item.id for item in inside if isinstance(item, ast.Name)}
+    if used & {"locals", "vars", "eval", "exec"}:
+        return []
+    return [f"`{name}`" for name in names if name not in used]
+
+
+def _parameters(definition: code.Definition) -> list[str]:
+    if isinstance(definition.node, ast.ClassDef):
+        return []
+    given = definition.node.args
+    named = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [item.arg for item in named if item is not None]
+    # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
+    bound = ("self", "cls") if definition.class_name else ("self",)
+    return names[1:] if names[:1] and names[0] in bound else names
+
+
+# of a task
+
+
+def drafted(
+    task: Task, info: TaskInfo, path: str, definition: code.Definition, notes: MaskNotes | None
+) -> str:
+    """Draft an instruction for a function; it names the section of the paper only where one stands out."""
+    try:
+        data = files.read_object_or_empty(task.paper_json(info))
+    except LmrError:
+        data = {}
+    found = best_section(sections(PaperText.from_json(data).pages), words_of(definition)) if data else None
+    return draft_instruction(path, definition, notes, found.named if found else "")
+
+
+def words_of(definition: code.Definition) -> FunctionWords:
+    """Return the words in a function, by which sections and categories are found."""
+    nodes = list(ast.walk(definition.node))
+    arguments = [node.arg for node in nodes if isinstance(node, ast.arg)]
+    names = [node.id for node in nodes if isinstance(node, ast.Name)]
+    names += [node.attr for node in nodes if isinstance(node, ast.Attribute)]
+    return FunctionWords(
+        definition.name, definition.class_name, arguments, names, (definition.docstring or "",)
+    )
+
+
+def draft_for(task: Task, one: Implementation, *, with_comment: bool = True) -> str:
+    """Draft for a function that is masked already, from its golden and the comment in its masked body.
+
+    Raises LmrError when the golden is missing or has no such function.
+    """
+    info = task.load()
+    golden = task.golden(one)
+    if not golden.is_file():
+        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
+    definition = code.find(code.Module.parse(golden.read_bytes(), one.golden_file), one.target)
+    notes = None
+    try:
+        goal = code.Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
+        masked = code.find(goal, one.target)
+        notes = notes_in(goal, masked) if with_comment and masked.kind == "function" else None
+    except (LmrError, OSError):
+        pass  # the golden alone says enough
+    return drafted(task, info, one.goal_file, definition, notes)
+
+
+def is_drafted(task: Task, one: Implementation) -> bool:
+    """Return True when an instruction is a draft as it was made, which its annotator has not touched.
+
+    Also one that was made before the comment was written into the masked file by hand.
+    """
+    try:
+        drafts = (draft_for(task, one), draft_for(task, one, with_comment=False))
+        return GAP in one.instruction or one.instruction in drafts
+    except LmrError:
+        return False
+
+
+def set_instruction(task: Task, one: Implementation, text: str) -> None:
+    """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
+    if not text.strip():
+        raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
+    _change(task, one, instruction=text.strip())
+
+
+def set_category(task: Task, one: Implementation, name: str) -> None:
+    """Write a category into ``info.json``. Raises UsageError for one that is none of the nine."""
+    require_category(name)
+    _change(task, one, category=name)
+
+
+def require_category(name: str) -> None:
+    """Raise UsageError for a category that is none of the nine, with a suggestion."""
+    if name not in CATEGORIES:
+        near = [item for item in CATEGORIES if name.strip().lower() in item.lower()] if name.strip() else []
+        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
+        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
+        raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
+
+
+@changes_task
+def _change(task: Task, one: Implementation, /, **parts: str) -> None:
+    info = task.load()
+    now = next(item for item in info.implementations if item.index == one.index)
+    task.save(info.with_implementation(replace(now, **parts)))  # type: ignore[arg-type]
+
+
+def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
+    """Return the findings of the checks of instructions about one implementation."""
+    found = validate([task], select_checks(select=[RULES])).findings
+    return tuple(item for item in found if item.implementation in (None, index))

@@ -1,0 +1,273 @@
+"""Take out of the agent's tree what gives an answer away, put it back, and report what can still be read.
+
+Files that a run or a build made are moved to ``authoring/removed/``; a file that somebody wrote is the annotator's to
+decide.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST, Finding, Implementation, Task, accepted
+from lmr_author.proof.checks.leaks import search
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.leaks import Leak
+from lmr_author.proof.leaks.search import BACKUP_SUFFIXES
+from lmr_author.proof.validation.report import LEVELS
+from lmr_author.proof.validation.run import select_checks, validate_view
+
+HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
+"""Version histories: the original is one command away. They never come back: a task's tree has no history."""
+
+GENERATED_SUFFIXES = frozenset({".pyc", ".pyo"})
+GENERATED_NAMES = frozenset({".DS_Store", "Thumbs.db"})
+
+RECORD = "from-repository.json"
+"""In the folder that keeps what was moved: path in the repository → path in that folder.
+
+Format: ``schemas/from-repository.schema.json``.
+"""
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """The files taken out of a repository, as paths relative to it.
+
+    Attributes:
+        deleted: made again by a run, since the repository's own were moved.
+        moved: to ``authoring/removed/``.
+    """
+
+    deleted: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PutBack:
+    """The fate of the files that had been moved, as paths relative to the repository.
+
+    Attributes:
+        done: back in their places.
+        left: where they are kept, because they are histories, or because something new is in their place.
+    """
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
+    """Move generated files, histories, build output and backups of goal files to ``keep``.
+
+    A generated file whose first version is in ``keep`` already was made again by a run, and is deleted.
+
+    Args:
+        repository: the agent's tree.
+        keep: folder outside of it.
+        goal_files: masked files; backups of them (``trainers.py.bak``) are moved away.
+    """
+    names = {Path(goal).name for goal in goal_files}
+    backups = {name + suffix for name in names for suffix in BACKUP_SUFFIXES}
+    backups |= {f".{name}.swp" for name in names}
+    kept = taken_out(keep)
+    again, others = list[str](), list[str]()
+    for path in _unwanted(repository, backups):
+        relative = path.relative_to(repository).as_posix()
+        is_again = is_generated(path.name) and relative in kept and os.path.lexists(keep / kept[relative])
+        (again if is_again else others).append(relative)
+    for relative in again:
+        _delete(repository / relative)
+    return Cleaned(tuple(sorted(again)), tuple(sorted(take_out(repository, keep, others))))
+
+
+def is_generated(name: str) -> bool:
+    """Return True for the name of a file or folder that any run makes."""
+    known = name in files.CACHE_FOLDERS or name in GENERATED_NAMES
+    return known or PurePosixPath(name).suffix in GENERATED_SUFFIXES
+
+
+def _unwanted(repository: Path, backups: set[str]) -> Iterator[Path]:
+    """Yield what does not belong into the agent's tree; nothing that lies in another of them."""
+    for folder, names, file_names in os.walk(repository):
+        here = Path(folder)
+        for name in sorted(names):
+            path = here / name
+            if (name in files.CACHE_FOLDERS and not path.is_symlink()) or _is_kept_apart(path):
+                names.remove(name)
+                yield path
+        for name in sorted(file_names):
+            if name in backups or name == ".git" or (name not in files.CACHE_FOLDERS and is_generated(name)):
+                yield here / name
+
+
+def _is_kept_apart(path: Path) -> bool:
+    """Return True for histories, old states of notebooks (nothing makes them again) and the output of a build."""
+    if path.name in {*HISTORY_FOLDERS, ".ipynb_checkpoints"} or path.name.endswith(".egg-info"):
+        return True
+    if path.name not in ("build", "dist") or (path / "__init__.py").is_file():
+        return False
+    made = ("lib", "lib.*", "bdist.*") if path.name == "build" else ("*.whl", "*.tar.gz")
+    return any(any(path.glob(pattern)) for pattern in made)
+
+
+def removable(leaks: Iterable[Leak], repository: Path) -> tuple[str, ...]:
+    """Return the paths that are taken out without asking: generated files in which the solution surely stands.
+
+    A file that somebody wrote is the annotator's to decide, and so is one of a package that happens to be called
+    ``dist``.
+    """
+    found = {leak.path for leak in leaks if leak.sure and leak.generated}
+    return tuple(sorted(path for path in found if not _is_in_package(repository, PurePosixPath(path))))
+
+
+def _is_in_package(repository: Path, path: PurePosixPath) -> bool:
+    folders = [item for item in path.parents if item.name in ("build", "dist")]
+    return path.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
+
+
+def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Move files and folders of a repository to free places in ``keep``; return those that were there.
+
+    Args:
+        repository: the agent's tree.
+        keep: folder outside of it.
+        paths: relative to the repository.
+    """
+    names: dict[str, str] = {}
+    for path in paths:
+        name, number = path, 1
+        while os.path.lexists(keep / name):
+            number += 1
+            name = f"{path}.{number}"
+        if os.path.lexists(repository / path):
+            names[path] = name
+    if names:
+        # Before the first move: an entry without its file does no harm. What is kept already stays what comes
+        # back: it was the repository's own, and whatever is moved from its place later is not.
+        known = {path: name for path, name in taken_out(keep).items() if os.path.lexists(keep / name)}
+        files.write_json(keep / RECORD, names | known)
+    for path, name in names.items():
+        (keep / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(repository / path, keep / name)
+    return tuple(names)
+
+
+def put_back(repository: Path, keep: Path) -> PutBack:
+    """Move what was moved to ``keep`` back into the repository, but for version histories.
+
+    What a run has made again in its place makes way; what has another new file there stays in ``keep``.
+    """
+    kept = taken_out(keep)
+    done, left = list[str](), list[str]()
+    for relative, name in kept.items():
+        place, source = files.inside(repository, relative), files.inside(keep, name)
+        if not os.path.lexists(source):
+            continue  # somebody took it from there
+        if is_generated(place.name):
+            _delete(place)
+        if place.name in HISTORY_FOLDERS or os.path.lexists(place):
+            left.append(relative)
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(source, place)
+        done.append(relative)
+    if left:
+        files.write_json(keep / RECORD, {relative: kept[relative] for relative in left})
+    elif kept:
+        (keep / RECORD).unlink()
+    return PutBack(tuple(done), tuple(left))
+
+
+def taken_out(keep: Path) -> dict[str, str]:
+    """Return what was moved away: path in the repository → path in ``keep``.
+
+    Raises LmrError when the record is damaged: it is going to be written again.
+    """
+    names = files.read_object_to_change(keep / RECORD)
+    if not all(isinstance(name, str) for name in names.values()):
+        raise LmrError(f"{keep / RECORD}: not names of files", "restore it from version control")
+    return names
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# what can still be read
+
+
+@dataclass(frozen=True)
+class OpenLeak:
+    """A place in the agent's tree where the answer, or something like it, can be read.
+
+    Attributes:
+        finding: what the checks of the group 4xx say about it.
+        places: what was found in that file, the likest first; none where the finding is about a file's kind.
+    """
+
+    finding: Finding
+    places: tuple[Leak, ...] = ()
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Node ids of the functions that ``mask --also`` takes."""
+        nodes = [leak.node for leak in self.places if not leak.path.startswith(f"{UNIT_TEST}/")]
+        return tuple(dict.fromkeys(node for node in nodes if node))
+
+
+@dataclass(frozen=True)
+class Left:
+    """The result of a search.
+
+    Attributes:
+        moved: what was taken out, relative to the repository.
+        leaks: what is left.
+    """
+
+    moved: tuple[str, ...] = ()
+    leaks: tuple[OpenLeak, ...] = ()
+
+
+def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
+    """Search the agent's tree for what was masked, and take out what is surely the answer and no one wrote.
+
+    Findings that were accepted are left out.
+
+    Args:
+        masked: the implementations that are asked about.
+    """
+    view = TaskView(task)
+    if view.repository is None:
+        return Left()
+    found = search(view)
+    moved = take_out(view.repository, task.removed_folder, removable(found, view.repository))
+    indices = {None, *(item.index for item in masked)}
+    about = [item for item in validate_view(view, select_checks(["LMR4"])) if item.implementation in indices]
+    # A finding without a file is about the task; a file may have been taken out just now.
+    there = [item for item in about if not item.path or os.path.lexists(task.root / item.path)]
+    still_open = sorted(accepted.sort(task, there).open, key=lambda item: LEVELS.index(item.severity))
+    return Left(moved, tuple(OpenLeak(one, _places(view, one, found)) for one in still_open))
+
+
+def _places(view: TaskView, finding: Finding, found: Iterable[Leak]) -> tuple[Leak, ...]:
+    """Return the leaks in the file of a finding about copies of its implementation."""
+    assert view.repository is not None
+    if finding.code not in ("LMR403", "LMR404"):
+        return ()
+    places = [
+        leak
+        for leak in found
+        if leak.solution is not None
+        and leak.solution.implementation.index == finding.implementation
+        and leak.kind != "compiled"
+        and view.relative(view.repository / leak.path) == finding.path
+    ]
+    return tuple(sorted(places, key=lambda leak: (not leak.sure, -leak.similarity)))

@@ -1,0 +1,360 @@
+"""Find the functions that targets name as typed on the command line, or say why they cannot be masked."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
+from lmr_author.authoring.masking.notes import Described, NotesEntry
+from lmr_author.core import code, files, indexing
+from lmr_author.core.errors import SourceError, TargetError
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo, golden_name
+
+MAX_SOURCE = 4 * 1024 * 1024
+"""Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
+
+CONSTRUCTORS = ("__init__", "__new__")
+"""Methods that a class does not stand for: every call of the class needs them."""
+
+
+def locate(repository: Path, text: str, here: Path) -> Target:
+    """Read a target and make its path relative to the repository.
+
+    Args:
+        repository: the task's repository folder.
+        text: the node id as typed. Its path may be relative to the repository, to the current folder, or to the task
+            folder; a qualified name alone will do where only one function has it.
+        here: the current folder.
+
+    Raises:
+        TargetError: no such file (with suggestions), or it lies outside the repository.
+    """
+    try:
+        target = Target.parse(text)
+    except TargetError as error:
+        named = _named(repository, text.strip())
+        if len(named) == 1 and named[0].qualname == text.strip():
+            return Target.parse(named[0].node_id)
+        nodes = [item.node_id for item in named[:4]]
+        path, colon, name = text.strip().partition(":")
+        if colon and name.replace(".", "").isidentifier():
+            nodes = [f"{path}::{name}"]
+        hint = f"did you mean {' or '.join(nodes)}?" if nodes else error.hint
+        raise TargetError(error.message, hint) from error
+    root = repository.resolve()
+    for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
+        if candidate.is_file() and candidate.resolve().is_relative_to(root):
+            relative = candidate.resolve().relative_to(root).as_posix()
+            return Target(relative, target.qualname, target.nth, target.line)
+    for candidate in (repository / target.path, here / target.path):
+        if candidate.is_file():
+            raise TargetError(
+                f"{target.path} lies outside the repository {repository.name}/",
+                "name a file of the task's repository, relative to it; a link out of it does not count",
+            )
+        if os.path.lexists(candidate):
+            raise TargetError(f"{target.path} is not a regular file", "name a .py file")
+    raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
+
+
+def _named(repository: Path, name: str) -> list[indexing.IndexEntry]:
+    """Return the functions of exactly a qualified name, else those of similar names; none for a path."""
+    if ":" in name or "/" in name or name.endswith(".py"):
+        return []
+    found = [item for item in _similar(repository, Target("", name)) if not item.is_overload]
+    return [item for item in found if item.qualname == name and not item.is_class] or found
+
+
+def parse(repository: Path, path: str) -> code.Module:
+    """Parse a file of the repository. Raises SourceError, UnsafePathError or TargetError."""
+    file = files.inside(repository, path)
+    if file.is_symlink() or not file.is_file():
+        raise TargetError(f"{path} is not a regular file", "name the file itself, not a link to it")
+    if file.suffix != ".py":
+        export = "export the notebook to a script (jupyter nbconvert --to script) and name that"
+        hint = export if file.suffix == ".ipynb" else "a target lies in a .py file"
+        raise SourceError(f"{path} is not a Python file", hint)
+    if file.stat().st_size > MAX_SOURCE:
+        raise SourceError(
+            f"{path} is larger than {MAX_SOURCE // 2**20} MB", "choose a target in another file"
+        )
+    return code.Module.parse(file.read_bytes(), path)
+
+
+def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition]:
+    """Return the file and definition of a target; an unknown name is searched in the whole repository."""
+    module = parse(repository, target.path)
+    try:
+        return module, code.find(module, target)
+    except TargetError as error:
+        if any(item.qualname == target.qualname for item in module.definitions):
+            raise
+        elsewhere = [item.node_id for item in _similar(repository, target) if item.path != target.path]
+        hint = error.hint
+        if elsewhere and not hint.startswith("did you mean"):
+            hint = f"did you mean {' or '.join(elsewhere[:4])}?"
+        raise TargetError(error.message, hint) from error
+
+
+def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> list[Implementation]:
+    """Return those masked functions of a target's name that its number or line means: all when it has none."""
+    nth = target.nth
+    if target.line is not None:
+        nth = code.find(parse(repository, target.path), target).nth
+    return [item for item in found if nth is None or item.nth in (None, nth)]
+
+
+def python_files(repository: Path) -> Iterator[Path]:
+    """Yield the Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
+    for path in files.walk(repository):
+        if path.suffix == ".py" and path.stat().st_size <= MAX_SOURCE:
+            yield path
+
+
+def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
+    """Return definitions of the target's last name in the repository, the likeliest first, else of similar names."""
+    index = indexing.build(repository)
+
+    def unlike(entry: indexing.IndexEntry) -> tuple[bool, float]:
+        alike = difflib.SequenceMatcher(None, entry.path, target.path).ratio()
+        return entry.qualname != target.qualname, -alike
+
+    return sorted(index.named(target.name), key=unlike) or index.similar(target.name)
+
+
+def _similar_files(repository: Path, target: Target) -> str:
+    close = [item.node_id for item in _similar(repository, target)][:4]
+    if not close:
+        known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
+        close = difflib.get_close_matches(target.path, known, 3, 0.7)
+    return f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
+
+
+# the functions to mask
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A function that is to be masked.
+
+    Attributes:
+        path: its file, relative to the repository.
+        module: that file as it is now.
+        begun: it is masked already, by a command that was killed before ``info.json`` was written.
+        golden: then its file and itself as they were before, so that the same is drafted for it.
+    """
+
+    path: str
+    module: code.Module
+    definition: code.Definition
+    begun: bool = False
+    golden: tuple[code.Module, code.Definition] | None = None
+
+    @property
+    def unmasked(self) -> tuple[code.Module, code.Definition]:
+        """Its file and itself with a body."""
+        return self.golden or (self.module, self.definition)
+
+    @property
+    def target(self) -> Target:
+        """Its node id, as ``info.json`` names it."""
+        return Target(self.path, self.definition.qualname, code.number(self.module, self.definition))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The subject of a command: the task's ``info.json``, and the functions in the order named."""
+
+    info: TaskInfo
+    repository: Path
+    chosen: tuple[Chosen, ...]
+
+    @property
+    def documented(self) -> list[str]:
+        """The node ids of the functions that have a docstring."""
+        return [str(item.target) for item in self.chosen if item.definition.docstring is not None]
+
+    def by_file(self) -> dict[str, list[Chosen]]:
+        """Return the functions of each file."""
+        result: dict[str, list[Chosen]] = {}
+        for item in self.chosen:
+            result.setdefault(item.path, []).append(item)
+        return result
+
+
+def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
+    """Find the functions that targets name.
+
+    Args:
+        task: the task folder.
+        targets: node ids as typed.
+        here: the current folder, which their paths may be relative to.
+
+    Raises:
+        TargetError: unknown, ambiguous, masked already, nothing to mask, given twice, or one inside another.
+    """
+    info = task.load()
+    repository = task.repository(info)
+    modules: dict[str, code.Module] = {}
+    chosen: list[Chosen] = []
+    for text in targets:
+        target = locate(repository, text, here)
+        module, definition = find(repository, target)
+        module = modules.setdefault(target.path, module)
+        golden = _golden(task, info, target.path)
+        originals = {item: _original(module, item, golden) for item in module.definitions}
+        function = function_of(module, definition, {item for item in originals if originals[item]})
+        original = originals[function]
+        pair = (golden, original) if golden and original else None
+        chosen.append(Chosen(target.path, module, function, begun=pair is not None, golden=pair))
+    selection = Selection(info, repository, tuple(chosen))
+    masked = {one.target: one.index for one in info.implementations}
+    for item in chosen:
+        if item.begun and item.target in masked:
+            index = masked[item.target]
+            raise TargetError(
+                f"{item.target} is already masked, as implementation {index}",
+                f"`lmr-author instruct --implementation {index}` sets another instruction or category; to "
+                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(item.target))}",
+            )
+    for path, items in selection.by_file().items():
+        refuse_overlaps(info, path, items[0].module, [item.definition for item in items])
+    return selection
+
+
+def _golden(task: Task, info: TaskInfo, path: str) -> code.Module | None:
+    """Return the golden of a goal file, if there is one that can be read."""
+    taken = {item.golden_file: item.goal_file for item in info.implementations}
+    golden = files.inside(task.root, golden_name(path, taken))
+    try:
+        return code.Module.parse(golden.read_bytes(), path) if golden.is_file() else None
+    except SourceError:
+        return None
+
+
+def _original(
+    module: code.Module, definition: code.Definition, golden: code.Module | None
+) -> code.Definition | None:
+    """Return a masked function in its golden; None for one that is not masked, or by its author."""
+    if golden is None or definition.kind == "class" or not is_masked(definition):
+        return None
+    pair = code.matching(golden, module, definition.qualname, definition.nth)
+    return pair[0] if pair is not None and not is_masked(pair[0]) else None
+
+
+def function_of(
+    module: code.Module, definition: code.Definition, begun: set[code.Definition]
+) -> code.Definition:
+    """Return the function that a definition stands for: itself, or the only method of a class but its constructor.
+
+    Args:
+        begun: functions that a killed command has masked.
+
+    Raises:
+        TargetError: nothing to mask, or a class with several methods, which are named in the hint.
+    """
+    name = f"{module.name}::{definition.qualname}"
+    if definition.kind == "class":
+        methods = [item for item in code.methods(module, definition) if item in begun or not empty_body(item)]
+        own = [item for item in methods if item.name not in CONSTRUCTORS]
+        if len(own) != 1:
+            nodes = [shlex.quote(str(Chosen(module.name, module, item).target)) for item in own or methods]
+            if not nodes:
+                raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
+            hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
+            raise TargetError(f"{name} is a class with several methods", hint)
+        return own[0]
+    if definition.is_overload:
+        raise TargetError(
+            f"{name}#{definition.nth} is an overload, without a body", f"name the implementation: {name}"
+        )
+    if definition not in begun and (body := empty_body(definition)):
+        raise TargetError(
+            f"{name} has nothing to mask: its body is {body}",
+            "name a function that does something; if it was masked by hand, restore the original first",
+        )
+    return definition
+
+
+def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
+    """Return the node ids of the methods that a class target could mean, False for its constructors.
+
+    Empty for a function, and for a class with one method.
+    """
+    repository = task.repository(task.load())
+    target = locate(repository, text, here)
+    module, definition = find(repository, target)
+    if definition.kind == "function":
+        return {}
+    methods = [item for item in code.methods(module, definition) if not empty_body(item)]
+    nodes = {str(Chosen(target.path, module, item).target): item.name not in CONSTRUCTORS for item in methods}
+    return nodes if len(nodes) > 1 else {}
+
+
+def targets_of(
+    task: Task, entries: Sequence[NotesEntry], name: str, here: Path
+) -> tuple[tuple[str, ...], dict[str, Described]]:
+    """Return the targets that a notes file names, as typed, and what it says about each, by node id.
+
+    Args:
+        entries, name: what was read, and how errors call the file.
+
+    Raises:
+        LmrError: a target that cannot be masked, or is named twice; with the file and its line.
+    """
+    described: dict[str, Described] = {}
+    for entry in entries:
+        try:
+            (chosen,) = select(task, [entry.target], here).chosen
+        except TargetError as error:
+            raise TargetError(f"{name}:{entry.line}: {error.message}", error.hint) from error
+        if str(chosen.target) in described:
+            raise TargetError(f"{name}:{entry.line}: {chosen.target} is named twice", "name each target once")
+        described[str(chosen.target)] = entry.described
+    return tuple(entry.target for entry in entries), described
+
+
+def refuse_overlaps(
+    info: TaskInfo, path: str, module: code.Module, definitions: Sequence[code.Definition]
+) -> None:
+    """Raise TargetError for functions of a file that cannot be masked together: given twice, or one inside another."""
+    masked = [item for item in module.definitions for one in info.implementations if means(one, path, item)]
+    for position, one in enumerate(definitions):
+        if one in definitions[position + 1 :]:
+            raise TargetError(f"{path}::{one.qualname} is given twice", "name each function once")
+        for other in (*definitions[position + 1 :], *masked):
+            outer, inner = sorted((one, other), key=lambda item: (item.line, -item.end_line))
+            if one != other and inner.end_line <= outer.end_line:
+                raise TargetError(
+                    f"{path}::{inner.qualname} lies inside {outer.qualname}, which is masked too",
+                    "mask the outer function alone, or the inner one; unmask restores one that is masked already",
+                )
+
+
+def means(one: Implementation, path: str, definition: code.Definition) -> bool:
+    """Return True for the definition of a masked function in its goal file."""
+    return (
+        definition.kind == "function"
+        and (one.goal_file, one.qualname) == (path, definition.qualname)
+        and one.nth in (None, definition.nth)
+    )
+
+
+def empty_body(definition: code.Definition) -> str:
+    """Return the content of a body that does nothing, as in "`...`"; "" when there is something to mask."""
+    body = list(definition.node.body)
+    if definition.docstring is not None:
+        body = body[1:]
+    if not body:
+        return "a docstring"
+    for node in body:
+        constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not (constant or isinstance(node, ast.Pass) or raises_not_implemented(node)):
+            return ""
+    return f"`{ast.unparse(body[-1]).partition(chr(10))[0]}`"

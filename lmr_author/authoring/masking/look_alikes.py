@@ -1,0 +1,202 @@
+"""Look-alikes of a target: emptied along with it by ``mask --also``, restored with it or by themselves."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.authoring.masking import locate
+from lmr_author.authoring.masking.body import is_masked, unmask_source
+from lmr_author.authoring.masking.locate import Chosen, Selection, means
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.task import Task, TaskInfo, also_masked
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.proof.leaks.statements import compare, of_function
+
+UNLIKE = 0.4
+"""Similarity below which an annotator is told that a look-alike does not look alike."""
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """A look-alike that is to be masked.
+
+    Attributes:
+        record: its entry in ``authoring/also-masked.json``.
+        similarity: how much of its target stands in it, 0 to 1.
+    """
+
+    chosen: Chosen
+    record: AlsoMasked
+    similarity: float
+
+    @property
+    def remark(self) -> str:
+        """A remark where the two are hardly alike, else ""."""
+        if self.similarity >= UNLIKE:
+            return ""
+        undo = f"`lmr-author unmask {shlex.quote(self.record.node_id)}` restores it"
+        share = f"{self.record.target} ({round(self.similarity * 100)} %)"
+        return f"{self.record.node_id} has little of {share}: if it is wrong, {undo}"
+
+
+def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: Path) -> tuple[LookAlike, ...]:
+    """Find the functions that ``--also`` names.
+
+    Args:
+        selection: the targets of the same command; none when only look-alikes are to be masked.
+        nodes: node ids as typed.
+        here: the current folder, which their paths may be relative to.
+
+    Raises:
+        TargetError: unknown (with a suggestion), a target itself, masked already, or around or inside of a
+            masked function.
+        UsageError: nothing is masked that something could look like.
+    """
+    if not nodes:
+        return ()
+    goldens = list(_goldens(task, selection))
+    if not goldens:
+        raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
+    masked = {str(item.target) for item in selection.info.implementations}
+    targets = masked | {str(item.target) for item in selection.chosen}
+    recorded = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
+    modules = {item.path: item.module for item in selection.chosen}
+    found: list[LookAlike] = []
+    for text in nodes:
+        target = locate.locate(selection.repository, text, here)
+        path = target.path
+        module, definition = locate.find(selection.repository, target)
+        if f"{path}::{definition.qualname}" in targets:
+            raise TargetError(
+                f"{path}::{definition.qualname} is a target",
+                "--also is for functions elsewhere that give a target's solution away",
+            )
+        module = modules.setdefault(path, module)
+        entries = {
+            item: recorded[path, item.qualname, item.nth]
+            for item in module.definitions
+            if (path, item.qualname, item.nth) in recorded and is_masked(item)
+        }
+        function = locate.function_of(module, definition, set(entries))
+        entry, share = entries.get(function), 1.0
+        if entry and entry.target in masked:
+            raise TargetError(
+                f"{entry.node_id} is already masked, along with {entry.target}",
+                f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
+            )
+        if entry is None:
+            statements = of_function(function.function)
+            shares = [(compare(of_function(node), statements).similarity, name) for name, node in goldens]
+            share, name = max(shares, key=lambda item: item[0])
+            kept = original_name(task, path)
+            record = AlsoMasked(path, function.qualname, function.nth, name, kept)
+            found.append(LookAlike(Chosen(path, module, function), record, share))
+        else:
+            found.append(LookAlike(Chosen(path, module, function, begun=True), entry, share))
+    for path in {item.record.path for item in found}:
+        chosen = [item.definition for item in selection.chosen if item.path == path]
+        along = [item.chosen.definition for item in found if item.record.path == path]
+        locate.refuse_overlaps(selection.info, path, modules[path], [*chosen, *along])
+    return tuple(found)
+
+
+def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:
+    """Yield (node id, original function) of everything that is about to be masked, or is."""
+    for item in selection.chosen:
+        yield str(item.target), item.definition.function
+    for one in selection.info.implementations:
+        path = task.golden(one)
+        module = code.Module.parse(path.read_bytes(), one.golden_file) if path.is_file() else None
+        for definition in module.definitions if module else ():
+            if means(one, one.goal_file, definition):
+                yield str(one.target), definition.function
+
+
+def original_name(task: Task, path: str) -> str:
+    """Return the path, relative to the task, at which the original of a file with look-alikes is kept."""
+    return (task.originals / path).relative_to(task.root).as_posix()
+
+
+def record(task: Task, along: Iterable[LookAlike]) -> None:
+    """Write down what is about to be masked along, before it is."""
+    entries = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
+    new = {(item.record.path, item.record.qualname, item.record.nth): item.record for item in along}
+    if new:
+        also_masked.save(task, list({**entries, **new}.values()))
+
+
+def restore(
+    task: Task, info: TaskInfo, targets: set[str], alone: Sequence[AlsoMasked] = (), *, force: bool = False
+) -> tuple[str, ...]:
+    """Restore the look-alikes of some targets, byte for byte; nothing is written before all of it is known.
+
+    Args:
+        info: the task's, with the targets still in it.
+        targets: node ids of what is being unmasked.
+        alone: look-alikes to restore whatever their targets are.
+        force: restore a whole file in which a look-alike cannot be found again; a copy of it is kept.
+
+    Returns:
+        The node ids of those that are restored.
+
+    Raises:
+        TargetError: a look-alike is no longer in its file.
+        LmrError: its original is gone.
+    """
+    masked = {str(item.target) for item in info.implementations} - targets
+    entries = also_masked.load(task)
+    # One whose target was never entered, because the command was killed, is restored with any.
+    chosen = [item for item in entries if item in alone or (targets and item.target not in masked)]
+    contents = {
+        path: _restored(task, info, path, [item for item in chosen if item.path == path], force)
+        for path in dict.fromkeys(item.path for item in chosen)
+    }
+    for path, (data, is_edited) in contents.items():
+        place = files.inside(task.repository(info), path)
+        if is_edited and place.is_file():
+            task.put_aside(place, copy=True)
+        files.write_bytes(place, data)
+    left = [item for item in entries if item not in chosen]
+    if chosen:
+        also_masked.save(task, left)
+    for name in {item.original for item in chosen} - {item.original for item in left}:
+        files.inside(task.root, name).unlink(missing_ok=True)
+    return tuple(item.node_id for item in chosen)
+
+
+def _restored(
+    task: Task, info: TaskInfo, path: str, entries: Sequence[AlsoMasked], force: bool
+) -> tuple[bytes, bool]:
+    """Return a file with its look-alikes restored; True when it was edited, and its whole original takes its place."""
+    kept = files.inside(task.root, entries[0].original)
+    if not kept.is_file():
+        raise LmrError(
+            f"{entries[0].original}, the original of {path}, is missing", "restore it from version control"
+        )
+    original = code.Module.parse(kept.read_bytes(), path)
+    try:
+        module = locate.parse(task.repository(info), path)
+        for item in entries:
+            module = code.Module.parse(unmask_source(original, module, item.qualname, item.nth), path)
+    except LmrError as error:
+        if not force:
+            raise TargetError(
+                f"{path} was edited where a look-alike was masked: {error.message}",
+                "--force restores its original; the edited file is kept in authoring/removed/",
+            ) from error
+        return original.data, True
+    return module.data, False
+
+
+def with_look_alikes(task: Task, golden: code.Module, goal: code.Module) -> bytes:
+    """Return a golden with the look-alikes in it that are still masked in its goal file."""
+    regions = {}
+    for item in also_masked.load(task):
+        pair = code.matching(golden, goal, item.qualname, item.nth) if item.path == goal.name else None
+        if pair is not None:
+            regions[pair[0]] = code.region_bytes(goal, pair[1])
+    return code.splice_regions(golden, regions)

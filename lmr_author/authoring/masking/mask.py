@@ -1,0 +1,339 @@
+"""Mask functions of a task: goal file, golden, ``info.json`` and tree, in an order that survives a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lmr_author.authoring.masking import leftovers, look_alikes
+from lmr_author.authoring.masking.body import mask_source
+from lmr_author.authoring.masking.context import Proposal, propose
+from lmr_author.authoring.masking.draft import draft
+from lmr_author.authoring.masking.instruction import drafted, require_category, words_of
+from lmr_author.authoring.masking.leftovers import OpenLeak
+from lmr_author.authoring.masking.locate import Chosen, Selection, select
+from lmr_author.authoring.masking.look_alikes import LookAlike
+from lmr_author.authoring.masking.notes import Described, MaskNotes, overlaid
+from lmr_author.authoring.masking.unmask import earlier
+from lmr_author.authoring.suggesting import sections
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.texts import listed
+
+STYLES = ("structured", "todo")
+"""Contents of a masked body: the structured comment, or a bare TODO."""
+
+Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
+"""By node id: drafts of docstring and comment, and the files proposed as context."""
+
+
+@dataclass(frozen=True)
+class MaskOptions:
+    """The annotator's choices for ``mask``; None means "not given" (kept from an earlier mask, or drafted).
+
+    Attributes:
+        targets: node ids as typed.
+        instruction, category, retrieval: for every target that ``each`` says nothing else about.
+        notes: docstring and comment of a single target.
+        each: by node id (``path::qualname``), what is said about one function; goes before the others.
+        propose_retrieval: add the files that :func:`~lmr_author.authoring.masking.context.propose` finds.
+        style: one of :data:`STYLES`.
+        also: look-alikes to empty along with the targets, or with what is masked already.
+    """
+
+    targets: tuple[str, ...] = ()
+    instruction: str | None = None
+    category: str | None = None
+    retrieval: tuple[str, ...] | None = None
+    notes: MaskNotes | None = None
+    each: Mapping[str, Described] = field(default_factory=dict)
+    propose_retrieval: bool = False
+    style: str = "structured"
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MaskResult:
+    """The outcome of ``mask``.
+
+    Attributes:
+        implementations: in the order masked.
+        cleaned: files taken out of the tree.
+        remarks: what the annotator should know.
+        leaks: where the answer, or something like it, can still be read.
+        also: the look-alikes masked along.
+    """
+
+    implementations: tuple[Implementation, ...]
+    cleaned: leftovers.Cleaned
+    remarks: tuple[str, ...]
+    leaks: tuple[OpenLeak, ...] = ()
+    also: tuple[AlsoMasked, ...] = ()
+
+
+@changes_task
+def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
+    """Mask one or more functions of a task's repository, and look-alikes along with them.
+
+    Everything is found and masked in memory before the first file is written. Then originals are written
+    first, then the record of look-alikes, then the tree is cleaned, then, for each file, the masked file and
+    ``info.json``; running the same command again completes one that was killed in between.
+
+    Args:
+        task: the task folder.
+        options: targets and what is known about them.
+        here: the current folder, which a target's path may be relative to.
+
+    Raises:
+        TargetError: unknown, ambiguous, already masked, overlapping, or with a docstring of its own.
+        UsageError: a category, style or retrieval path that does not exist, notes of one for several, or
+            look-alikes of nothing.
+        LmrError: a record of the task that is going to be written again is damaged.
+    """
+    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    selection = select(task, options.targets, here)
+    along = look_alikes.select_along(task, selection, options.also, here)
+    check(options, selection)
+    known = describe(task, selection, options)
+    planned = _plan(task, selection, along, known)
+    remarks = [item.remark for item in along if item.remark]
+    remarks += [remark for one in planned for remark in one.remarks]
+    hints = [*_gpu_hints(selection), *_context_hints(selection, known)]
+    for name, data in (kept for one in planned for kept in one.originals.items()):
+        if not files.inside(task.root, name).exists():
+            files.write_bytes(files.inside(task.root, name), data)
+    look_alikes.record(task, along)
+    info, done = selection.info, list[Implementation]()
+    goal_files = {item.goal_file for item in info.implementations} | {
+        one.path for one in planned if one.items
+    }
+    cleaned = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
+    for one in planned:
+        files.write_bytes(files.inside(selection.repository, one.path), one.masked)
+        # Entered before the next file is written: killed, the command can be completed.
+        for item in one.items:
+            done.append(_entry(task, info, item, one.golden, known[str(item.target)]))
+            info = info.with_implementation(done[-1])
+        if one.items:
+            task.save(info)
+    left = leftovers.search_tree(task, done or info.implementations)
+    return MaskResult(
+        tuple(done),
+        leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
+        (*remarks, *hints),
+        left.leaks,
+        tuple(item.record for item in along),
+    )
+
+
+def check(options: MaskOptions, selection: Selection) -> None:
+    """Refuse options that do not fit the functions selected. Raises UsageError or UnsafePathError."""
+    if options.style not in STYLES:
+        raise UsageError(f"unknown style {options.style!r}", f"one of: {', '.join(STYLES)}")
+    if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
+        raise UsageError(
+            f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
+            "describe several in a file: lmr-author mask TARGET… --draft-notes notes.yaml, then --notes",
+        )
+    if options.style == "todo" and options.notes is not None and options.notes.has_comment:
+        raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
+    known = {str(item.target) for item in selection.chosen}
+    for name in options.each:
+        if name not in known:
+            raise UsageError(
+                f"the notes describe {name}, which is not to be masked", "name it as a target too"
+            )
+    common = Described(category=options.category or "", retrieval=options.retrieval)
+    for said in (common, *options.each.values()):
+        if said.category:
+            require_category(said.category)
+        for path in said.retrieval or ():
+            if not files.inside(selection.repository, path).is_file():
+                raise UsageError(
+                    f"--retrieval {path}: no such file in {selection.repository.name}/",
+                    "paths are relative to it",
+                )
+
+
+def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str, Described]:
+    """Return what is known about each function, by node id: from the command, else from an earlier mask of it.
+
+    None or "" for what nobody has said.
+    """
+    found: dict[str, Described] = {}
+    for item in selection.chosen:
+        name = str(item.target)
+        own, before = options.each.get(name, Described()), earlier(task, item.target)
+        notes = own.notes if own.notes is not None else before.notes
+        if options.notes not in (None, MaskNotes()):
+            notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
+        if notes is not None and options.style == "todo":
+            notes = notes.without_comment()
+        retrieval = own.retrieval if own.retrieval is not None else options.retrieval
+        if options.propose_retrieval:
+            retrieval = (*(retrieval or ()), *(one.path for one in _proposals(selection, item)))
+        found[name] = Described(
+            notes=notes,
+            instruction=own.instruction or options.instruction or before.instruction,
+            category=own.category or options.category or before.category,
+            retrieval=retrieval if retrieval is not None else before.retrieval,
+        )
+    return found
+
+
+def drafts(selection: Selection) -> Drafts:
+    """Draft notes and context of functions that are not masked yet. Nothing is written."""
+    return {
+        str(item.target): (draft(item.module, item.definition), _proposals(selection, item))
+        for item in selection.chosen
+        if not item.begun
+    }
+
+
+def preview(item: Chosen, notes: MaskNotes) -> str:
+    """Return a function as it would be in the masked file; of a docstring that it has already, the first line."""
+    definition = item.definition
+    data = mask_source(item.module, [definition], {definition.label: notes}).data
+    module = code.Module.parse(data, item.path)
+    now = next(one for one in module.definitions if one.label == definition.label)
+    lines = {at: module.line_text(at) for at in range(code.first_line(now.node), now.end_line + 1)}
+    own = now.node.body[0] if definition.docstring is not None else None
+    if own is not None and own.end_lineno and own.end_lineno > own.lineno:
+        lines = {at: text for at, text in lines.items() if not own.lineno < at <= own.end_lineno}
+        lines[own.lineno] += " …"
+    return "\n".join(lines.values())
+
+
+def likely_category(item: Chosen) -> str:
+    """Guess the category of a function; "" when there is none."""
+    return sections.likely_category(words_of(item.definition))
+
+
+def _proposals(selection: Selection, item: Chosen) -> tuple[Proposal, ...]:
+    """Return the files proposed as context of a function."""
+    return propose(selection.repository, *item.unmasked)
+
+
+def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list[str]:
+    """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
+    unsaid = (item for item in selection.chosen if known[str(item.target)].retrieval is None)
+    found = list(dict.fromkeys(one.path for item in unsaid for one in _proposals(selection, item)))
+    if not found:
+        return []
+    named = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
+    hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
+    return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
+
+
+def _gpu_hints(selection: Selection) -> list[str]:
+    """Name the lines of functions that insist on a GPU."""
+    functions = ((item.target, *item.unmasked) for item in selection.chosen)
+    lines = {target: code.gpu_lines(definition.node, module.tree) for target, module, definition in functions}
+    return [
+        f"{target} insists on a GPU (line {listed([str(line) for line in found], 3)} of the original): "
+        "`record --cuda-as-cpu` runs it on the CPU"
+        for target, found in lines.items()
+        if found
+    ]
+
+
+def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Described) -> Implementation:
+    """Return the ``info.json`` entry of a newly masked function."""
+    indices = {one.target: one.index for one in info.implementations}
+    free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
+    index = indices.get(item.target, free)
+    return Implementation(
+        index=index,
+        instruction=said.instruction or drafted(task, info, item.path, item.unmasked[1], said.notes),
+        category=said.category,
+        goal_file=item.path,
+        goal_function=item.definition.function_name,
+        class_name=item.definition.class_name,
+        golden_file=golden,
+        retrieval_context=tuple(path for path in dict.fromkeys(said.retrieval or ()) if path != item.path),
+        unit_test_file=unit_test_name(index),
+        nth=item.target.nth,
+    )
+
+
+# the plan: everything is masked in memory first
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """The change of one file.
+
+    Attributes:
+        items: its targets.
+        golden: where the original is kept for them, relative to the task.
+        originals: that and the copy for look-alikes: path relative to the task → content.
+        masked: its bytes afterwards.
+    """
+
+    path: str
+    items: tuple[Chosen, ...]
+    golden: str
+    originals: Mapping[str, bytes]
+    masked: bytes
+    remarks: tuple[str, ...]
+
+
+def _plan(
+    task: Task, selection: Selection, along: Sequence[LookAlike], known: Mapping[str, Described]
+) -> list[_Planned]:
+    """Mask targets and look-alikes of every file in memory.
+
+    Raises LmrError where an original that is kept already is not that of the file.
+    """
+    targets = selection.by_file()
+    taken = {item.golden_file: item.goal_file for item in selection.info.implementations}
+    earlier_masked = [(one.goal_file, one.qualname, one.nth) for one in selection.info.implementations]
+    earlier_masked += [(one.path, one.qualname, one.nth) for one in also_masked.load(task)]
+    planned = []
+    # Files with look-alikes only come first: a command that is killed has not written the target's entry.
+    others = [item.chosen for item in along]
+    for path in dict.fromkeys([item.path for item in others if item.path not in targets] + list(targets)):
+        items, own = targets.get(path, []), [item for item in others if item.path == path]
+        module = items[0].module if items else own[0].module
+        golden = golden_name(path, taken)
+        if items:
+            taken[golden] = path
+        names = ([golden] if items else []) + ([look_alikes.original_name(task, path)] if own else [])
+        kept = [golden] if path in taken.values() else []
+        kept = [
+            name for name in (*kept, look_alikes.original_name(task, path)) if (task.root / name).exists()
+        ]
+        masked_here = [(name, nth) for place, name, nth in earlier_masked if place == path]
+        masked_here += [(item.definition.qualname, item.definition.nth) for item in (*items, *own)]
+        original = module.data
+        for name in kept:
+            original = files.inside(task.root, name).read_bytes()
+            _assert_original(code.Module.parse(original, name), module, masked_here)
+        pending = [item for item in items if not item.begun]
+        emptied = [item.definition for item in own if not item.begun]
+        notes = {item.definition.label: known[str(item.target)].notes or MaskNotes() for item in pending}
+        masked = mask_source(module, [item.definition for item in pending], notes, emptied)
+        originals = dict.fromkeys(names, original)
+        planned.append(_Planned(path, tuple(items), golden, originals, masked.data, masked.remarks))
+    return planned
+
+
+def _assert_original(
+    original: code.Module, module: code.Module, masked: Sequence[tuple[str, int | None]]
+) -> None:
+    """Refuse an original that is kept but not that of this very file: it may be somebody's work.
+
+    Args:
+        masked: qualified name and number (None: the one that differs) of what is masked in it, or will be.
+    """
+    pairs = [code.matching(original, module, name, nth) for name, nth in masked]
+    unique = {pair[0]: pair[1] for pair in pairs if pair is not None}
+    if None in pairs or code.outside(original, unique) != code.outside(module, unique.values()):
+        raise LmrError(
+            f"{original.name} exists and is not the original of {module.name}",
+            "the goal file was edited after it was masked: restore it, or move the golden away",
+        )

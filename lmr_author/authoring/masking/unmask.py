@@ -1,0 +1,302 @@
+"""Restore masked functions byte for byte, and keep their words for a later mask of the same function.
+
+``authoring/removed/implementation-N.json`` holds, for one target, its entry of ``info.json`` and the notes of its body.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lmr_author.authoring.masking import leftovers, locate, look_alikes
+from lmr_author.authoring.masking.body import notes_in, unmask_source
+from lmr_author.authoring.masking.instruction import is_drafted
+from lmr_author.authoring.masking.notes import Described, MaskNotes, masked_body
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, TargetError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_masked
+from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.proof.checks.instruction import GAP
+from lmr_author.proof.checks.strays import Stray, strays
+from lmr_author.proof.checks.view import TaskView
+
+NOTES, DRAFTED = "notes", "instruction_is_draft"
+
+
+@dataclass(frozen=True)
+class UnmaskResult:
+    """The outcome of ``unmask``.
+
+    Attributes:
+        targets: node ids of what was restored.
+        moved: what was moved to ``authoring/removed/``, relative to the task.
+        also: node ids of the look-alikes restored with them.
+        put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
+        left_out: those that are not: histories, and what has something new in its place.
+        unnamed: node ids of restored functions that no implementation named.
+    """
+
+    targets: tuple[str, ...]
+    moved: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@changes_task
+def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
+    """Restore one masked function, or all of them, byte for byte; a look-alike by its own name.
+
+    What a killed command masked without an entry in ``info.json`` is restored as well: by its name, or with a target
+    in its file.
+
+    The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
+    where a later ``mask`` of the same target takes the instruction, category, context, docstring and
+    comment again.
+
+    Raises:
+        TargetError: not masked, or the goal file was edited outside the mask (``force`` overrides, with
+            a copy in ``authoring/removed/``).
+        LmrError: a golden is missing, or a record of what was masked or taken out is damaged.
+    """
+    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    masked = _Masked.of(task)
+    info = masked.info
+    if not masked.names:
+        back = leftovers.put_back(task.repository(info), task.removed_folder)
+        if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
+            return UnmaskResult((), (), put_back=back.done, left_out=back.left)
+    chosen, alone, stray = _chosen(task, masked, target, here)
+    moved: list[str] = []
+    # First: a target's file has to be as its golden but for the target.
+    unnamed = [name for one in stray for name in _restore_stray(task, info, one)]
+    for one in chosen:
+        _restored(task, info, one, force)  # nothing is written when one of them cannot be restored
+    targets = {str(one.target) for one in chosen}
+    also = look_alikes.restore(task, info, targets, alone, force=force)
+    for one in chosen:
+        now = _restored(task, info, one, force)
+        goal_path = task.goal(info, one)
+        if not _keep_words(task, one, now) or now.is_edited:
+            # The body holds words of the annotator that are no notes, or the file holds edits.
+            moved.append(task.put_aside(goal_path, copy=True))
+        for path in (task.unit_test(info, one), task.recording(info, one.index)):
+            if path.exists():
+                moved.append(task.put_aside(path))
+        files.write_bytes(goal_path, now.data)
+        kept = tuple(item for item in info.implementations if item.index != one.index)
+        info = replace(info, implementations=kept)
+        task.save(info)
+        if one.golden_file not in {item.golden_file for item in kept}:
+            task.golden(one).unlink(missing_ok=True)
+    moved += _drop_originals(task, {one.original for one in stray})
+    # Nothing is masked any more: what was taken out because it held an answer may be there again.
+    back = leftovers.PutBack()
+    if not info.implementations:
+        back = leftovers.put_back(task.repository(info), task.removed_folder)
+    restored = tuple(str(one.target) for one in chosen)
+    return UnmaskResult(restored, tuple(moved), also, tuple(unnamed), back.done, back.left)
+
+
+def masked_names(task: Task) -> dict[str, str]:
+    """Return everything that ``unmask`` restores: node id, or path of a kept original → remark."""
+    return _Masked.of(task).names
+
+
+@dataclass(frozen=True)
+class _Masked:
+    """What is masked in a task.
+
+    Attributes:
+        along: functions masked along with a target.
+        unnamed: masked functions, or kept originals, that no implementation names.
+        names: all of them as ``masked_names`` returns them.
+    """
+
+    info: TaskInfo
+    along: tuple[AlsoMasked, ...]
+    unnamed: tuple[Stray, ...]
+    names: dict[str, str]
+
+    @classmethod
+    def of(cls, task: Task) -> _Masked:
+        info, along, unnamed = task.load(), tuple(also_masked.load(task)), tuple(strays(TaskView(task)))
+        names = {str(implementation.target): "" for implementation in info.implementations}
+        names |= {entry.node_id: f"masked along with {entry.target}" for entry in along}
+        for stray in unnamed:
+            for name in [stray.node_id(function) for function in stray.functions] or [stray.original]:
+                names.setdefault(name, "no implementation names it")
+        return cls(info, along, unnamed, names)
+
+
+def _chosen(
+    task: Task, masked: _Masked, target: str | None, here: Path
+) -> tuple[list[Implementation], list[AlsoMasked], list[Stray]]:
+    """Return the targets to restore, or the look-alikes that are named themselves, and what no record names."""
+    info, along, unnamed, names = masked.info, masked.along, masked.unnamed, masked.names
+    if not names:
+        raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
+    if target is None:
+        return list(info.implementations), list(along), list(unnamed)
+    if of_name := [one for one in unnamed if one.original == target]:
+        return [], [], of_name
+    try:
+        wanted = locate.locate(task.repository(info), target, here)
+    except TargetError as error:
+        raise TargetError(error.message, f"masked: {', '.join(names)}") from error
+    chosen = [
+        item
+        for item in info.implementations
+        if item.goal_file == wanted.path
+        and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
+    ]
+    chosen = locate.meant(task.repository(info), wanted, chosen)
+    alone = [
+        item
+        for item in along
+        if (item.path, item.qualname) == (wanted.path, wanted.qualname) and wanted.nth in (None, item.nth)
+    ]
+    stray = [one for one in unnamed if one.path == wanted.path]
+    if not chosen and not alone and not _is_named_in(stray, wanted):
+        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {', '.join(names)}")
+    return chosen, [] if chosen else alone, stray if chosen or not alone else []
+
+
+def _is_named_in(stray: Sequence[Stray], target: Target) -> bool:
+    """Return True for a function of strays, or for any of a file of which only the original was left."""
+    return any(
+        not one.functions or any(function.qualname == target.qualname for function in one.functions)
+        for one in stray
+    )
+
+
+def _restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
+    """Restore the functions of a stray; return their node ids."""
+    original = code.Module.parse(files.inside(task.root, stray.original).read_bytes(), stray.original)
+    for function in stray.functions:
+        goal = locate.parse(task.repository(info), stray.path)
+        data = unmask_source(original, goal, function.qualname, function.nth)
+        files.write_bytes(files.inside(task.repository(info), stray.path), data)
+    return [stray.node_id(function) for function in stray.functions]
+
+
+def _drop_originals(task: Task, names: set[str]) -> list[str]:
+    """Remove originals that no record names and no mask needs; what is not in the repository as it is, is kept."""
+    moved, dropped = [], set[str]()
+    for stray in strays(TaskView(task)):
+        if stray.original not in names or stray.functions:
+            continue
+        dropped.add(stray.original)
+        if stray.is_whole:
+            files.inside(task.root, stray.original).unlink()
+        else:
+            moved.append(task.put_aside(files.inside(task.root, stray.original)))
+    entries = also_masked.load(task)
+    if dropped & {item.original for item in entries}:
+        also_masked.save(task, [item for item in entries if item.original not in dropped])
+    return moved
+
+
+@dataclass(frozen=True)
+class _Restored:
+    """A goal file with one function restored: its golden, the goal file as it is, its new bytes, its edits."""
+
+    golden: code.Module
+    goal: code.Module | None
+    data: bytes
+    is_edited: bool
+
+
+def _restored(task: Task, info: TaskInfo, one: Implementation, force: bool) -> _Restored:
+    golden_path = task.golden(one)
+    if not golden_path.is_file():
+        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
+    golden = code.Module.parse(golden_path.read_bytes(), one.golden_file)
+    is_alone = sum(item.goal_file == one.goal_file for item in info.implementations) == 1
+    goal, problem, original = None, "", golden.data
+    try:
+        goal = locate.parse(task.repository(info), one.goal_file)
+        original = look_alikes.with_look_alikes(task, golden, goal)
+        data = unmask_source(golden, goal, one.qualname, one.nth)
+        if is_alone and data != original:
+            problem = f"{one.goal_file} was edited outside of the mask"
+    except LmrError as error:
+        problem = error.message
+    if not problem:
+        return _Restored(golden, goal, data, False)
+    if not force or not is_alone:
+        raise TargetError(
+            problem, "--force restores the golden; the edited file is kept in authoring/removed/"
+        )
+    return _Restored(golden, goal, original, True)
+
+
+# words
+
+
+def earlier(task: Task, target: Target) -> Described:
+    """Return what is known of a target from an earlier mask; None or "" for what is not.
+
+    Raises LmrError for a damaged record: it may be the one that is searched.
+    """
+    found = _record_of(task, target, files.read_object_to_change)
+    if found is None:
+        return Described()
+    entry, notes = Implementation.from_json(found[1]), MaskNotes()
+    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
+        notes = msgspec.convert(found[1].get(NOTES), MaskNotes)
+    # A draft is made anew from the notes of that day; an annotator's own words stay.
+    is_draft = found[1].get(DRAFTED) or GAP in entry.instruction
+    return Described(
+        notes=notes if notes != MaskNotes() else None,
+        instruction="" if is_draft else entry.instruction,
+        category=entry.category,
+        retrieval=entry.retrieval_context or None,
+    )
+
+
+def _keep_words(task: Task, one: Implementation, now: _Restored) -> bool:
+    """Write the record of an implementation that is about to be unmasked.
+
+    Returns False when the comment was edited by hand into something that is no structured comment.
+    """
+    golden, goal = now.golden, now.goal
+    # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
+    found = _record_of(task, one.target, files.read_object_or_empty)
+    is_restored = goal is not None and goal.data == now.data
+    if is_restored and found:
+        return True  # by a command that was killed after it had written the record
+    notes, complete = MaskNotes(), True
+    pair = code.matching(golden, goal, one.qualname, one.nth) if goal is not None else None
+    if goal is not None and pair is not None:
+        original, masked = pair
+        notes = notes_in(goal, masked)
+        if original.docstring is None and masked.docstring is not None:
+            notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
+        body = masked_body(masked.name, notes, generator=code.is_generator(masked.function))
+        complete = is_restored or code.splice(goal, {masked: body}) == goal.data
+    number = one.index
+    while (free := task.removed_folder / f"implementation-{number}.json").exists():
+        number += 1
+    record = {**one.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, one)}
+    files.write_json(found[0] if found else free, record)
+    return complete
+
+
+def _record_of(
+    task: Task, target: Target, read: Callable[[Path], dict[str, Any]]
+) -> tuple[Path, dict[str, Any]] | None:
+    """Return the record of a target, and its file; ``read`` decides what becomes of damaged ones."""
+    for path in sorted(task.removed_folder.glob("implementation-*.json")):
+        record = read(path)
+        if Implementation.from_json(record).target == target:
+            return path, record
+    return None

@@ -1,0 +1,162 @@
+"""The values that ``new-task`` writes about paper and folders: given, else derived, else asked for.
+
+A wizard shows all of them before anything is written, and lets all of them be changed. Answers are kept beside
+the tasks until the task is made, so that an interrupted wizard can resume.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import msgspec
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.repo.address import Address, safe_name
+from lmr_author.core.task import NOT_SHIPPED
+
+PROGRESS = ".new-task.json"
+"""File in the folder of tasks with the answers given so far, one entry for each paper."""
+
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+_RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
+
+LABELS = {
+    "number": "Number",
+    "name": "Short name",
+    "title": "Title of the paper",
+    "year": "Year of the paper",
+    "paper_url": "Paper's address",
+    "repo_url": "Repository's public address",
+    "repo_folder": "Repository's folder",
+}
+"""The editable fields, in the order shown."""
+
+_OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
+            "paper_url": "--paper-url", "repo_folder": "--repo-folder"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The values of :data:`LABELS`, as text; "" for what is not known."""
+
+    number: str = ""
+    name: str = ""
+    title: str = ""
+    year: str = ""
+    paper_url: str = ""
+    repo_url: str = ""
+    repo_folder: str = ""
+
+
+class Wizard(Protocol):
+    """A person at a terminal."""
+
+    def repository(self, linked: tuple[str, ...]) -> str:
+        """The repository's address; ``linked`` are those that the paper links."""
+
+    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
+        """Show the draft, and let everything be changed; what comes back has no problems.
+
+        Each answer is passed to ``note`` at once, so that an interruption loses none.
+        """
+
+
+def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
+    """Return the problems of a draft, by field."""
+    found = {}
+    for name in ("title", "year"):
+        if not getattr(draft, name):
+            found[name] = "not found in the paper"
+    if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
+        found["year"] = f"{draft.year!r} is not a year"
+    if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
+        found["number"] = f"{draft.number!r} is not a task number"
+    elif int(draft.number) in taken:
+        found["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
+    for name in ("name", "repo_folder"):
+        if not _NAME.match(getattr(draft, name)):
+            rule = "letters, digits, '.', '_' and '-', the first one a letter or digit"
+            found[name] = f"{getattr(draft, name)!r} is not a valid folder name ({rule})"
+    if draft.repo_folder.lower() in _RESERVED:
+        found["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
+    if draft.repo_url:
+        try:
+            Address.parse(draft.repo_url)
+        except LmrError as error:
+            found["repo_url"] = error.message
+    return found
+
+
+def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)) -> None:
+    """Raise UsageError for the problems of some fields, naming the options that give the values."""
+    found = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
+    if found:
+        texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in found.items())
+        options = " and ".join(_OPTIONS[name] for name in found)
+        raise UsageError("; ".join(texts), f"pass {'it' if len(found) == 1 else 'them'} with {options}")
+
+
+def default_name(title: str) -> str:
+    """Return a short name from a title: the part before its colon, or an acronym in it; "" when it has neither.
+
+    "SimPO: Simple …" → ``SimPO``; "Direct Preference Optimization: Your …" → ``DPO``.
+    """
+    head, colon, _ = title.partition(":")
+    words = head.split()
+    if colon and 1 <= len(words) <= 2:
+        return safe_name("-".join(words))
+    if colon and len(words) <= 6:
+        initials = "".join(
+            word[0] for part in words for word in part.split("-") if word and word[0].isupper()
+        )
+        if len(initials) >= 2:
+            return safe_name(initials)
+    acronym = re.search(r"\(([A-Z][A-Za-z0-9-]*[A-Z0-9][A-Za-z0-9-]*)\)", title)
+    return safe_name(acronym[1]) if acronym else ""
+
+
+@dataclass(frozen=True)
+class InterruptedDraft:
+    """The state of an interrupted wizard: paper and repository as they were named, and answers by field."""
+
+    paper: Annotated[str, msgspec.Meta(min_length=1)]
+    repo: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+def keep(tasks_dir: Path, kept: InterruptedDraft) -> None:
+    """Store the state of a paper's wizard. Raises LmrError when the file is damaged."""
+    forget(tasks_dir, kept.paper, kept)
+
+
+def kept_in(tasks_dir: Path) -> list[InterruptedDraft]:
+    """Read the states of interrupted wizards, one for each paper.
+
+    Raises LmrError when the file is damaged: the next answer would be written over all of them.
+    """
+    path = tasks_dir / PROGRESS
+    try:
+        return msgspec.convert(files.read_entries_to_change(path, "interrupted"), list[InterruptedDraft])
+    except msgspec.ValidationError as error:
+        raise LmrError(
+            f"{path}: not the answers of an interrupted new-task: {error}",
+            "correct the file by hand, or move it away to be asked everything again",
+        ) from error
+
+
+def forget(tasks_dir: Path, paper: str, now: InterruptedDraft | None = None) -> None:
+    """Drop the state of a paper whose task is made or given up, or put another in its place.
+
+    Raises LmrError when the file is damaged.
+    """
+    path = tasks_dir / PROGRESS
+    kept = [*(one for one in kept_in(tasks_dir) if one.paper != paper), *([now] if now else [])]
+    if kept:
+        files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
+    else:
+        path.unlink(missing_ok=True)

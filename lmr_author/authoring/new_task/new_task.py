@@ -1,0 +1,325 @@
+"""``new-task``: a paper and its repository become a task folder, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lmr_author.authoring.new_task import records
+from lmr_author.authoring.new_task.draft import (
+    LABELS,
+    Draft,
+    InterruptedDraft,
+    Wizard,
+    default_name,
+    forget,
+    keep,
+    kept_in,
+    require_valid,
+)
+from lmr_author.authoring.new_task.records import Stages, notes_on
+from lmr_author.authoring.vetting.vet import read_accepted_vetting
+from lmr_author.core import files, paper, repo
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.paper import FetchedPaper, Paper
+from lmr_author.core.repo import Address, CloneOptions
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.runtime.environment.base_images import BaseImage, choose_base
+from lmr_author.runtime.environment.detect import read_recipe
+from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
+from lmr_author.runtime.environment.lock_file import SECONDS, LockOptions
+from lmr_author.runtime.environment.pinning import pin
+from lmr_author.runtime.environment.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class NewTaskOptions:
+    """Options of ``new-task``; None means "not given" (derived, or asked for).
+
+    Attributes:
+        paper: PDF file, URL or arXiv id.
+        repo: address of the repository, or a local folder.
+        name: name of the task folder, after its number; ``repo_folder`` names the repository's folder in it.
+        repo_url: public address to write down, when ``repo`` is a local clone of it.
+        python_version: Python version of the base image, where the table does not know it.
+        vetting: file that ``vet`` wrote; it becomes the task's ``authoring/vetting.json``.
+    """
+
+    paper: str
+    repo: str
+    commit: str | None = None
+    id: int | None = None
+    name: str | None = None
+    title: str | None = None
+    year: int | None = None
+    paper_url: str | None = None
+    repo_url: str | None = None
+    base_image: str | None = None
+    python_version: str | None = None
+    repo_folder: str | None = None
+    tasks_dir: Path = Path("tasks")
+    skip_submodules: bool = False
+    skip_lfs: bool = False
+    offline: bool = False
+    vetting: Path | None = None
+
+
+@dataclass(frozen=True)
+class NewTaskResult:
+    """The new task, its ``info.json``, its base image, and notes for the annotator."""
+
+    task: Task
+    info: TaskInfo
+    base: BaseImage
+    notes: tuple[str, ...]
+
+
+def new_task(
+    options: NewTaskOptions, progress: Progress | None = None, wizard: Wizard | None = None
+) -> NewTaskResult:
+    """Make a task folder. It appears at the end, complete; on any error, and on Ctrl-C, there is none.
+
+    With a wizard, answers given so far are kept in the folder of tasks until the task is made.
+
+    Raises LmrError when paper, repository or earlier answers cannot be read or a name is taken;
+    UsageError when a value cannot be derived and there is no wizard.
+    """
+    say = progress or (lambda message: None)
+    taken, given = _taken_numbers(options.tasks_dir), _given(options)
+    if options.repo:
+        given["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
+    if options.id in taken:
+        raise LmrError(
+            f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
+        )
+    require_valid(Draft(**given), taken, given)  # wrong input fails before any work
+    choose_base(Recipe(), options.base_image, options.python_version)
+    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
+    kept = kept_in(options.tasks_dir) if wizard else []
+    answers = next((one.answers for one in kept if one.paper == options.paper), {})
+    with files.temporary_folder("lmr-author-paper-") as temporary:
+        say(f"fetching the paper {options.paper}")
+        fetched = paper.fetch(options.paper, temporary / "paper.pdf")
+        say("reading the paper")
+        read = _read(options, fetched)
+        options, draft = _settle(options, fetched, read, taken, wizard, answers)
+        info = _info(draft)
+        final = options.tasks_dir / info.folder_name
+        _require_free(final)
+        with files.staged_folder(final) as staging:
+            place = staging / info.repo_folder_name
+            stages = _stages(options, place, fetched, read, say, watched=wizard is not None)
+            info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
+            had_tests = Task(staging).unit_test_folder(info).is_dir()
+            say("writing the task")
+            _write(Task(staging), info, stages, vetted)
+            _require_free(final)
+    if wizard:
+        forget(options.tasks_dir, options.paper)
+    return NewTaskResult(Task(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
+
+
+def _settle(
+    options: NewTaskOptions,
+    fetched: FetchedPaper,
+    read: Paper,
+    taken: dict[int, str],
+    wizard: Wizard | None,
+    answers: Mapping[str, str],
+) -> tuple[NewTaskOptions, Draft]:
+    """Return the options with a repository, and the complete draft, shown to the person if there is one.
+
+    Args:
+        answers: those that an interrupted wizard has left.
+    """
+    if wizard and not options.repo:
+        keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
+        options = replace(options, repo=wizard.repository(read.repositories))
+    address = Address.parse(options.repo)
+    draft = _draft(options, fetched, read, address, taken)
+    if wizard:
+        given = _given(options)
+        earlier = {field: text for field, text in answers.items() if field in LABELS and field not in given}
+        draft = replace(draft, **earlier)
+        derived = asdict(draft)
+
+        def note(now: Draft) -> None:
+            changed = {name: value for name, value in asdict(now).items() if value != derived[name]}
+            keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, {**answers, **changed}))
+
+        note(draft)
+        draft = wizard.edit(draft, taken, note)
+    require_valid(draft, taken)
+    return options, draft
+
+
+def _given(options: NewTaskOptions) -> dict[str, str]:
+    """Return the fields of the draft that the options name, as text."""
+    fields = {
+        "number": options.id,
+        "name": options.name,
+        "title": options.title,
+        "year": options.year,
+        "paper_url": options.paper_url,
+        "repo_url": options.repo_url,
+        "repo_folder": options.repo_folder,
+    }
+    return {field: str(value) for field, value in fields.items() if value is not None}
+
+
+def _taken_numbers(tasks_dir: Path) -> dict[int, str]:
+    """Return the folder of each task number in use in the folder of tasks."""
+    if tasks_dir.exists() and not tasks_dir.is_dir():
+        raise UsageError(f"--tasks-dir {tasks_dir} is not a folder", "name the folder that holds the tasks")
+    taken: dict[int, str] = {}
+    for folder in sorted(tasks_dir.iterdir()) if tasks_dir.is_dir() else ():
+        number, dash, _ = folder.name.partition("-")
+        if dash and number.isdecimal():
+            taken.setdefault(int(number), folder.name)
+        if (folder / "info.json").is_file() and not folder.name.startswith("."):
+            with suppress(LmrError):
+                taken.setdefault(Task(folder).load().instance_id, folder.name)
+    return taken
+
+
+def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
+    """Read the paper; errors name it as the annotator did, not our temporary copy."""
+    try:
+        return paper.extract(fetched.path)
+    except LmrError as error:
+        named = error.message.replace(str(fetched.path), options.paper).replace(
+            fetched.path.name, options.paper
+        )
+        raise LmrError(named, error.hint) from error
+
+
+def _stages(
+    options: NewTaskOptions,
+    folder: Path,
+    fetched: FetchedPaper,
+    read: Paper,
+    say: Progress,
+    *,
+    watched: bool,
+) -> Stages:
+    """Clone into ``folder``, then read its requirements and lock them.
+
+    Args:
+        watched: by a person, who may not want to wait for the versions.
+    """
+    say(f"cloning {Address.parse(options.repo).shown}")
+    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
+    clone = repo.clone(options.repo, options.commit, folder, how, say)
+    say("reading the repository's requirements")
+    recipe = read_recipe(folder, clone.commit_date)
+    base = choose_base(recipe, options.base_image, options.python_version)
+    stop = ", Ctrl-C goes on without" if watched else ""
+    doing = f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}{stop}"
+    say(doing)
+    made = pin(
+        recipe,
+        base,
+        LockOptions(seconds=0 if options.offline else SECONDS),
+        lambda line: say(f"{doing}: {line}"),
+        stoppable=watched,
+    )
+    return Stages(fetched, read, clone, recipe, base, made)
+
+
+def _repo_folder(options: NewTaskOptions, address: Address) -> str:
+    if options.repo_folder is not None:
+        return options.repo_folder
+    # A clone's folder may have any name; the public address has the repository's.
+    public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
+    return public or address.folder_name
+
+
+def _draft(
+    options: NewTaskOptions,
+    fetched: FetchedPaper,
+    read: Paper,
+    address: Address,
+    taken: dict[int, str],
+) -> Draft:
+    """Return the values of ``info.json`` about paper and folders: given, else derived."""
+    repo_folder = _repo_folder(options, address)
+    title = options.title or fetched.title or read.title
+    year = options.year or read.year or fetched.year
+    known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
+    return Draft(
+        number=str(options.id or max([0, *taken]) + 1),
+        name=options.name or default_name(title) or repo_folder,
+        title=title,
+        year=str(year or ""),
+        paper_url=options.paper_url or fetched.url or known,
+        repo_url=Address.parse(options.repo_url).shown
+        if options.repo_url
+        else repo.public_address(address, read.repositories) or address.shown,
+        repo_folder=repo_folder,
+    )
+
+
+def _info(draft: Draft) -> TaskInfo:
+    return TaskInfo(
+        instance_id=int(draft.number),
+        paper_name=draft.title,
+        folder_name=f"{draft.number}-{draft.name}",
+        paper_url=draft.paper_url,
+        year=int(draft.year),
+        repo_url=draft.repo_url,
+        repo_folder_name=draft.repo_folder,
+    )
+
+
+def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | None) -> None:
+    """Write every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
+    _require_room(task, info, stages)
+    pdf = stages.fetched.path.read_bytes()
+    files.write_bytes(task.paper_pdf(info), pdf)
+    files.write_json(task.paper_json(info), stages.paper.to_json())
+    task.unit_test_folder(info).mkdir(exist_ok=True)
+    task.golden_folder.mkdir()
+    folder = info.repo_folder_name
+    made = stages.lock
+    text = render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
+    files.write_text(task.dockerfile, text)
+    files.write_text(task.dockerignore, render_dockerignore(folder))
+    files.write_text(task.lock, stages.lock.text)
+    now = datetime.now(UTC)
+    records.provenance(info, stages, now).write(task.provenance_path)
+    (vetted or records.vetting(info, stages)).write(task.vetting_path)
+    files.write_json(task.info_path, info.to_json())
+
+
+def _require_free(final: Path) -> None:
+    """Raise LmrError when the task's folder exists."""
+    if final.exists() or final.is_symlink():
+        raise LmrError(f"{final} exists already", "choose another --id or --name, or remove it")
+
+
+def _require_room(task: Task, info: TaskInfo, stages: Stages) -> None:
+    """Raise when the repository has other files where the paper and the tests belong."""
+    wanted = (
+        (task.paper_pdf(info), stages.fetched.path.read_bytes()),
+        (
+            task.paper_json(info),
+            (json.dumps(stages.paper.to_json(), indent=2, ensure_ascii=False) + "\n").encode(),
+        ),
+    )
+    for path, data in wanted:
+        if path.is_symlink() or (path.exists() and not (path.is_file() and path.read_bytes() == data)):
+            raise LmrError(
+                f"the repository already has a {path.name}, where the task's paper belongs",
+                "pass that file as the paper if it is the same, or use a fork of the repository without it",
+            )
+    tests = task.unit_test_folder(info)
+    if tests.is_symlink() or (tests.exists() and not tests.is_dir()):
+        raise LmrError(
+            "the repository has a file unit_test, where the task's tests belong",
+            "use a fork of the repository without it",
+        )

@@ -1,0 +1,164 @@
+"""The parts that a new task is made of, its records in ``authoring/``, and notes for the annotator to check."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import metadata
+
+from lmr_author import __version__
+from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting.questions import licence_stop
+from lmr_author.authoring.vetting.vet import answered_questions
+from lmr_author.core.paper import FetchedPaper, Paper
+from lmr_author.core.repo import Address, Clone
+from lmr_author.core.task import TaskInfo
+from lmr_author.core.task.provenance import (
+    MakingTool,
+    PaperOrigin,
+    Provenance,
+    RemovedFile,
+    RepositoryOrigin,
+    SubmoduleOrigin,
+)
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.texts import counted, printable
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.detect import problems
+from lmr_author.runtime.environment.lock import environment_record
+from lmr_author.runtime.environment.lock_file import Lock
+from lmr_author.runtime.environment.recipe import Recipe
+
+TOOLS = ("pymupdf", "GitPython", "uv")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The results of the stages, from which all files are written."""
+
+    fetched: FetchedPaper
+    paper: Paper
+    clone: Clone
+    recipe: Recipe
+    base: BaseImage
+    lock: Lock
+
+
+def provenance(info: TaskInfo, stages: Stages, created: datetime) -> Provenance:
+    """Return the record ``authoring/provenance.json``."""
+    packages = {name: metadata.version(name) for name in TOOLS}
+    return Provenance(
+        created=_time(created),
+        tool=MakingTool(version=__version__, python=platform.python_version(), packages=packages),
+        paper=_paper(info, stages),
+        repository=_repository(info, stages),
+        environment=environment_record(stages.recipe, stages.base, stages.lock),
+    )
+
+
+def _paper(info: TaskInfo, stages: Stages) -> PaperOrigin:
+    fetched, paper = stages.fetched, stages.paper
+    year_origin = (
+        paper.year_origin if paper.year == info.year else "arXiv" if fetched.year == info.year else ""
+    )
+    return PaperOrigin(
+        source=fetched.source,
+        url=info.paper_url,
+        sha256=fetched.sha256,
+        pages=len(paper.pages),
+        title=info.paper_name,
+        year=info.year,
+        year_origin=year_origin or "given",
+        arxiv_id=fetched.arxiv_id or paper.arxiv_id,
+        venue=paper.venue,
+        repositories=tuple(paper.repositories),
+        notes=tuple(paper.notes),
+    )
+
+
+def _repository(info: TaskInfo, stages: Stages) -> RepositoryOrigin:
+    clone = stages.clone
+    return RepositoryOrigin(
+        url=info.repo_url,
+        commit=clone.commit,
+        commit_date=_time(clone.commit_date),
+        default_branch=clone.default_branch,
+        last_commit_date=_time(clone.last_date) if clone.last_date else None,
+        commits=clone.commits,
+        folder=info.repo_folder_name,
+        license=clone.licence,
+        license_file=printable(clone.licence_file),
+        submodules=tuple(
+            SubmoduleOrigin(item.path, item.url, item.commit, item.reason) for item in clone.submodules
+        ),
+        lfs_resolved=clone.lfs_resolved,
+        lfs_left=tuple(printable(name) for name in clone.lfs_left),
+        removed=tuple(RemovedFile(item.path, item.reason) for item in clone.removed),
+        notes=tuple(clone.notes),
+    )
+
+
+def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
+    """Return the evidence as ``authoring/vetting.json``; no question is answered."""
+    clone, paper = stages.clone, stages.paper
+    if info.year != paper.year:  # known better than from the PDF
+        paper = replace(paper, year=info.year, year_origin="")
+    found = evidence.merged(
+        evidence.from_paper(paper, info.repo_url, datetime.now(UTC).year),
+        evidence.from_clone(clone, tuple(stages.recipe.sources)),
+    )
+    return VettingRecord(
+        status="open",
+        questions=answered_questions(found, {}),
+        licence_stop=licence_stop(clone.licence, clone.licence_file),
+    )
+
+
+def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
+    """Return the notes, most important first."""
+    clone, lock, base = stages.clone, stages.lock, stages.base
+    notes = list(stages.paper.notes)
+    if not info.paper_url:
+        notes.append("info.json has no paper_url: pass --paper-url, or add it")
+    if Address.parse(info.repo_url).local:
+        linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
+        notes.append(
+            f"info.json's repo_url is a path on this machine: replace it by the public address{linked}"
+        )
+    if not clone.licence:
+        where = (
+            f"the licence in {clone.licence_file} is not recognised"
+            if clone.licence_file
+            else "no licence file"
+        )
+        notes.append(f"{where}: check that the repository may be redistributed")
+    notes += [f"submodule {item.path} left out: {item.reason}" for item in clone.submodules if item.reason]
+    if clone.lfs_left:
+        notes.append(
+            f"{counted(len(clone.lfs_left), 'Git LFS pointer')} instead of data, first {clone.lfs_left[0]}"
+        )
+    notes += [f"removed {item.path}: {item.reason}" for item in clone.removed[:10]]
+    if len(clone.removed) > 10:
+        notes.append(f"and {len(clone.removed) - 10} more removed (authoring/provenance.json)")
+    notes += clone.notes
+    if had_tests:
+        notes.append(
+            "the repository already has a folder unit_test; the task's tests are written beside its files"
+        )
+    notes += problems(stages.recipe, base)
+    if not lock.pinned:
+        again = "`lmr-author env lock` makes it again"
+        if lock.conflict:
+            again = "`lmr-author env lock --relax` loosens what conflicts"
+        notes.append(f"requirements.lock is {lock.note} ({again})")
+    notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
+    if not base.python_certain:
+        notes.append(
+            f"requirements are locked for Python {base.python}, the likely version in {base.reference}"
+        )
+    return notes
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

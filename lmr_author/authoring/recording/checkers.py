@@ -1,0 +1,309 @@
+"""The annotator's say in a recording: how parts are compared, and functions that build objects or compare them.
+
+``--check`` takes ``value[0]=set`` or ``value=custom:NAME``; the files are ``fixtures.py`` and ``checkers.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task.recording import CHECKERS, FIXTURES
+from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
+from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
+from lmr_author.runtime.probe.document import Document, walk
+from lmr_author.runtime.probe.objects import HELPERS
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay.judging import functions_of
+
+KINDS = ("exact", "allclose", "set", "custom", "ignore")
+HINT = (
+    "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
+    "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
+)
+BY_THE_WAY = "the original changes it by the way"
+WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
+"""Reasons why a part is not compared."""
+_NO_ARGUMENT = re.compile(f"^(?:{CLOSURE}|{GLOBAL})")
+_OWN = f"{HELPERS}.{FIXTURES.removesuffix('.py')}:"
+_STEPS = re.compile(r"\w+(?:\.\w+)*")
+
+
+def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read ``--check``: path in the outcome → checker. Raises UsageError."""
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        path, separator, spec = text.rpartition("=")
+        kind, _, rest = spec.strip().partition(":")
+        if not separator or not path.strip() or kind not in KINDS:
+            raise UsageError(f"not a check: {text!r}", HINT)
+        checker = found[path.strip()] = {"kind": kind}
+        if kind == "allclose":
+            numbers = [_number(item, text) for item in rest.split(",")] if rest else []
+            if len(numbers) != 2:
+                raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
+            checker |= {"rtol": numbers[0], "atol": numbers[1]}
+        elif kind == "custom" and rest.isidentifier():
+            checker["function"] = rest
+        elif kind == "custom" or rest:
+            raise UsageError(
+                f"{kind} takes {'a function' if kind == 'custom' else 'nothing'}: {text!r}", HINT
+            )
+    return found
+
+
+def check_option(path: str, kind: str) -> str:
+    """Return the option that compares a part by a kind of checker, as it is typed in a shell."""
+    return f"--check {shlex.quote(f'{path}={kind}')}"
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no tolerance in {whole!r}", HINT) from error
+    if not 0 <= value < 1:
+        raise UsageError(f"a tolerance of {text} would pass anything: {whole!r}", HINT)
+    return value
+
+
+def with_chosen(
+    derived: Mapping[str, Mapping[str, Any]],
+    checks: Mapping[str, Mapping[str, Any]],
+    expected: Document,
+    ignored: Iterable[str] = (),
+    grads: bool = True,
+) -> dict[str, dict[str, Any]]:
+    """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
+
+    Args:
+        ignored: arguments that are not compared, unless the annotator says how.
+        grads: whether ``.grad`` of tensors is compared.
+
+    Raises:
+        LmrError: the outcome has no such part, or it is left unchecked altogether.
+    """
+    paths = {path for path, _ in walk(expected.tree)}
+    unknown = [path for path in checks if path not in paths]
+    if unknown:
+        known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
+        raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
+    chosen = {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
+    if not grads and _has_grads(expected):
+        chosen = {GRADS: {"kind": "ignore", "reason": WORKING_MEMORY}} | chosen
+        derived = {path: item for path, item in derived.items() if not _is_grad(path) or path in checks}
+    checks = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored} | chosen
+    replaced = {
+        path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
+    }
+    kept = {
+        path: dict(item)
+        for path, item in derived.items()
+        if not any(path == above or path.startswith((above + ".", above + "[")) for above in replaced)
+    }
+    others = [path for path in paths if "@" not in path and not path.startswith("value")]
+    if checks.get("value", {}).get("kind") == "ignore" and not any(others):
+        raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
+    return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
+
+
+def _has_grads(expected: Document) -> bool:
+    """Tell whether tensors of an outcome may have a ``.grad``, or its arguments may have got one."""
+    return any(isinstance(node, dict) and node.get("$") == "tensor" for _, node in walk(expected.tree))
+
+
+def _is_grad(path: str) -> bool:
+    return path.startswith(GRAD) or path.endswith(".grad")
+
+
+def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the same checkers as a default and its exceptions: the tolerance that most parts have stands once."""
+    usual = Counter(
+        (item["rtol"], item["atol"], item.get("reason", ""))
+        for path, item in checkers.items()
+        if item["kind"] == "allclose" and item.get("reason") != CHOSEN and "@" not in path
+    )
+    if DEFAULT in checkers or not usual:
+        return {path: dict(item) for path, item in checkers.items()}
+    rtol, atol, reason = usual.most_common(1)[0][0]
+    default = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    kept: dict[str, dict[str, Any]] = {DEFAULT: default}
+    # Parts come after what is above them. A part below another exception would take that one's checker.
+    for path, item in checkers.items():
+        under = any(path.startswith((above + ".", above + "[")) for above in kept)
+        if item != default or under or "@" in path:
+            kept[path] = dict(item)
+    return kept
+
+
+def _tolerance(
+    path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
+) -> dict[str, float]:
+    """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
+    if checker["kind"] != "set":
+        return {}
+    below = [item for name, item in derived.items() if name.startswith((path + ".", path + "["))]
+    return {name: max(item[name] for item in below) for name in ("rtol", "atol")} if below else {}
+
+
+# what an implementation has to change
+
+_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
+
+
+def changes_by_the_way(
+    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+) -> tuple[str, ...]:
+    """Return the arguments that a golden changes although that is not what it is for.
+
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
+    another version may keep its results there, or not. It is not, where the method goes on from a state that it
+    keeps there, as in ``self.total += x``.
+    """
+    if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
+        return ()
+    first = [item.arg for item, _ in code.parameters(function.args)[:1]] if method else []
+    own = [name for name in first if any(name in call.summary for call in calls)]
+    changed = [
+        name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
+    ]
+    return tuple(dict.fromkeys([*(name for name in own if not _keeps_state(function, name)), *changed]))
+
+
+def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    """Tell whether a golden is for changing ``.grad``, and nothing else: it returns nothing, or says so."""
+    meant = any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or "")
+    return bool(meant) and any(call.grads for call in calls) and not any(call.changed for call in calls)
+
+
+def _keeps_state(function: code.FunctionNode, own: str) -> bool:
+    """Tell whether a method reads an attribute of its object and sets it, too."""
+    read, written = set[str](), set[str]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+            read.add(ast.unparse(node.target))
+        if isinstance(node, ast.Attribute):
+            (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
+    return any(name.startswith(f"{own}.") for name in read & written)
+
+
+# the annotator's own files
+
+
+@dataclass(frozen=True)
+class Helpers:
+    """The annotator's files beside the tests. They are read here and run in a sandbox only.
+
+    Attributes:
+        fixtures: ``unit_test/fixtures.py``, None where there is none.
+        fixture_names: the objects that it builds.
+        checkers: ``unit_test/checkers.py``, None where there is none.
+        checker_names: its functions.
+    """
+
+    fixtures: Path | None = None
+    fixture_names: tuple[str, ...] = ()
+    checkers: Path | None = None
+    checker_names: tuple[str, ...] = ()
+
+
+def read_helpers(folder: Path) -> Helpers:
+    """Read the helpers in a task's ``unit_test/``. Raises LmrError: one is not Python, or a fixture needs arguments."""
+    fixtures, checkers = _functions(folder / FIXTURES), _functions(folder / CHECKERS)
+    for name, function in fixtures.items():
+        arguments = function.args
+        needed = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+        if needed or any(default is None for default in arguments.kw_defaults):
+            raise LmrError(
+                f"{FIXTURES}: {name} needs arguments (line {function.lineno})",
+                "a fixture is called without any; begin the name of what is no fixture with _",
+            )
+    return Helpers(
+        folder / FIXTURES if _is_own(folder / FIXTURES) else None,
+        tuple(fixtures),
+        folder / CHECKERS if checkers else None,
+        tuple(checkers),
+    )
+
+
+def _is_own(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _functions(path: Path) -> dict[str, ast.FunctionDef]:
+    if not _is_own(path):
+        return {}
+    try:
+        tree = code.parse(path.read_bytes(), path.name)
+    except (SyntaxError, ValueError) as error:
+        raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
+    return {
+        item.name: item
+        for item in tree.body
+        if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
+    }
+
+
+def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -> None:
+    """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
+    for path, name in functions_of(checks).items():
+        if name not in helpers.checker_names:
+            known = ", ".join(helpers.checker_names) or "none"
+            raise LmrError(
+                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {known})",
+                f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
+            )
+
+
+def digests(
+    helpers: Helpers, documents: Iterable[Document], checkers: Iterable[Mapping[str, Mapping[str, Any]]]
+) -> dict[str, str]:
+    """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
+    needed = {}
+    if helpers.fixtures and any(uses_fixtures(item) for item in documents):
+        needed[FIXTURES] = files.sha256_file(helpers.fixtures)
+    if helpers.checkers and any(functions_of(item) for item in checkers):
+        needed[CHECKERS] = files.sha256_file(helpers.checkers)
+    return needed
+
+
+def uses_fixtures(document: Document) -> bool:
+    """Return whether a document names a fixture, or a class or function of the file that has the fixtures."""
+    nodes = (node for _, node in walk(document.tree) if isinstance(node, dict))
+    return any(
+        node.get("$") == "fixture"
+        or str(node.get("cls", "")).startswith(_OWN)
+        or (node.get("$") == "name" and str(node["v"]).startswith(_OWN))
+        for node in nodes
+    )
+
+
+def fixture_name(place: str) -> str | None:
+    """Return the fixture that would provide a part, by its path or a text that begins with it; None for none.
+
+    It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
+    """
+    match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", place)))
+    steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
+    return steps[-1] if steps and steps[-1] not in ("self", "value") else None
+
+
+def fixture_advice(places: Iterable[str]) -> str:
+    """Return how to provide parts that could not be stored; "" for no advice."""
+    names = dict.fromkeys(name for name in map(fixture_name, places) if name)
+    if not names:
+        return ""
+    functions = ", ".join(f"`def {name}(): …`" for name in list(names)[:3])
+    return (
+        f"have it built instead: write {functions}, which returns such an object, into unit_test/{FIXTURES} "
+        "and record again; or drive the function with values that can be stored"
+    )

@@ -1,0 +1,276 @@
+"""The command that drives the target: the annotator's own, the repository's tests, or calls written out.
+
+Nothing of it runs here: it is read, and run in the sandbox.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import posixpath
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lmr_author.core import code, files
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import UNIT_TEST, Implementation
+from lmr_author.runtime.replay.staging import PROBE_ROOT
+from lmr_author.runtime.sandbox.base import Mount
+
+PYTHONS = ("python", "python3", "python2")
+LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "torch.distributed.run", "torch.distributed.launch"}
+"""Programs and modules that start the script they are given in a process of its own."""
+ALONE = "RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500"
+DRIVER = f"{PROBE_ROOT}/driver"
+"""The folder of a driver that lies outside the repository, inside the sandbox."""
+MODULE = "lmr_probe.drivers"
+REQUEST = "request.json"
+"""What a module of the probe is to call, in the folder that it is given."""
+NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
+SWITCHES = {
+    "numba": ("NUMBA_DISABLE_JIT", "1"),
+    "torch.jit": ("PYTORCH_JIT", "0"),
+    "torch.compile": ("TORCHDYNAMO_DISABLE", "1"),
+    "jax.jit": ("JAX_DISABLE_JIT", "1"),
+    "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
+    "flax.linen.jit": ("JAX_DISABLE_JIT", "1"),
+}
+"""Compiler (a function, or all of a module) → the environment variable that turns it off.
+
+Compiled code cannot be watched. Only the recorded run is without it: a replay calls the function as plain Python."""
+MARKS = re.compile(
+    r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
+)
+"""Functions of a compiler's module that compile nothing: they mark code for when something else is compiled."""
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A command ready to be run under the recorder.
+
+    Attributes:
+        arguments: what follows ``python``: a script or ``-m module``, and its arguments.
+        mounts: the driver's folder, when it lies outside the repository.
+        shown: the command as recorded, without paths of this machine.
+        env: variables that the command sets.
+        unseen: files and folders of this machine that it names and the sandbox does not show.
+    """
+
+    arguments: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    shown: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[Path, ...] = ()
+
+
+def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
+    """Read the annotator's command.
+
+    A script is taken from the repository first, then from the current folder; one that lies outside the repository
+    comes along with its folder, read-only. Other paths in the command are changed to where the sandbox has them.
+
+    Args:
+        command: as typed after ``--``.
+        here: the current folder.
+
+    Raises:
+        UsageError: no command, not a Python one, or a script that does not exist.
+    """
+    variables = list(itertools.takewhile(_is_assignment, command))
+    words = list(command[len(variables) :])
+    if not words:
+        raise UsageError(
+            "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
+        )
+    program = Path(words[0]).name
+    if {program, *words[1:3]} & LAUNCHERS:
+        raise UsageError(
+            f"{shlex.join(words[:3])} starts the script in other processes, which are not recorded",
+            f"run the script itself: -- {ALONE} python SCRIPT …",
+        )
+    if program in ("pytest", "py.test"):
+        words = ["-m", "pytest", *words[1:]]
+    elif program in PYTHONS or program.startswith("python3."):
+        words = words[1:]
+    elif not program.endswith(".py"):
+        raise UsageError(
+            f"{words[0]!r} is not a Python command",
+            "run the code by Python: -- python driver.py, or -- python -m module",
+        )
+    if not words or words[0] == "-c":
+        raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
+    if words == ["-m"]:
+        raise UsageError("-m needs a module", "as in: -- python -m package.train")
+    if words[0].startswith("-") and words[0] != "-m":
+        raise UsageError(
+            f"python's option {words[0]} cannot be recorded under",
+            "give the script first: -- python driver.py",
+        )
+    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
+    if words[0] != "-m":
+        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
+    unseen: list[Path] = []
+    for place, word in enumerate(words):
+        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
+        path = _on_this_machine(text, repository, here) if place or words[0] == "-m" else None
+        if path is None:
+            continue
+        found = _place_inside(path, mounts, repository)
+        if found is None:
+            unseen.append(path)
+        else:
+            inside[place], shown[place] = (f"{option}{separator}{name}" for name in found)
+    env = dict(word.split("=", 1) for word in variables)
+    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
+
+
+def _is_assignment(word: str) -> bool:
+    name, separator, _ = word.partition("=")
+    return bool(separator) and name.isidentifier()
+
+
+def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
+    """Return a script's place in the sandbox, how that is shown, and what has to come along."""
+    found = next((path for path in (repository / script, here / script) if path.is_file()), None)
+    if found is None:
+        if Path(script).is_absolute():
+            raise UsageError(f"there is no script {script}", "check the path")
+        raise UsageError(
+            f"there is no script {script!r} in {repository.name}/ or in {here}",
+            "a script is taken from the repository first, then from the current folder",
+        )
+    resolved, root = found.resolve(), repository.resolve()
+    if resolved.is_relative_to(root):
+        inside = resolved.relative_to(root).as_posix()
+        return inside, inside, ()
+    inside = f"{DRIVER}/{resolved.name}"
+    # A home folder holds more than a driver's files, so the script comes alone.
+    alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
+    mount = Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER)
+    return inside, resolved.name, (mount,)
+
+
+def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
+    """Return the file or folder that a word names, unless the repository has it where the command looks for it."""
+    if "/" not in text or text.strip("/") == "":
+        return None
+    path = here / Path(text).expanduser()
+    try:
+        inside = not Path(text).is_absolute() and ".." not in Path(text).parts
+        if not path.exists() or (inside and (repository / text).exists()):
+            return None
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # no path at all, or a circle of links
+        return None
+
+
+def _place_inside(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
+    """Return where the sandbox has a file of this machine, and how that is shown; None where it has not."""
+    root = repository.resolve()
+    if path.is_relative_to(root):
+        inside = path.relative_to(root).as_posix()
+        return inside, inside
+    for mount in mounts:
+        if path.is_relative_to(mount.source.resolve()):
+            shown = path.relative_to(mount.source.resolve()).as_posix()
+            return posixpath.normpath(f"{mount.target}/{shown}"), shown
+    return None
+
+
+def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
+    """Return the repository's own tests: those that name the target, else those that name its file, else all.
+
+    Args:
+        options: more words for pytest; with a test file among them, only these are run.
+
+    Raises:
+        UsageError: the repository has no tests.
+    """
+    words = tuple(options)
+    if not any(word.partition("::")[0].endswith(".py") for word in options):
+        words = (*_tests_of(implementation, repository), *options)
+    return Driver(("-m", MODULE, "suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words))
+
+
+def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
+    found = {
+        path.relative_to(repository): path.read_text("utf-8", "replace")
+        for path in sorted(repository.rglob("*.py"))
+        if (path.name.startswith("test_") or path.name.endswith("_test.py"))
+        and not NO_TESTS_IN & set(path.relative_to(repository).parts)
+        and path.is_file()
+        and not path.is_symlink()
+    }
+    if not found:
+        raise UsageError(
+            f"{repository.name}/ has no tests (test_*.py, *_test.py)",
+            'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
+        )
+    parts = implementation.qualname.split(".")
+    # Nobody calls `forward` or `__init__` by its name: the class is what a test names.
+    implicit = parts[-1].startswith("__") or parts[-1] in ("forward", "step")
+    for name in (parts[0] if implicit else parts[-1], parts[0], Path(implementation.goal_file).stem):
+        naming = [path.as_posix() for path, text in found.items() if name in text]
+        if naming:
+            return naming
+    return [path.as_posix() for path in found]
+
+
+def from_examples(
+    implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
+) -> Driver:
+    """Return calls written by the annotator. They are read here, and run inside the sandbox only.
+
+    Args:
+        examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
+        work: a folder of ours, for the request.
+        fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
+
+    Raises:
+        UsageError: an example is not Python.
+    """
+    for text in examples:
+        try:
+            compile(text.strip(), "example", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise UsageError(
+                f"this example is not Python: {text!r} ({error})",
+                "write a call, as in f(torch.randn(4), beta=0.1)",
+            ) from error
+    folder = work / "examples"
+    folder.mkdir()
+    request = {"goal_file": implementation.goal_file, "examples": list(examples)}
+    if fixtures is not None:
+        shutil.copyfile(fixtures, folder / fixtures.name)
+        request["fixtures"] = fixtures.name
+    files.write_json(folder / REQUEST, request)
+    for path in [folder, *folder.iterdir()]:  # for the user that the sandbox runs as
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    shown = [word for text in examples for word in ("--from-example", text)]
+    arguments = ("-m", MODULE, "examples", f"{DRIVER}/{REQUEST}")
+    return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))
+
+
+def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
+    """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return {}
+    calls = [
+        call
+        for call in code.each(module, ast.Call)
+        if any(isinstance(item, ast.Name) and item.id == function.name for item in call.args)
+    ]
+    imported = code.imported_as(module)
+    found: dict[str, str] = {}
+    for expression in (*function.decorator_list, *(call.func for call in calls)):
+        inner = {node.value for node in code.each(expression, ast.Attribute)}
+        for node in set(code.each(expression, ast.Name, ast.Attribute)) - inner:
+            first, _, rest = ast.unparse(node).partition(".")
+            full = f"{imported.get(first, first)}.{rest}".rstrip(".")
+            if not MARKS.fullmatch(full):
+                found.update(switch for key, switch in SWITCHES.items() if f"{full}.".startswith(f"{key}."))
+    return found

@@ -1,0 +1,134 @@
+"""The errors of a command that failed, and how to repair them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
+from lmr_author.runtime.sandbox.base import ExecResult
+
+_EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
+"""A line that names an exception."""
+_OF_PYTEST = re.compile(r"E +")
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+_MODULE = re.compile(r"(?:module|from) '([\w.]+)'")
+_NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
+_MOST = 300
+
+Explain = Callable[[str], str]
+"""Output of a command → the fault of its environment, with the repair; "" for another error."""
+
+
+def last_error(result: ExecResult) -> str:
+    """Return the last exception that was printed, as tests report it too; else the last line."""
+    lines = _printed(result)
+    found = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
+    if not found:
+        return (lines or [f"exit code {result.exit_code}"])[-1][:_MOST]
+    text = lines[found[-1]]
+    # A message may begin on a line of its own, or end in the colon of a list.
+    for line in lines[found[-1] + 1 :]:
+        if not text.endswith(":"):
+            break
+        text += f" {line}"
+    return text[:_MOST]
+
+
+def advice(
+    tree: Path,
+    result: ExecResult,
+    in_image: bool = False,
+    unseen: Sequence[Path] = (),
+    explain: Explain = lambda text: "",
+) -> str:
+    """Return how to repair a command that failed: the source of what it lacks, else the output before its error.
+
+    Args:
+        tree: the repository that it ran in.
+        in_image: it ran in the task's image.
+        unseen: paths of this machine that the command names and the sandbox does not show.
+    """
+    lines = _printed(result)
+    output = "\n".join(lines)
+    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    before = f"; before that it said: {shown}" if shown else ""
+    last = last_error(result)
+    missing, module = _MISSING.search(last), _MODULE.search(last)
+    package = missing[1].partition(".")[0] if missing else ""
+    if package and (own := _modules_of(tree, package)):
+        return _import_advice(package, own[0].parent.as_posix())
+    # A fault inside a module of the repository is no fault of the environment.
+    if module is None or not _modules_of(tree, module[1].partition(".")[0]):
+        died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
+        if explained := explain(died or output):
+            return explained
+    if package:
+        return _install_advice(package, in_image)
+    if data := _NLTK.search(output.replace("\n", " ")):
+        return (
+            "NLTK's data is no package, and there is no network here: fetch it into the environment "
+            f"(`uv run --no-project --with nltk python -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}`), "
+            f"and in the Dockerfile into the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
+        )
+    if unseen:
+        return (
+            f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "
+            "a driver script outside it only: put the script and its data into a folder of their own, where it finds "
+            "them by Path(__file__).parent"
+            f"{before}"
+        )
+    environment = (
+        "the image (`lmr-author env build` says what it lacks)"
+        if in_image
+        else "its environment (`lmr-author env local` makes one, --python names one)"
+    )
+    return f"correct the driver, or {environment}{before}"
+
+
+def _modules_of(tree: Path, name: str) -> list[Path]:
+    """Return the repository's modules of this name, the nearest to its root first."""
+    found = [
+        path.relative_to(tree)
+        for path in tree.rglob("*")
+        if path.name in (name, f"{name}.py")
+        # A package inside another (fast/numba/) is not imported by its own name alone.
+        and not (path.is_dir() and (path.parent / "__init__.py").is_file())
+    ]
+    outside_tests = (path for path in found if path.parts[0] != UNIT_TEST)
+    return sorted(outside_tests, key=lambda path: (len(path.parts), path))
+
+
+def _import_advice(name: str, folder: str) -> str:
+    if folder == ".":
+        return (
+            f"{name} lies in the repository's root: run the command as the repository does, as in "
+            "python -m PACKAGE.MODULE"
+        )
+    return (
+        f"{name} lies in {folder}/ of the repository, where Python does not look: begin the driver with "
+        f'`import sys; sys.path.insert(0, "{folder}")`, or run the command as the repository does'
+    )
+
+
+def _install_advice(name: str, in_image: bool) -> str:
+    if in_image:
+        return (
+            f"{name} is not installed in the image: `lmr-author env lock --with NAME` adds what brings it to "
+            "requirements.lock, whose comments name what was left out and why; then build again: "
+            "`lmr-author env build`"
+        )
+    # An environment without Docker gets what the base image has when it is told the version.
+    extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
+    return (
+        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
+        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
+    )
+
+
+def _printed(result: ExecResult) -> list[str]:
+    """Return the lines that the command printed; pytest reports its errors on standard output."""
+    text = result.stderr if result.stderr.strip() else result.stdout
+    lines = text.decode("utf-8", "replace").splitlines()
+    return [_OF_PYTEST.sub("", line.strip(), count=1) for line in lines if line.strip(" ^~=_*")]

@@ -1,0 +1,205 @@
+"""Write ``unit_test_N.py`` from a recording: a page that a reviewer reads, and that fails when it should."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lmr_author.core import code, resources
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.task import Implementation
+from lmr_author.core.task.recording import CHECKERS, FIXTURES, SUPPORT, Case, Recording
+from lmr_author.core.texts import printable
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.document import Document, walk
+
+TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
+PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
+"""Nodes that the page reads by itself."""
+PLAIN_DTYPES = {
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+}  # fmt: skip
+HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
+"""Decorators through which a function is called as it is without them, in the modes that were recorded."""
+LINE = 116
+
+Checkers = Mapping[str, Mapping[str, Any]]
+
+
+def write_page(
+    implementation: Implementation,
+    recording: Recording,
+    function: FunctionNode,
+    documents: Sequence[tuple[Document, Document]],
+    nth: int = 0,
+    uncompared: Sequence[str] = (),
+) -> tuple[str, bool]:
+    """Return the text of an implementation's unit test, and whether it needs the support file.
+
+    The same recording gives the same text. The test runs under pytest and as a script from the repository's root, exits
+    with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
+
+    Args:
+        function: the target in the golden.
+        documents: inputs and expected outcome of each case.
+        nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
+            moves when another function of the file is masked.
+        uncompared: effects of the calls that no case compares, in words.
+    """
+    import jinja2
+
+    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents)
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
+    )
+    environment.filters["repr"] = repr
+    nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
+    arrays = [
+        node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
+    ]
+    everywhere, by_case = _rows(recording.cases)
+    template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
+    text = template.render(
+        index=implementation.index,
+        target=str(implementation.target),
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        name=recording.target.qualname.rpartition(".")[2].strip("_") or "target",
+        module=recording.module,
+        sys_path=list(recording.sys_path),
+        nth=nth,
+        command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
+        uncompared=[printable(item).replace("\\", "\\\\").replace('"""', "'''") for item in uncompared],
+        everywhere=_lines(everywhere, plain),
+        cases=[(case.name, _comment(case), _lines(by_case[case.name], plain)) for case in recording.cases],
+        torch=any(node["$"] == "tensor" for node in arrays),
+        numpy=any(node["$"] != "tensor" for node in arrays),
+        scalars=any(node["$"] == "scalar" for node in arrays),
+        files=any("file" in node for node in arrays),
+        has_numpy="numpy" in recording.versions,
+        bits=any(node["dtype"] == "bfloat16" and "file" in node for node in arrays),
+        tuples=any(isinstance(node, dict) and node.get("$") == "tuple" for node in nodes),
+        tensors=any(isinstance(node, dict) and "$" in node for node in nodes),
+        dicts=any(
+            isinstance(node, dict) and "$" not in node
+            for _, e in documents
+            for _, node in list(walk(e.tree))[1:]
+        ),
+        grads=any("requires_grad" in node for node in arrays),
+        raises=any("@raised" in e.tree for _, e in documents),
+        no_grad=any("@mode" in i.tree for i, _ in documents),
+        support=SUPPORT.removesuffix(".py"),
+        fixtures=FIXTURES if FIXTURES in recording.helpers else "",
+        custom=CHECKERS if CHECKERS in recording.helpers else "",
+        cuda_as_cpu=recording.cuda_as_cpu,
+    )
+    return text, not plain
+
+
+def _is_plain(
+    recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
+) -> bool:
+    """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
+    arguments = function.args
+    by_name = not (
+        arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname
+    )
+    harmless = all(ast.unparse(item) in HARMLESS for item in function.decorator_list)
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+    if (
+        not (by_name and harmless and recording.module)
+        or yields
+        or isinstance(function, ast.AsyncFunctionDef)
+    ):
+        return False
+    given = {item.arg for item, _ in code.parameters(function.args)}
+    return all(
+        _is_plain_case(case.checkers, inputs, expected, given)
+        for case, (inputs, expected) in zip(recording.cases, documents, strict=True)
+    )
+
+
+def _is_plain_case(checkers: Checkers, inputs: Document, expected: Document, given: set[str]) -> bool:
+    for path, checker in checkers.items():
+        ignored = checker["kind"] == "ignore" and (path in given or path == compare.GRADS)
+        # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
+        chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
+        if not ignored and (checker["kind"] not in ("allclose", "exact") or chosen):
+            return False
+    if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
+        return False
+    if any(name not in ("value", "@raised") and name not in inputs.tree for name in expected.tree):
+        return False
+    if inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+        return False
+    trees = [{name: node for name, node in inputs.tree.items() if name != "@mode"}, expected.tree]
+    nodes = [node for tree in trees for _, node in walk(tree)]
+    if compare.GRADS not in checkers and any(
+        isinstance(node, dict) and "requires_grad" in node for node in nodes
+    ):
+        return False
+    return all(map(_plain, nodes))
+
+
+def _plain(node: Any) -> bool:
+    if not isinstance(node, dict) or "$" not in node:
+        return True
+    if node["$"] not in PLAIN_TAGS or "id" in node:
+        return False
+    if node["$"] == "tuple":
+        return True
+    return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
+
+
+def _rows(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return how parts are compared in every case alike, and by case the others."""
+    first, *others = [case.checkers for case in cases]
+    everywhere = {
+        path: item
+        for path, item in first.items()
+        if others and all(other.get(path) == item for other in others)
+    }
+    return everywhere, {
+        case.name: {path: item for path, item in case.checkers.items() if path not in everywhere}
+        for case in cases
+    }
+
+
+def _lines(checkers: Checkers, plain: bool) -> list[str]:
+    """Write checkers as items of a dictionary, each with its reason."""
+    lines = []
+    for path, checker in checkers.items():
+        value = {name: item for name, item in checker.items() if name != "reason"}
+        tolerance = (value.get("rtol", 0), value.get("atol", 0))
+        shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
+        words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
+        if value["kind"] == "ignore":
+            words.insert(0, "not compared")
+        note = ": ".join(word for word in words if word)
+        lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
+    return lines
+
+
+def _in_words(path: str) -> str:
+    """Name a part that Python could not name: a key of a dictionary that is an object, and what it leads to."""
+    key, item = _KEY.search(path), _ITEM.search(path)
+    if key:
+        return f"key {int(key[2]) + 1} of {key[1]}, an object"
+    return f"what key {int(item[2]) + 1} of {item[1]}, an object, leads to" if item else ""
+
+
+_KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
+_IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+def _comment(case: Case) -> str:
+    adds = f": {case.adds}" if case.adds else ""
+    return _comment_after(f"call {case.call}{adds}")
+
+
+def _comment_after(text: str) -> str:
+    """Write a comment, cut between words where it is long."""
+    return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""

@@ -1,0 +1,346 @@
+"""Run what drives the target, with the golden in place and the recorder watching, and read what the recorder kept."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import posixpath
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__
+from lmr_author.authoring.recording import failed
+from lmr_author.authoring.recording.calls import RecordedCall, too_large_advice
+from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
+from lmr_author.authoring.recording.drivers import Driver
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST
+from lmr_author.core.task.recording import FIXTURES
+from lmr_author.core.texts import listed
+from lmr_author.runtime.probe.calling import RAISED
+from lmr_author.runtime.probe.recorder import ELSEWHERE
+from lmr_author.runtime.probe.traits import Trait
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+
+JOB = f"{PROBE_ROOT}/job"
+OUT = f"{PROBE_ROOT}/out"
+RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run of a driver that is recorded.
+
+    Attributes:
+        tree: a private copy of the repository, golden in place; the run may write into it.
+        inside: where it appears in the sandbox.
+        goal_file, qualname, line: the target.
+        nth: which definition of its name it is, where the file has several; else 0.
+        driver: what calls the target.
+        work: a folder of ours for the job and its output.
+        seconds: time limit of the whole run.
+        max_bytes: limit of one recorded call.
+        helpers: what the annotator wrote beside the tests.
+        gradients: whether gradients with respect to the inputs belong to the outcome.
+        globals: those that the target reads and that importing its file does not set; see
+            :func:`~lmr_author.core.code.set_at_run_time`.
+        files: whether the files that a call writes belong to its outcome.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
+        uncompiled: environment variables that keep the target's compiler from compiling it.
+        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
+    """
+
+    tree: Path
+    inside: str
+    goal_file: str
+    qualname: str
+    line: int
+    nth: int
+    driver: Driver
+    work: Path
+    seconds: float
+    max_bytes: int
+    helpers: Helpers = field(default_factory=Helpers)
+    gradients: bool = False
+    files: bool = False
+    globals: tuple[str, ...] = ()
+    cuda_as_cpu: bool = False
+    uncompiled: Mapping[str, str] = field(default_factory=dict)
+    explain: failed.Explain = lambda text: ""
+
+
+@dataclass(frozen=True)
+class Unstored:
+    """Calls that the recorder did not store, and why.
+
+    Attributes:
+        kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
+    """
+
+    kind: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The recorder's output: complete calls and its summary."""
+
+    calls: tuple[RecordedCall, ...]
+    summary: Mapping[str, Any]
+    result: ExecResult
+
+    @property
+    def blocks(self) -> dict[int, int]:
+        """Block id → first line, for every block and branch of the target."""
+        return self._numbers("blocks")
+
+    @property
+    def absent(self) -> dict[int, int]:
+        """Block id that stands for an ``else`` that is not written → id of the ``if``'s own block."""
+        return self._numbers("absent")
+
+    @property
+    def module(self) -> str | None:
+        """The name under which the target's file was imported; None for a script."""
+        name = self.summary.get("module")
+        return name if isinstance(name, str) and name != "__main__" else None
+
+    @property
+    def sys_path(self) -> tuple[str, ...]:
+        """Folders of the repository on ``sys.path``; "" is its root."""
+        return tuple(str(item) for item in self.summary.get("sys_path", ())) or ("",)
+
+    @property
+    def executed(self) -> set[int]:
+        """Blocks that any call executed, also one that was not stored."""
+        return set().union(*(call.hits for call in self.calls)) | {
+            int(block) for block in self.summary.get("executed", ())
+        }
+
+    @property
+    def not_stored(self) -> tuple[Unstored, ...]:
+        """The calls that are missing, the most frequent reason first."""
+        counts: dict[tuple[str, str], int] = {}
+        for item in self.summary.get("not_stored", ()):
+            key = (str(item["kind"]), str(item["reason"]))
+            counts[key] = counts.get(key, 0) + int(item["count"])
+        found = [Unstored(*key, count) for key, count in counts.items()]
+        return tuple(sorted(found, key=lambda item: -item.count))
+
+    def _numbers(self, name: str) -> dict[int, int]:
+        return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
+
+
+def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
+    """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
+
+    Args:
+        out: an empty folder for them.
+
+    Raises:
+        LmrError: the target was never called, or no call could be stored.
+        SandboxError: the sandbox failed.
+    """
+    job = plan.work / "job"
+    job.mkdir()
+    config = {
+        "tree": posixpath.relpath(plan.inside, JOB),
+        "goal_file": plan.goal_file,
+        "qualname": plan.qualname,
+        "line": plan.line,
+        "out": posixpath.relpath(OUT, JOB),
+        "max_bytes": plan.max_bytes,
+        "fixture_names": list(plan.helpers.fixture_names),
+        "gradients": plan.gradients,
+        "files": plan.files,
+        "globals": list(plan.globals),
+        "cuda_as_cpu": plan.cuda_as_cpu,
+    }
+    if plan.helpers.fixtures is not None:
+        config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
+    files.write_json(job / "config.json", config)
+    job.joinpath("config.json").chmod(0o644)
+    # An installed package is found without its folder; so is one that lies in src/.
+    below = source_folder(plan.tree)
+    places = [PROBE_ROOT, plan.inside, *([f"{plan.inside}/{below}"] if below else [])]
+    places += filter(None, [plan.driver.env.get("PYTHONPATH")])
+    result = sandbox.run(
+        Command(
+            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
+            mounts=(
+                Mount(plan.tree, plan.inside, writable=True),
+                probe_mount(resources.probe_folder()),
+                Mount(job, JOB),
+                Mount(out, OUT, writable=True),
+                *plan.driver.mounts,
+            ),
+            cwd=plan.inside,
+            env={**plan.uncompiled, **plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
+            limits=Limits(seconds=plan.seconds),
+        )
+    )
+    recorded = read(out, result)
+    returned = any(call.outcome != "raised" for call in recorded.calls)
+    if returned or (recorded.calls and result.exit_code == 0):
+        return recorded
+    last = failed.last_error(result)
+    advice = failed.advice(plan.tree, result, sandbox.name == "docker", plan.driver.unseen, plan.explain)
+    if not recorded.calls:
+        raise _nothing(plan, recorded, last, advice, (out / ELSEWHERE).exists())
+    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
+    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
+        raise LmrError(
+            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
+            f"{advice}; where it is meant to raise, have the driver catch it",
+        )
+    return recorded
+
+
+def read(out: Path, result: ExecResult) -> Recorded:
+    """Read what the recorder left."""
+    calls = _calls(out)
+    path = out / "summary.json"
+    summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
+    summary = dict(summary) if isinstance(summary, dict) else {}
+    # A process that was killed may have made more calls than its summary has.
+    summary["calls"] = max([int(summary.get("calls", 0)), *(call.number for call in calls)])
+    return Recorded(tuple(calls), summary, result)
+
+
+def _calls(place: Path) -> list[RecordedCall]:
+    calls = []
+    for folder in sorted((place / "calls").glob("[0-9]*")) if (place / "calls").is_dir() else []:
+        meta = folder / "meta.json"
+        if not meta.is_file() or folder.is_symlink():
+            continue
+        data = json.loads(meta.read_bytes())
+        calls.append(
+            RecordedCall(
+                number=int(data["call"]),
+                folder=folder,
+                hits=frozenset(int(item) for item in data["hits"]),
+                size=int(data["bytes"]),
+                summary={str(key): str(value) for key, value in data["summary"].items()},
+                traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
+                outcome=str(data["outcome"]),
+                omitted=tuple(dict(item) for item in data["omitted"]),
+                seconds=float(data.get("seconds", 0.0)),
+                changed=tuple(map(str, data.get("changed", ()))),
+                nothing=data.get("nothing") is True,
+                grads=tuple(map(str, data.get("grads", ()))),
+                uncompared={str(kind): tuple(map(str, names)) for kind, names in data["uncompared"].items()},
+            )
+        )
+    return calls
+
+
+def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: bool) -> LmrError:
+    """Return why nothing was recorded, from the summary or from how the run ended.
+
+    Args:
+        last, advice: the last error of the command, and how to repair it.
+        elsewhere: another process called the target.
+    """
+    result, name = recorded.result, f"{plan.goal_file}::{plan.qualname}"
+    if result.timed_out:
+        return LmrError(
+            f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
+        )
+    reasons = {item.kind: item.reason for item in reversed(recorded.not_stored)}
+    if reason := reasons.get("too_large"):
+        return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(reason))
+    if reason := reasons.get("unstorable", reasons.get("failed")):
+        return LmrError(
+            f"no call of {name} could be stored: {reason}",
+            fixture_advice([reason])
+            or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
+        )
+    if reason := reasons.get("misfit"):
+        return LmrError(
+            f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
+        )
+    if result.exit_code != 0:
+        return LmrError(f"the command failed before it called {name}: {last}", advice)
+    if elsewhere:
+        return LmrError(
+            f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
+            "call it in the command's own process: num_workers=0, or a script that calls it directly",
+        )
+    imported = [str(path) for path in recorded.summary.get("imported", ())]
+    without = "" if plan.goal_file in imported else f" (not {plan.goal_file})"
+    return LmrError(
+        f"the command never called {name}",
+        f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
+        "reaches the function",
+    )
+
+
+# Runs that were interrupted: their complete calls lie in ``authoring/runs/N/`` until a test is made of them, and the
+# same command on the same code uses them instead of running again.
+
+
+def digest(plan: Run) -> str:
+    """Return a digest of what a run depends on: command, script, golden, fixtures, options, version."""
+    scripts: list[Path] = []
+    for mount in plan.driver.mounts:
+        inside = [mount.source] if mount.source.is_file() else sorted(mount.source.glob("*"))
+        scripts += [path for path in inside if path.suffix in (".py", ".json") and path.is_file()]
+    parts = [
+        list(plan.driver.shown),
+        {path.name: files.sha256_file(path) for path in scripts},
+        files.sha256_file(plan.tree / plan.goal_file),
+        [
+            plan.goal_file,
+            plan.qualname,
+            plan.nth,
+            plan.gradients,
+            plan.files,
+            plan.cuda_as_cpu,
+            plan.max_bytes,
+        ],
+        files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
+        __version__,
+    ]
+    return files.sha256_bytes(json.dumps(parts, sort_keys=True).encode())
+
+
+def begin(folder: Path, plan: Run, words: Sequence[str]) -> Path:
+    """Return an empty folder for a recorder's calls.
+
+    Args:
+        folder: ``authoring/runs/N``.
+        words: what follows ``lmr-author record``, to run it again.
+    """
+    forget(folder)
+    out = folder / "out"
+    out.mkdir(parents=True)
+    files.write_json(folder / RUN, {"digest": digest(plan), "words": list(words)})
+    return out
+
+
+def calls_left(folder: Path, plan: Run) -> Path | None:
+    """Return the folder of the complete calls that the same run has left; None when there are none."""
+    same = words_of(folder) and files.read_json(folder / RUN).get("digest") == digest(plan)
+    return folder / "out" if same else None
+
+
+def words_of(folder: Path) -> list[str]:
+    """Return what was typed after ``lmr-author record``; [] where no complete call is left."""
+    words = files.read_object_or_empty(folder / RUN).get("words")
+    complete = any(folder.glob("out/calls/*/meta.json"))
+    return list(map(str, words)) if isinstance(words, list) and complete else []
+
+
+def forget(folder: Path) -> None:
+    """Remove what a run left, and the folders above it that were made for it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # something else lies there
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()

@@ -1,0 +1,303 @@
+"""Tolerances of floating-point results: by dtype, widened where the golden itself shows that it rounds more."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.calling import VALUE
+from lmr_author.runtime.probe.document import BadDocument, Buffer, Document, walk
+
+BY_DTYPE: Mapping[str, tuple[float, float]] = {
+    "float64": (1e-7, 1e-9),
+    "complex128": (1e-7, 1e-9),
+    "float32": (1.3e-6, 1e-5),
+    "complex64": (1.3e-6, 1e-5),
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+}
+"""Relative and absolute tolerance by dtype: those of ``torch.testing.assert_close``, float64's absolute one
+widened from 1e-7 relative to what differing BLAS builds need."""
+
+SPREAD_FACTOR = 10.0
+"""How much wider than the widest difference between golden runs a tolerance is."""
+ROUNDING_FACTOR = 4.0
+"""How much wider than the golden's own rounding error a tolerance is: another order of operations errs elsewhere."""
+MOST_WIDENED = 100.0
+"""How much wider than its dtype's a tolerance becomes at most: what varies more is random, not rounded, and
+is rejected instead of being waved through."""
+
+NARROWING_FACTOR = 16.0
+"""How much wider than the golden's largest rounding error a tolerance stays when it is narrowed."""
+FEWEST_EPSILONS = 32.0
+"""A narrowed tolerance in units of float32's precision, at least: a loop adds up less exactly than PyTorch does."""
+FEWEST_NUMBERS = 8
+"""Numbers that have to show how exact a golden is: one alone may be exact by chance."""
+
+USUAL, SIZE, STEP = (
+    "usual for its element type",
+    "in proportion to its size",
+    "below the effect of the change",
+)
+VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
+NARROWED = "the golden is more exact than its element type"
+"""Reasons of a tolerance."""
+
+
+@dataclass(frozen=True)
+class Widened:
+    """A tolerance that is wider than its element type's, and what showed that it has to be."""
+
+    path: str
+    dtype: str
+    rtol: float
+    atol: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """The distance of a leaf of single precision from the same computation in double precision.
+
+    Attributes:
+        error: largest distance of an element, also between repeated runs.
+        size: largest element.
+        numbers: how many elements it has.
+    """
+
+    error: float
+    size: float
+    numbers: int
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Tolerances of the floating-point leaves of an outcome.
+
+    Attributes:
+        checkers: leaf path → ``{"kind": "allclose", "rtol": r, "atol": a, "reason": …}``. Leaves of other types are
+            not named: they are compared exactly.
+        wide: those that are wider than their element type's.
+        exact: leaf path → how exact the golden is there, where a run in float64 shows it.
+    """
+
+    checkers: dict[str, dict[str, Any]]
+    wide: tuple[Widened, ...] = ()
+    exact: Mapping[str, Exactness] = field(default_factory=dict)
+
+
+def derive(
+    expected: Document,
+    repeats: Sequence[Document],
+    precise: Document | None = None,
+    inputs: Document | None = None,
+) -> Derived:
+    """Return how the floating-point leaves of an outcome are compared.
+
+    Args:
+        expected: the recorded outcome.
+        repeats: outcomes of golden replays in fresh processes.
+        precise: the outcome for the same inputs as float64, where the golden accepts them.
+        inputs: the recorded inputs. What is computed from single precision is no more precise, whatever type it
+            has in the end.
+    """
+    spread = compare.spread([expected, *repeats])
+    nodes, before = dict(walk(expected.tree)), dict(walk(inputs.tree)) if inputs is not None else {}
+    in_float64 = dict(walk(precise.tree)) if precise is not None else {}
+    used = [BY_DTYPE[name] for node in before.values() if (name := compare.dtype_of(node)) in BY_DTYPE]
+    used = [pair for pair in used if pair[0] > BY_DTYPE["float64"][0]]
+    derived = Derived({}, exact=(exactness := {}))
+    wide = []
+    for leaf in compare.leaves(expected):
+        usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), *used, (0.0, 0.0))
+        node = nodes[leaf.path]
+        values = _numbers(expected, node)
+        earlier = before.get(leaf.path) if leaf.path.partition("[")[0] != VALUE else None
+        own, reason = _in_proportion(usual, values, _numbers(inputs, earlier) if inputs and earlier else None)
+        exact = in_float64.get(leaf.path) if leaf.dtype in ("float32", "float64") else None
+        exact = _numbers(precise, exact) if precise and compare.dtype_of(exact) == "float64" else None
+        error = _rounding_error(values, exact, own)
+        if (
+            own[1] < usual[1] and 1.0 < error < math.inf
+        ):  # hardly more than rounding: zero, but for the last bits
+            own, reason = usual, USUAL
+            error = _rounding_error(values, exact, own)
+        varied = _by_spread(own, spread[leaf.path])
+        # An error beyond all bounds is no rounding but another computation: other random numbers.
+        factor = ROUNDING_FACTOR * error
+        factor = factor if 1.0 < factor <= MOST_WIDENED else 1.0
+        rtol, atol = _plain(max(varied[0], own[0] * factor)), _plain(max(varied[1], own[1] * factor))
+        widened = varied != own or factor > 1.0
+        if widened:
+            reason = VARIES if varied != own else ROUNDS
+            wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
+        elif exact is not None and exact.shape == values.shape and error < math.inf:
+            exactness[leaf.path] = _exactness(values, exact, spread[leaf.path])
+        derived.checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    return replace(derived, wide=tuple(wide))
+
+
+def _plain(number: float) -> float:
+    """Return a tolerance in two digits, as people write one."""
+    return float(f"{number:.2g}")
+
+
+def _exactness(values: Any, exact: Any, spread: compare.Spread) -> Exactness:
+    import numpy
+
+    both = numpy.isfinite(values) & numpy.isfinite(exact)
+    error = float(numpy.max(numpy.abs(values[both].astype("f8") - exact[both]), initial=0.0))
+    size = float(numpy.max(numpy.abs(values[both]), initial=0.0))
+    return Exactness(max(error, spread.max_abs), size, int(both.sum()))
+
+
+def narrowed(
+    checkers: Sequence[Mapping[str, dict[str, Any]]], exact: Sequence[Mapping[str, Exactness]]
+) -> list[dict[str, dict[str, Any]]]:
+    """Return the checkers of several calls, with narrower tolerances where all calls show a more exact golden.
+
+    An absolute tolerance of 1e-5 hides an effect of that size on weights of 0.2, which are exact to 1e-8. Another
+    order of operations errs about as much as the golden does, so some of its errors are allowed.
+
+    Args:
+        exact: what is known of the golden's exactness in each of the calls, by path.
+    """
+    import numpy
+
+    known: dict[str, list[Exactness]] = {}
+    for call in exact:
+        for path, item in call.items():
+            known.setdefault(path, []).append(item)
+    epsilon = float(numpy.finfo("f4").eps)
+    relative = {
+        path: max(
+            NARROWING_FACTOR * max(item.error / item.size if item.size else 0.0 for item in items),
+            FEWEST_EPSILONS * epsilon,
+        )
+        for path, items in known.items()
+        if sum(item.numbers for item in items) >= FEWEST_NUMBERS
+    }
+    return [
+        {path: _narrow(item, relative.get(path), of.get(path)) for path, item in call.items()}
+        for call, of in zip(checkers, exact, strict=True)
+    ]
+
+
+def _narrow(checker: dict[str, Any], relative: float | None, exact: Exactness | None) -> dict[str, Any]:
+    if (
+        relative is None
+        or exact is None
+        or not exact.size
+        or checker.get("reason") not in (USUAL, SIZE, STEP)
+    ):
+        return checker
+    atol = _plain(relative * exact.size)
+    return {**checker, "atol": atol, "reason": NARROWED} if atol < checker["atol"] else checker
+
+
+def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:
+    """Return a tolerance in proportion to a leaf's numbers, or to how far the call changed them, and its reason.
+
+    A learning rate of 1e-5 moves a weight by as much as the absolute tolerance of float32: any update would do.
+    """
+    import numpy
+
+    size = float(numpy.max(numpy.abs(values[numpy.isfinite(values)]), initial=0.0))
+    rtol, atol = usual
+    if before is not None and before.shape == values.shape and values.dtype.kind == "f":
+        change = numpy.abs(values - before)
+        step = float(numpy.max(change[numpy.isfinite(change)], initial=0.0))
+        if 0.0 < step < size:
+            precision = 4.0 * float(numpy.finfo(values.dtype).eps)
+            own = min(rtol, max(precision, 0.02 * step / size)), min(atol, 0.005 * step)
+            return own, USUAL if own == usual else STEP
+    if size <= 0.0:
+        return usual, USUAL
+    power = 10.0 ** math.floor(math.log10(size))
+    # Large numbers round where they cancel; small ones are no less precise than others.
+    factor = min(1e3, power / 10) if power >= 100 else max(1e-4, 10 * power) if power < 0.1 else 1.0
+    return (rtol, atol * factor), USUAL if factor == 1.0 else SIZE
+
+
+def _numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array; none where they cannot be read."""
+    import numpy
+
+    try:
+        return numpy.asarray(compare.numbers(document, node))
+    except BadDocument:
+        return numpy.zeros(0)
+
+
+def _by_spread(own: tuple[float, float], spread: compare.Spread) -> tuple[float, float]:
+    """Widen a tolerance by what repeated runs differ."""
+    if spread.max_rel <= own[0] or spread.max_abs <= own[1]:
+        return own
+    return (
+        max(own[0], min(SPREAD_FACTOR * spread.max_rel, MOST_WIDENED * own[0])),
+        max(own[1], min(SPREAD_FACTOR * spread.max_abs, MOST_WIDENED * own[1])),
+    )
+
+
+def in_double(inputs: Document) -> Document | None:
+    """Return the same inputs with every float32 array and tensor as float64; None when there is none.
+
+    torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
+    """
+    found = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
+    single = [
+        node for _, node in walk(found.tree) if isinstance(node, dict) and node.get("dtype") == "float32"
+    ]
+    if not single:
+        return None
+    for node in single:
+        _replace_numbers(found, node, _numbers(inputs, node).astype("<f8"))
+    mode = found.tree.setdefault("@mode", {})
+    mode.setdefault("dtype", "float64")
+    return found
+
+
+def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
+    node["dtype"] = str(values.dtype)
+    if "data" in node:
+        node["data"] = values.tolist()
+    else:
+        document.buffers[node["file"]] = Buffer(values.dtype.str, tuple(values.shape), values.tobytes())
+
+
+def _rounding_error(values: Any, exact: Any, own: tuple[float, float]) -> float:
+    """Return how far numbers are from those of a run in float64, in units of their tolerance; 0.0 for unknown."""
+    import numpy
+
+    if exact is None or values.shape != exact.shape or not values.size:
+        return 0.0
+    with numpy.errstate(all="ignore"):
+        same = (values == exact) | (numpy.isnan(values) & numpy.isnan(exact))
+        rtol, atol = own
+        distance = abs(exact - values.astype("f8"))
+        error = numpy.where(same, 0.0, distance / (atol + rtol * abs(values.astype("f8"))))
+    return float(numpy.nan_to_num(error, nan=math.inf).max())
+
+
+def differs_in_double(
+    expected: Document, precise: Document, checkers: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, compare.Spread | None]]:
+    """Return the parts that a golden which computes in float64 would not give again, as a correct rewrite may do.
+
+    With each comes how far its numbers differ; None for what is no float.
+    """
+    import numpy
+
+    rounded = Document(copy.deepcopy(precise.tree), dict(precise.buffers), precise.omitted)
+    wanted = dict(walk(expected.tree))
+    for path, node in walk(rounded.tree):
+        if compare.dtype_of(node) == "float64" and compare.dtype_of(wanted.get(path)) == "float32":
+            with numpy.errstate(all="ignore"):
+                _replace_numbers(rounded, node, _numbers(precise, node).astype("<f4"))
+    paths = dict.fromkeys(item.path for item in compare.compare(expected, rounded, checkers))
+    spreads = compare.spread([expected, rounded])
+    return [(path, spreads.get(path)) for path in paths]

@@ -1,0 +1,212 @@
+"""The criteria of a good task: each gives a number and a sentence that the annotator reads.
+
+A function's score is the product of its values, each to the power of its weight: a function that fails one
+criterion badly is no good task, whatever the others say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from lmr_author.authoring.suggesting.paper import Description
+from lmr_author.authoring.suggesting.words import TABLES
+from lmr_author.core.indexing import NEEDS_GPU, Index, IndexEntry
+from lmr_author.core.texts import counted, listed
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The judgement of one criterion about a function.
+
+    Attributes:
+        value: 0 (no task) to 1.
+        sentence: why, for the annotator.
+        warning: the same in two or three words when it speaks against the function, else "".
+        criterion: its name.
+    """
+
+    value: float
+    sentence: str
+    warning: str = ""
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """A function, and the facts that are known about it.
+
+    Attributes:
+        repository: the repository's name, by which its own code is known.
+    """
+
+    entry: IndexEntry
+    index: Index
+    description: Description
+    repository: str = ""
+
+
+def pages(numbers: Sequence[int]) -> str:
+    """Return ``p. 4`` or ``p. 4, 5, 7 …``."""
+    first = ", ".join(map(str, sorted(numbers[:3])))
+    return f"p. {first}{' …' if len(numbers) > 3 else ''}"
+
+
+def described(case: Prospect) -> Judgement:
+    """The paper describes it, so that a model can implement it: its share of the best described function's score."""
+    found = case.description
+    if not found.matches:
+        return Judgement(found.share, "shares no telling term with the paper", "not in the paper")
+    terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in found.matches)
+    return Judgement(found.share, f"shares with the paper: {terms}")
+
+
+LARGE = 45
+"""Statements from which on a function does more than one thing."""
+
+
+def size(case: Prospect) -> Judgement:
+    """It is large enough to be a task and small enough to be one."""
+    statements = case.entry.statements
+    text = f"{counted(statements, 'statement')}, {counted(case.entry.branches, 'branch', 'branches')}"
+    if statements < 4:
+        return Judgement(
+            (0.02, 0.08, 0.25, 0.5)[statements], f"{text}: next to nothing to implement", "trivial"
+        )
+    if statements > LARGE:
+        return Judgement(max(0.1, LARGE / statements), f"{text}: more than one thing to implement", "long")
+    return Judgement(0.8 if statements == 4 else 1.0, text)
+
+
+_SETUP = ("__init__", "__post_init__", "__new__", "setup", "build_model", "build")
+_METHOD_DUNDERS = ("__call__", "__getitem__", "__iter__")
+_MACHINERY = re.compile(
+    r"_*(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_|read(_|$)|write(_|$))"
+)
+
+
+def kind(case: Prospect) -> Judgement:
+    """It belongs to the method, not to the machinery around it."""
+    entry, name = case.entry, case.entry.name
+    if is_test(entry.path) or name.startswith("test_"):
+        return Judgement(0.05, "it is a test", "a test")
+    if name in _SETUP:
+        return Judgement(0.3, "it sets things up, which the paper seldom describes", "a constructor")
+    if name.startswith("__") and name not in _METHOD_DUNDERS:
+        return Judgement(0.15, "it is there for the language, not for the method", "a dunder")
+    if _MACHINERY.match(name):
+        return Judgement(0.3, "by its name it reads, writes, logs or parses options", "input or output")
+    if "." in entry.function_name:
+        return Judgement(0.5, f"it is nested in {entry.function_name.rpartition('.')[0]}", "nested")
+    if {item.rpartition(".")[2] for item in entry.decorators} & {"property", "setter", "abstractmethod"}:
+        return Judgement(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
+    return Judgement(1.0, "a method" if entry.class_name else "a function")
+
+
+_PROJECTS = frozenset(TABLES["projects"].split())
+_HOOKS = frozenset(TABLES["hooks"].split())
+_UNSTORABLE = [(re.compile(row["pattern"], re.I), row["value"], row["what"]) for row in TABLES["unstorable"]]
+_OUTSIDE = [(frozenset(row["names"].split()), row["value"], row["what"]) for row in TABLES["outside"]]
+_FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
+_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
+"""Names of the files of the library transformers, which is what is copied most."""
+
+
+def originality(case: Prospect) -> Judgement:
+    """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
+    own = case.repository.lower().replace("-", "_")
+    *folders, file = case.entry.path.split("/")
+    for folder in folders:
+        name = folder.lower().replace("-", "_")
+        if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
+            return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
+    stem = file.removesuffix(".py")
+    named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
+    if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
+        return Judgement(
+            0.6, f"its file is named as one of transformers, {stem}.py", "adapted from a library"
+        )
+    return Judgement(1.0, "no sign that it is another project's")
+
+
+def called(case: Prospect) -> Judgement:
+    """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
+    entry, index = case.entry, case.index
+    callers = index.callers(entry.name)
+    if callers:
+        times = counted(sum(number for _, number in callers), "time")
+        used = [item for item in callers if not is_test(item[0])]
+        if used:
+            return Judgement(1.0, f"called {times} by name: {_places(used)}")
+        return Judgement(0.9, f"called {times}, by tests only: {_places(callers)}")
+    if entry.name in _HOOKS:
+        class_name = entry.class_name.rpartition(".")[2]
+        made = index.callers(class_name) if class_name else ()
+        if made:
+            return Judgement(1.0, f"its framework calls it; {class_name} is made in {_places(made)}")
+        return Judgement(0.9, "its framework calls it")
+    if entry.name in index.mentioned:
+        return Judgement(0.9, "it is never called by name, but passed on")
+    return Judgement(0.6, "nothing in the repository calls it by name", "never called")
+
+
+def _places(callers: Sequence[tuple[str, int]]) -> str:
+    return listed([path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))], 3)
+
+
+_ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
+
+
+def recordable(case: Prospect) -> Judgement:
+    """Its inputs can be stored and given to another implementation: the worst that its names say."""
+    entry = case.entry
+    found: list[tuple[float, str]] = []
+    if _ENTRY_POINTS.fullmatch(entry.name):
+        found.append((0.3, "is a program's entry point"))
+    for parameter in entry.parameters:
+        name, _, annotation = parameter.lstrip("*").partition(": ")
+        for pattern, value, what in _UNSTORABLE:
+            if pattern.search(name) or (annotation and pattern.search(annotation)):
+                found.append((value, f"takes {what} ({name})"))
+    found += [(value, what) for names, value, what in _OUTSIDE if not names.isdisjoint(entry.calls)]
+    if entry.kind == "async":
+        found.append((0.7, "is a coroutine"))
+    # A change of a tensor in place (`add_`) is recorded as a return value is.
+    in_place = any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
+    if not entry.returns and not entry.class_name and not entry.generator and not in_place:
+        found.append((0.6, "returns nothing"))
+    if not found:
+        return Judgement(1.0, "its inputs look like values that can be recorded")
+    value, reason = min(found)
+    every = "; ".join(dict.fromkeys(text for _, text in sorted(found)))
+    return Judgement(value, f"hard to record: it {every}", reason)
+
+
+def runs(case: Prospect) -> Judgement:
+    """A test can import its file and run it."""
+    obstacle = case.entry.obstacle
+    if not obstacle:
+        return Judgement(1.0, "nothing that can be seen keeps a test from running it")
+    if obstacle.startswith(NEEDS_GPU):
+        return Judgement(0.7, obstacle, "needs a GPU")
+    return Judgement(0.1, obstacle, "cannot run in a test")
+
+
+CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
+    "described": (1.0, described),
+    "size": (1.0, size),
+    "kind": (1.0, kind),
+    "own": (1.0, originality),
+    "called": (0.7, called),
+    "recordable": (1.0, recordable),
+    "runs": (1.0, runs),
+}
+"""Weight and function of each criterion, in the order in which an annotator reads them."""
+
+
+@cache
+def is_test(path: str) -> bool:
+    """Recognize a test file by its path."""
+    return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))

@@ -1,0 +1,154 @@
+"""The questions of vetting, their answers, and the verdict they give.
+
+The criteria are those of LMR-Bench's paper (section on paper selection).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from lmr_author.core.errors import UsageError
+
+QUESTIONS = {
+    "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",
+    "reproducibility": "Is the repository official and maintained, and does it reproduce the results?",
+    "clarity_and_complexity": "Is the method described in enough detail, and more than a simple prompt?",
+    "venue": "Published at ACL, EMNLP, NAACL, EACL or COLING (another needs a reason)?",
+    "year": "Was it published in the past five years?",
+    "license": "Does the repository's licence allow redistribution?",
+}
+"""The benchmark's three selection criteria, and venue, year and licence."""
+
+ANSWERS = ("yes", "no", "unsure")
+OPEN: Final = "open"
+ACCEPTED: Final = "accepted"
+REJECTED: Final = "rejected"
+
+NAMED_VENUES = {
+    "ACL": r"Annual Meeting of the Association for Computational Linguistics",
+    "EMNLP": r"Empirical Methods in Natural Language Processing",
+    "NAACL": r"North American Chapter of the Association for Computational Linguistics",
+    "EACL": r"European Chapter of the Association for Computational Linguistics",
+    "COLING": r"International Conference on Computational Linguistics",
+}
+"""The benchmark's venues and their full names."""
+YEARS = 5
+"""Largest age of a paper in years."""
+
+ALLOWED = frozenset(
+    ("MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MPL-2.0", "Unlicense", "BSL-1.0", "CC0-1.0",
+     "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "GPL-2.0", "GPL-3.0", "LGPL-2.1",
+     "LGPL-3.0", "AGPL-3.0")
+)  # fmt: skip
+"""Licences that permit redistribution of changed copies (some with conditions: same licence, no commerce)."""
+
+NO_CHANGES = frozenset(("CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"))
+"""Licences that permit redistribution, but not of changed copies such as a masked repository."""
+
+
+@dataclass(frozen=True)
+class VettingAnswer:
+    """A person's answer: one of ``ANSWERS``, "" while there is none; and why."""
+
+    answer: Literal["yes", "no", "unsure", ""] = ""
+    justification: str = ""
+
+
+def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[str, VettingAnswer]:
+    """Return the questions that the evidence answers with yes; they are shown, and not asked.
+
+    Args:
+        venue: line of the paper that names its venue.
+        year: year of the paper; None when unknown.
+        licence: SPDX identifier; "" when none was recognised.
+    """
+    found = {}
+    if named := named_venues(venue):
+        found["venue"] = VettingAnswer("yes", f"{', '.join(named)}: {venue}")
+    if year is not None and 0 <= this_year - year <= YEARS:
+        found["year"] = VettingAnswer("yes", f"{year}")
+    if licence in ALLOWED:
+        found["license"] = VettingAnswer("yes", licence)
+    return found
+
+
+def named_venues(line: str) -> list[str]:
+    """Return the benchmark's venues that a line names, by acronym or in full."""
+    return [name for name, full in NAMED_VENUES.items() if re.search(rf"\b{name}\b|{full}", line)]
+
+
+@dataclass(frozen=True)
+class VettingVerdict:
+    """The verdict and its reasons, one line each."""
+
+    status: Literal["open", "accepted", "rejected"]
+    reasons: tuple[str, ...]
+
+
+def read_answer(name: str, answer: object, justification: object = "") -> VettingAnswer:
+    """Return a checked answer. Raises UsageError for an unknown question or answer, or a missing reason."""
+    if name not in QUESTIONS:
+        raise UsageError(f"unknown question {name!r}", "questions: " + ", ".join(QUESTIONS))
+    if answer not in ANSWERS:
+        raise UsageError(f"{name}: unknown answer {answer!r}", "answers: " + ", ".join(ANSWERS))
+    why = justification.strip() if isinstance(justification, str) else ""
+    if answer != "yes" and not why:
+        raise UsageError(
+            f"{name}: {answer!r} needs a justification", f"as in --answer '{name}={answer}: because'"
+        )
+    return VettingAnswer(answer, why)  # type: ignore[arg-type]
+
+
+def licence_stop(licence: str, licence_file: str) -> str:
+    """Return the reason why a licence forbids a masked copy; "" when it allows one.
+
+    Args:
+        licence: SPDX identifier; "" when none was recognised.
+        licence_file: its file; "" without one.
+    """
+    if licence in ALLOWED:
+        return ""
+    if licence in NO_CHANGES:
+        return f"{licence} forbids passing on changed copies, and a masked repository is one"
+    if not licence and not licence_file:
+        return "the repository has no licence: all rights are reserved"
+    return ""  # an unrecognised text: the person reads it
+
+
+def verdict(answers: Mapping[str, VettingAnswer], stop: str, override: str) -> VettingVerdict:
+    """Combine the answers into a verdict.
+
+    Args:
+        answers: answers by question.
+        stop: reason why the licence forbids redistribution; "" when it allows it.
+        override: the person's reason to continue regardless.
+    """
+    given = {name: answers.get(name, VettingAnswer()) for name in QUESTIONS}
+    against = [_against(name, one) for name, one in given.items() if one.answer == "no"]
+    reasons = [reason for reason in against if reason]
+    licence_fails = bool(stop) or given["license"].answer == "no"
+    if licence_fails and not override:
+        why = stop or given["license"].justification
+        reasons.append(
+            f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
+        )
+    if reasons:
+        return VettingVerdict(REJECTED, tuple(reasons))
+    missing = [f"{name} is not answered" for name, one in given.items() if not one.answer]
+    missing += [
+        f"{name} is unsure: {one.justification}" for name, one in given.items() if one.answer == "unsure"
+    ]
+    if missing:
+        return VettingVerdict(OPEN, tuple(missing))
+    remarks = [f"venue by exception: {given['venue'].justification}"] if given["venue"].answer == "no" else []
+    if licence_fails:
+        remarks.append(f"licence overridden: {override}")
+    return VettingVerdict(ACCEPTED, tuple(remarks))
+
+
+def _against(name: str, answer: VettingAnswer) -> str:
+    """Return a "no" as a reason to reject; another venue needs only a reason, the licence is handled apart."""
+    return "" if name in ("venue", "license") else f"{name}: {answer.justification}"

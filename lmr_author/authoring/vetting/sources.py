@@ -1,0 +1,148 @@
+"""Evidence from arXiv, the ACL Anthology and GitHub. Each is optional; a failure becomes a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from lmr_author.authoring.vetting.evidence import Evidence
+from lmr_author.core.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
+from lmr_author.core.task.vetting import VettingSource
+from lmr_author.core.texts import printable
+
+_ANTHOLOGY = re.compile(
+    r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
+    r"(?P<id>\d{4}\.[a-z0-9_]+-[a-z0-9]+\.\d+|[A-Z]\d{2}-\d{4})"
+)
+
+
+@dataclass(frozen=True)
+class Services:
+    """Addresses of the services, for mirrors and tests; ``seconds`` is the time limit of one answer."""
+
+    arxiv: str = ARXIV
+    anthology: str = "https://aclanthology.org"
+    github: str = "https://api.github.com"
+    seconds: float = SECONDS
+
+
+Reply = tuple[VettingSource, Evidence]
+"""The outcome of asking one source, and its evidence."""
+
+
+def anthology_id(*texts: str) -> str:
+    """Return the first Anthology id in some texts (an address or a DOI); "" without one."""
+    for text in texts:
+        match = _ANTHOLOGY.search(text)
+        if match:
+            return match["id"]
+    return ""
+
+
+def arxiv(services: Services, identifier: str) -> Reply:
+    """Ask arXiv for dates, the authors' comment ("accepted at …") and the journal reference."""
+    if not identifier:
+        return VettingSource("arXiv", "skipped", "the paper has no arXiv id"), {}
+    return _asked("arXiv", lambda: _of_arxiv(arxiv_entry(identifier, services.arxiv, services.seconds)))
+
+
+def anthology(services: Services, identifier: str) -> Reply:
+    """Ask the ACL Anthology for venue and year."""
+    if not identifier:
+        why = "neither address nor DOI of the paper is the Anthology's"
+        return VettingSource("ACL Anthology", "skipped", why), {}
+    address = f"{services.anthology}/{quote(identifier)}.bib"
+    return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
+
+
+def github(services: Services, repository: str, title: str, arxiv_id: str) -> Reply:
+    """Ask GitHub for issues, activity, archival, licence, stars and a link to the paper."""
+    parts = urlsplit(repository)
+    names = [part for part in parts.path.removesuffix(".git").split("/") if part]
+    if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
+        return VettingSource("GitHub", "skipped", "the repository is not on GitHub"), {}
+    owner, name = quote(names[0]), quote(names[1])
+    return _asked("GitHub", lambda: _read_github(services, owner, name, title, arxiv_id))
+
+
+def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
+    try:
+        return VettingSource(name, "answered"), ask()
+    except Unavailable as error:
+        return VettingSource(name, "failed", str(error)), {}
+
+
+def _of_arxiv(said: ArxivEntry) -> Evidence:
+    venue = [f"arXiv, comment: {said.comment}"] if said.comment else []
+    venue += [f"arXiv, journal: {said.journal}"] if said.journal else []
+    found: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {said.published}"]}
+    if said.subject:
+        found["methodological_focus"] = [f"arXiv subject: {said.subject}"]
+    return found
+
+
+def _read_bib(text: str) -> Evidence:
+    def field(name: str) -> str:
+        match = re.search(rf'^\s*{name}\s*=\s*["{{](.*?)["}}]\s*,?\s*$', text, re.M | re.I | re.S)
+        return printable(re.sub(r"[{}]", "", match[1]), 200) if match else ""
+
+    book, year = field("booktitle") or field("journal"), field("year")
+    if not book:
+        raise Unavailable("the answer is not a BibTeX entry")
+    return {"venue": [f"ACL Anthology: {book}"], "year": [f"ACL Anthology: {year}"] if year else []}
+
+
+def _read_github(services: Services, owner: str, name: str, title: str, arxiv_id: str) -> Evidence:
+    base = f"{services.github}/repos/{owner}/{name}"
+    data = get(base, accept="application/vnd.github+json", seconds=services.seconds).json()
+    if "full_name" not in data:
+        raise Unavailable("the answer is not a repository")
+    activity = [
+        f"GitHub: {_count(data.get('stargazers_count'))} stars, last push {_day(data.get('pushed_at'))}"
+    ]
+    activity += ["GitHub: archived: no longer maintained"] if data.get("archived") is True else []
+    activity += ["GitHub: it is a fork of another repository"] if data.get("fork") is True else []
+    more: tuple[Callable[[], str], ...] = (
+        lambda: _issues(services, owner, name),
+        lambda: _readme(base, title, arxiv_id, services.seconds),
+    )
+    for ask in more:
+        try:
+            activity.append(ask())
+        except Unavailable as error:
+            activity.append(f"GitHub: one answer is missing: {error}")
+    licence = data.get("license")
+    spdx = licence.get("spdx_id") if isinstance(licence, dict) else None
+    return {"reproducibility": activity, "license": [f"GitHub: {printable(str(spdx or 'no licence'), 40)}"]}
+
+
+def _issues(services: Services, owner: str, name: str) -> str:
+    counts = []
+    for state in ("closed", "open"):
+        query = quote(f"repo:{owner}/{name} type:issue state:{state}")
+        data = get(f"{services.github}/search/issues?q={query}&per_page=1", seconds=services.seconds).json()
+        counts.append(_count(data.get("total_count")))
+    closed, opened = counts
+    share = f" ({closed / (closed + opened):.0%} resolved)" if closed + opened else ""
+    return f"GitHub: {closed} issues closed, {opened} open{share}"
+
+
+def _readme(base: str, title: str, arxiv_id: str, seconds: float) -> str:
+    text = get(f"{base}/readme", accept="application/vnd.github.raw+json", seconds=seconds).text
+    plain = " ".join(re.findall(r"\w+", text.lower()))
+    named = title and " ".join(re.findall(r"\w+", title.lower())) in plain
+    linked = arxiv_id and re.sub(r"v\d+$", "", arxiv_id) in text
+    if linked or named:
+        return "GitHub: its README " + ("links the paper" if linked else "names the paper")
+    return "GitHub: its README neither names nor links the paper"
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _day(value: Any) -> str:
+    return value[:10] if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value) else "unknown"

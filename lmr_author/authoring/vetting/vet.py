@@ -1,0 +1,303 @@
+"""``vet``: gather evidence about a paper and its repository, keep a person's answers, give a verdict.
+
+Every source is optional. One that fails becomes a note beside the questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lmr_author.authoring.vetting import evidence, sources
+from lmr_author.authoring.vetting.questions import (
+    QUESTIONS,
+    VettingAnswer,
+    VettingVerdict,
+    licence_stop,
+    read_answer,
+    settled,
+    verdict,
+)
+from lmr_author.authoring.vetting.sources import Reply, Services
+from lmr_author.core import files, paper, repo
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.paper import Paper
+from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.repo import Address, Clone, CloneOptions
+from lmr_author.core.task import Progress, Task
+from lmr_author.core.task.vetting import VettingQuestion, VettingRecord, VettingSource
+from lmr_author.core.texts import printable
+
+
+@dataclass(frozen=True)
+class VetOptions:
+    """Options of ``vet``.
+
+    Attributes:
+        paper: PDF file, URL or arXiv id.
+        repo: address of the repository, or a local clone of it; "" for none.
+        repo_url: its public address, if ``repo`` is a local clone.
+        offline: ask no service, and clone only from this machine.
+        services: addresses of the services.
+        licence: known SPDX identifier; "" for none.
+        stop, known: licence stop and evidence of an earlier vetting, kept if the repository is unavailable now.
+    """
+
+    paper: str
+    repo: str = ""
+    repo_url: str = ""
+    offline: bool = False
+    services: Services = field(default_factory=Services)
+    licence: str = ""
+    stop: str = ""
+    known: evidence.Evidence = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """A vetting in progress: the content of ``authoring/vetting.json``.
+
+    Attributes:
+        stop: reason why the licence forbids redistribution; "" when it allows it.
+        override: the person's reason to continue regardless; "" for none.
+        settled: answers that follow from the evidence; they count once a person has seen them.
+    """
+
+    paper: str
+    repository: str
+    gathered: str
+    evidence: Mapping[str, list[str]]
+    sources: tuple[VettingSource, ...]
+    answers: Mapping[str, VettingAnswer]
+    stop: str
+    override: str = ""
+    settled: Mapping[str, VettingAnswer] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> VettingVerdict:
+        """The verdict of the answers."""
+        return verdict(self.answers, self.stop, self.override)
+
+    def to_record(self) -> VettingRecord:
+        """Return the document that is stored."""
+        result = self.verdict
+        return VettingRecord(
+            status=result.status,
+            paper=self.paper,
+            repository=self.repository,
+            gathered=self.gathered,
+            sources=self.sources,
+            questions=answered_questions(self.evidence, self.answers),
+            licence_stop=self.stop,
+            licence_override=self.override,
+            reasons=result.reasons,
+        )
+
+
+def answered_questions(
+    evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
+) -> dict[str, VettingQuestion]:
+    """Return the questions with their evidence and answers, as stored."""
+    found = {}
+    for name, question in QUESTIONS.items():
+        given = answers.get(name, VettingAnswer())
+        lines = tuple(evidence.get(name, []))
+        found[name] = VettingQuestion(question, lines, given.answer or None, given.justification)
+    return found
+
+
+def read_answers(path: Path) -> dict[str, VettingAnswer]:
+    """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
+    found = {}
+    for name, given in files.read_answers(path, "--answers").items():
+        entry = given if isinstance(given, Mapping) else {"answer": given}
+        if unknown := sorted(set(map(str, entry)) - {"answer", "justification"}):
+            raise UsageError(
+                f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
+                "give answer (yes, no or unsure) and justification",
+            )
+        answer, why = entry.get("answer"), entry.get("justification", "")
+        if isinstance(answer, bool):  # YAML reads a bare yes and no as truth values
+            answer = "yes" if answer else "no"
+        found[str(name)] = read_answer(str(name), answer, why)
+    return found
+
+
+def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
+    """Return the answers and the licence override of an earlier vetting; none without a file.
+
+    Raises LmrError when the file is damaged: it would be overwritten.
+    """
+    record = VettingRecord.read(path) if path.exists() else None
+    questions = record.questions if record else {}
+    answers = {
+        name: VettingAnswer(one.answer, one.justification)
+        for name, one in questions.items()
+        if name in QUESTIONS and one.answer
+    }
+    return answers, record.licence_override if record else ""
+
+
+def require_same_paper(path: Path, vetting: Vetting) -> None:
+    """Raise LmrError when a file's answers are about another paper."""
+    record = VettingRecord.read(path)
+    same_repository = record.repository and record.repository == vetting.repository
+    if record.paper != vetting.paper and not same_repository:
+        raise LmrError(
+            f"{path} has the answers for another paper: {printable(record.paper, 100)}",
+            "store these elsewhere with --out FILE, or move that file away",
+        )
+
+
+def options_of_task(task: Task) -> VetOptions:
+    """Return what to vet for an existing task: its own paper and repository. Raises LmrError."""
+    info, earlier = task.load(), VettingRecord.read_if_valid(task.vetting_path)
+    questions = earlier.questions if earlier else {}
+    return VetOptions(
+        str(task.paper_pdf(info)),
+        info.repo_url,
+        info.repo_url,
+        licence=info.license,
+        stop=earlier.licence_stop if earlier else "",
+        known={name: list(one.evidence) for name, one in questions.items() if name in QUESTIONS},
+    )
+
+
+def read_accepted_vetting(path: Path) -> VettingRecord:
+    """Read the file of ``vet``. Raises LmrError when it is damaged or rejects the paper."""
+    if not path.is_file():
+        raise LmrError(f"--vetting {path}: no such file", "pass the file that `lmr-author vet` wrote")
+    record = VettingRecord.read(path)
+    if record.status == "rejected":
+        raise LmrError(
+            f"--vetting {path}: the paper was rejected: {'; '.join(record.reasons)}",
+            "choose another paper, or vet it again",
+        )
+    return record
+
+
+def require_local(paper: str | None, repo: str | None) -> None:
+    """Raise UsageError when a paper or repository on this machine does not exist.
+
+    A service that does not answer is a note; a mistyped path is a mistake to correct.
+    """
+    if paper and not arxiv_id(paper) and ("://" not in paper or paper.startswith("file://")):
+        _require_there(paper, "give a PDF file, an http(s) URL or an arXiv id like 2305.18290")
+    if repo and repo.startswith(("/", ".", "~", "file://")):
+        _require_there(
+            repo, "check the path: --repo takes the address of a repository, or the folder of a clone"
+        )
+
+
+def _require_there(text: str, hint: str) -> None:
+    path = unquote(urlsplit(text).path) if text.startswith("file://") else text
+    if not Path(path).expanduser().exists():
+        raise UsageError(f"{path}: no such file or folder", hint)
+
+
+def gather(options: VetOptions, say: Progress) -> Vetting:
+    """Gather all evidence. Raises LmrError only with neither a readable paper nor a repository."""
+    problems: list[VettingSource] = []
+    with files.temporary_folder("lmr-author-vet-") as temporary:
+        read, fetched_url, identifier = _paper(options, temporary, say, problems)
+        clone = _clone(options, temporary, say, problems)
+        if read is None and clone is None:
+            raise LmrError(
+                f"nothing to vet: {'; '.join(one.note for one in problems)}",
+                "give a readable PDF, or a repository that can be cloned",
+            )
+        public = options.repo_url or _public(options.repo, read)
+        found = evidence.merged(
+            evidence.from_paper(read, public, datetime.now(UTC).year) if read else {},
+            evidence.from_clone(clone) if clone else {},
+        )
+    asked = _services(options, read, fetched_url, identifier, public, say)
+    stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
+    if clone is None:
+        for name, lines in options.known.items():
+            seen = found.setdefault(name, [])
+            seen += [line for line in lines if line not in seen]
+    return Vetting(
+        paper=(read.title if read else "") or options.paper,
+        repository=public,
+        gathered=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence.merged(found, *(told for _, told in asked)),
+        sources=(*problems, *(one for one, _ in asked)),
+        answers={},
+        stop=stop,
+        settled=settled(
+            read.venue if read else "",
+            read.year if read else None,
+            clone.licence if clone else options.licence,
+            datetime.now(UTC).year,
+        ),
+    )
+
+
+def _public(text: str, read: Paper | None) -> str:
+    if not text:
+        return ""
+    address = Address.parse(text)
+    return repo.public_address(address, read.repositories if read else ()) or address.shown
+
+
+def _paper(
+    options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]
+) -> tuple[Paper | None, str, str]:
+    """Return the paper, its address and its arXiv id."""
+    say(f"reading the paper {options.paper}")
+    try:
+        if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
+            raise LmrError("not fetched: offline", "pass a PDF file")
+        fetched = paper.fetch(options.paper, folder / "paper.pdf", arxiv_api=options.services.arxiv)
+        read = paper.extract(fetched.path)
+    except LmrError as error:
+        problems.append(VettingSource("paper", "failed", error.message))
+        return None, "", ""
+    problems.append(VettingSource("paper", "answered"))
+    return read, fetched.url, fetched.arxiv_id or read.arxiv_id
+
+
+def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]) -> Clone | None:
+    if not options.repo:
+        problems.append(VettingSource("repository", "skipped", "no repository given"))
+        return None
+    address = Address.parse(options.repo)
+    if options.offline and not address.local:
+        problems.append(VettingSource("repository", "skipped", "not cloned: offline"))
+        return None
+    say(f"cloning {address.shown}")
+    try:
+        how = CloneOptions(skip_submodules=True, skip_lfs=True)
+        found = repo.clone(options.repo, None, folder / "clone", how, say)
+    except LmrError as error:
+        problems.append(VettingSource("repository", "failed", error.message))
+        return None
+    problems.append(VettingSource("repository", "answered"))
+    return found
+
+
+def _services(
+    options: VetOptions, read: Paper | None, url: str, identifier: str, public: str, say: Progress
+) -> list[Reply]:
+    if options.offline:
+        names = ("arXiv", "ACL Anthology", "GitHub")
+        return [(VettingSource(name, "skipped", "offline"), {}) for name in names]
+    say("asking arXiv, the ACL Anthology and GitHub")
+    first = read.pages[0] if read and read.pages else ""
+    title = read.title if read else ""
+    return [
+        sources.arxiv(options.services, identifier),
+        sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
+        sources.github(options.services, public, title, identifier),
+    ]
+
+
+def with_answers(vetting: Vetting, answers: Mapping[str, VettingAnswer], override: str = "") -> Vetting:
+    """Return the vetting with further answers; an empty override keeps the earlier one."""
+    return replace(
+        vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override
+    )

@@ -1,0 +1,196 @@
+"""``demo``: the whole pipeline on a bundled paper and repository, by the very functions the commands use."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.authoring import masking
+from lmr_author.authoring.new_task import new_task
+from lmr_author.authoring.recording import record
+from lmr_author.core import files, owner, processes, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Finding, GateResult, Progress, Task
+from lmr_author.proof.evaluation import evaluate
+from lmr_author.proof.validation.run import validate
+from lmr_author.release.reporting import status
+
+UNFINISHED = ".unfinished-demo"
+"""File in a demo's folder until it is complete: the process that makes it."""
+
+OnCommand = Callable[[str], None]
+"""Receives each command, as an annotator would type it, before it runs."""
+
+
+@dataclass(frozen=True)
+class DemoHooks:
+    """Callbacks that show a demo: commands, results of each step, progress, gates."""
+
+    command: OnCommand
+    result: Callable[[object], None]
+    progress: Progress
+    gate: Callable[[GateResult], None]
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """The finished task, its findings and its evaluation."""
+
+    task: Task
+    findings: tuple[Finding, ...]
+    evaluation: evaluate.EvaluationRun
+
+
+def demo(folder: Path | None, sandbox: str, base_image: str | None, hooks: DemoHooks) -> DemoResult:
+    """Author a complete task from ``templates/demo``.
+
+    Args:
+        folder: where to work; a folder that does not exist yet, is empty, or holds a demo that was stopped, which
+            is completed. None: ``lmr-author-demo`` here, or the next such ``lmr-author-demo-N``.
+        sandbox: ``"local"`` or ``"docker"``.
+        base_image: base of the task's image (docker).
+        hooks: what is told on the way.
+
+    Raises:
+        LmrError: the folder exists, git or the sandbox is missing.
+    """
+    work = folder or _free_folder()
+    if not _is_usable(work):
+        raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
+    if work.is_dir() and any(work.iterdir()):
+        hooks.progress(f"completing the demo in {work}, which was stopped")
+    files.write_text(work / UNFINISHED, owner.me())
+    recipe = json.loads(resources.template("demo/demo.json"))
+    # Each step is there as a whole or not at all, and nothing in the folder is ever removed: it may be in use.
+    paper, repository = _lay_out(work, recipe)
+    task = Task(work / "tasks" / f"{recipe['instance_id']}-{recipe['name']}")
+    if not task.info_path.is_file():
+        _new_task(work, paper, repository, recipe, hooks)
+    if not task.load().implementations:
+        _mask(task, recipe, hooks)
+    if not any(task.unit_test(info, one).is_file() for info in [task.load()] for one in info.implementations):
+        _record(task, recipe, sandbox, base_image, hooks)
+    hooks.command("lmr-author validate")
+    report = validate([task])
+    hooks.result(report)
+    options = evaluate.EvaluateOptions(sandbox=sandbox, base_image=base_image)
+    hooks.command("lmr-author evaluate" + _flags(sandbox, base_image))
+    result = evaluate.evaluate(task, options, hooks.progress, hooks.gate)
+    hooks.result(result)
+    hooks.command("lmr-author status")
+    hooks.result(status.status(task))
+    (work / UNFINISHED).unlink()
+    return DemoResult(task, tuple(report.findings), result)
+
+
+def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
+    """The paper, and the repository as a real git repository with one commit of a fixed date."""
+    processes.require("git")
+    import git
+
+    bundled = resources.folder("templates") / "demo"
+    paper = work / "paper.pdf"
+    files.write_bytes(paper, (bundled / "paper.pdf").read_bytes())
+    final = work / str(recipe["repo_folder_name"])
+    if final.exists():
+        return paper, final
+    commit = recipe["commit"]
+    with files.staged_folder(final) as repository:
+        shutil.copytree(
+            bundled / "repository",
+            repository,
+            ignore=shutil.ignore_patterns("__pycache__"),
+            dirs_exist_ok=True,
+        )
+        try:
+            made = git.Repo.init(repository, initial_branch="main")
+            made.git.add("--all", "--force")
+            person = {"NAME": commit["author"], "EMAIL": commit["email"], "DATE": commit["date"]}
+            variables = {
+                f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in person.items()
+            }
+            made.git.commit(
+                "--no-gpg-sign", "--no-verify", "-m", commit["message"], env={**os.environ, **variables}
+            )
+            made.close()
+        except git.exc.GitCommandNotFound as error:
+            raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
+    return paper, final
+
+
+def _new_task(work: Path, paper: Path, repository: Path, recipe: dict[str, Any], hooks: DemoHooks) -> None:
+    tasks = work / "tasks"
+    hooks.command(
+        f"lmr-author new-task {paper.name} --repo ./{repository.name} --id {recipe['instance_id']} "
+        f"--name {recipe['name']} --year {recipe['year']} --paper-url {recipe['paper_url']} "
+        f"--repo-url {recipe['repo_url']} --offline --no-input"
+    )
+    options = new_task.NewTaskOptions(
+        paper=str(paper),
+        repo=str(repository),
+        id=int(recipe["instance_id"]),
+        name=str(recipe["name"]),
+        year=int(recipe["year"]),
+        paper_url=str(recipe["paper_url"]),
+        repo_url=str(recipe["repo_url"]),
+        tasks_dir=tasks,
+        offline=True,
+    )
+    made = new_task.new_task(options, hooks.progress)
+    hooks.result(made)
+    hooks.command(f"cd tasks/{made.task.name}")
+
+
+def _mask(task: Task, recipe: dict[str, Any], hooks: DemoHooks) -> None:
+    instruction = task.root.parent.parent / "instruction.txt"
+    instruction.write_text(str(recipe["instruction"]) + "\n", "utf-8")
+    retrieval = "".join(f" --retrieval {path}" for path in recipe["retrieval"])
+    hooks.command(
+        f"lmr-author mask {recipe['target']} --instruction @../../{instruction.name} "
+        f"--category {json.dumps(recipe['category'])}{retrieval}"
+    )
+    options = masking.MaskOptions(
+        targets=(str(recipe["target"]),),
+        instruction=str(recipe["instruction"]),
+        category=str(recipe["category"]),
+        retrieval=tuple(recipe["retrieval"]),
+    )
+    hooks.result(masking.mask(task, options, task.root))
+
+
+def _record(
+    task: Task, recipe: dict[str, Any], sandbox: str, base_image: str | None, hooks: DemoHooks
+) -> None:
+    driver = [str(item) for item in recipe["driver"]]
+    hooks.command(
+        f"lmr-author record {recipe['target']}{_flags(sandbox, base_image)} -- {shlex.join(driver)}"
+    )
+    options = record.RecordOptions(
+        target=str(recipe["target"]), command=tuple(driver), sandbox=sandbox, base_image=base_image
+    )
+    hooks.result(record.record(task, options, task.root, hooks.progress))
+
+
+def _flags(sandbox: str, base_image: str | None) -> str:
+    base = f" --base-image {shlex.quote(base_image)}" if base_image and sandbox == "docker" else ""
+    return (f" --sandbox {sandbox}" if sandbox != "local" else "") + base
+
+
+def _free_folder() -> Path:
+    names = ("lmr-author-demo", *(f"lmr-author-demo-{number}" for number in range(2, 1000)))
+    return next(Path.cwd() / name for name in names if _is_usable(Path.cwd() / name))
+
+
+def _is_usable(work: Path) -> bool:
+    """Return whether a demo may work in a folder: none is there, an empty one, or that of a demo that was stopped."""
+    if not work.is_dir():
+        return not work.exists()
+    files.remove_abandoned(work, f".{UNFINISHED}")
+    maker = files.read_regular(str(work / UNFINISHED), 200)
+    return not any(work.iterdir()) if maker is None else owner.is_gone(maker.decode("ascii", "replace"))

@@ -1,0 +1,75 @@
+"""Read Python files with :mod:`ast`, edit their functions with libcst: nothing else of the project writes Python.
+
+A function's *region* runs from behind the colon of its header to the end of its body, comments that belong to the
+body included. The region is what masking replaces and unmasking puts back.
+"""
+
+from __future__ import annotations
+
+from lmr_author.core.code.edit import outside, region, region_bytes, splice, splice_regions
+from lmr_author.core.code.module import (
+    Definition,
+    DefinitionNode,
+    FunctionNode,
+    Module,
+    newline_after,
+)
+from lmr_author.core.code.targets import find, is_generator, matching, methods, number
+from lmr_author.core.code.tree import (
+    bindings,
+    block_end,
+    bound_by,
+    children,
+    demanded,
+    each,
+    first_line,
+    form,
+    gpu_lines,
+    imported_as,
+    is_main_guard,
+    is_same,
+    parameters,
+    parse,
+    python_2_names,
+    root_name,
+    running,
+    set_at_run_time,
+    walk,
+)
+
+__all__ = [
+    "Definition",
+    "DefinitionNode",
+    "FunctionNode",
+    "Module",
+    "bindings",
+    "block_end",
+    "bound_by",
+    "children",
+    "demanded",
+    "each",
+    "find",
+    "first_line",
+    "form",
+    "gpu_lines",
+    "imported_as",
+    "is_generator",
+    "is_main_guard",
+    "is_same",
+    "matching",
+    "methods",
+    "newline_after",
+    "number",
+    "outside",
+    "parameters",
+    "parse",
+    "python_2_names",
+    "region",
+    "region_bytes",
+    "root_name",
+    "running",
+    "set_at_run_time",
+    "splice",
+    "splice_regions",
+    "walk",
+]

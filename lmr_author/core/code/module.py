@@ -1,0 +1,246 @@
+"""A parsed Python file: its bytes, its text, and where its definitions are."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lmr_author.core.code.tree import children, parse
+from lmr_author.core.errors import SourceError, TargetError
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+DefinitionNode = FunctionNode | ast.ClassDef
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+"""The ends of lines that the interpreter counts."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function or class of a module.
+
+    Attributes:
+        qualname: dotted path, as in ``Outer.Inner.method`` or ``function.inner``.
+        kind: ``"function"`` (async and methods included) or ``"class"``.
+        class_name: the leading classes, dotted; "" for a plain or nested function.
+        function_name: what follows them.
+        line, end_line: of the ``def`` or ``class`` keyword (below its decorators) and its last line, from 1.
+        nth: 1 for the first definition of this qualified name in the file, 2 for the second…
+        siblings: how many definitions of this qualified name the file has.
+    """
+
+    qualname: str
+    kind: str
+    class_name: str
+    function_name: str
+    line: int
+    end_line: int
+    nth: int
+    siblings: int
+    node: DefinitionNode = field(compare=False, repr=False)
+
+    @property
+    def length(self) -> int:
+        """Return the number of its lines, from its ``def`` or ``class`` to its end."""
+        return self.end_line - self.line + 1
+
+    @property
+    def function(self) -> FunctionNode:
+        """Its node. Raises TargetError for a class."""
+        if isinstance(self.node, ast.ClassDef):
+            raise TargetError(f"{self.qualname} is a class", "name one of its methods")
+        return self.node
+
+    @property
+    def name(self) -> str:
+        """Last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def label(self) -> str:
+        """The qualified name, with ``#2`` for the second definition of it in the file."""
+        return self.qualname + (f"#{self.nth}" if self.nth > 1 else "")
+
+    @property
+    def docstring(self) -> str | None:
+        """The docstring's value, not cleaned; None when there is none."""
+        return ast.get_docstring(self.node, clean=False)
+
+    @property
+    def is_overload(self) -> bool:
+        """True for a ``typing.overload`` stub, which a target never means."""
+        return any(ast.unparse(item).rpartition(".")[2] == "overload" for item in self.node.decorator_list)
+
+
+@dataclass(frozen=True)
+class Region:
+    """A function's body, in characters of the module's text.
+
+    Attributes:
+        start: behind the header's colon.
+        end: behind the last character of the body and of the comments that belong to it; the newline that
+            follows is outside.
+        header_rest: the comment behind the colon, with the blanks before it; "" for a one-liner.
+        indent: white space that body lines start with.
+        newline: line ending in use at this place.
+        docstring: the docstring statement as written, or None.
+        type_comment: a ``# type: (...) -> ...`` line that belongs to the signature, or None.
+    """
+
+    start: int
+    end: int
+    header_rest: str
+    indent: str
+    newline: str
+    docstring: str | None
+    type_comment: str | None
+
+
+class Module:
+    """A parsed Python file: its bytes, its text and its definitions."""
+
+    def __init__(self, data: bytes, name: str, text: str, encoding: str, tree: ast.Module) -> None:
+        self.data = data
+        self.name = name
+        self.text = text
+        self.tree = tree
+        self._encoding = encoding
+        self._bom = len(_BOM) if data.startswith(_BOM) else 0
+
+    @classmethod
+    def parse(cls, data: bytes, name: str) -> Module:
+        """Parse a file's bytes (encoding cookie and BOM honoured). Raises SourceError.
+
+        Args:
+            data: the file, as read.
+            name: how errors call it, as in ``src/model.py``.
+        """
+        if b"\0" in data:
+            raise SourceError(
+                f"{name}: cannot be read as Python: it holds null bytes, as binary files and UTF-16 do",
+                "name a file of Python source, in an encoding that Python reads",
+            )
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+            text = data[len(_BOM) if data.startswith(_BOM) else 0 :].decode(encoding)
+            tree = parse(data, name)
+        except SyntaxError as error:
+            place = f"{name}:{error.lineno}" if error.lineno else name
+            raise SourceError(
+                f"{place}: not valid Python 3: {error.msg}",
+                "correct the file, or choose a target in another one (Python 2 files cannot be masked)",
+            ) from error
+        except (RecursionError, MemoryError) as error:
+            raise SourceError(
+                f"{name}: an expression in it is nested too deeply for the interpreter's parser",
+                "choose a target in another file",
+            ) from error
+        except (UnicodeDecodeError, LookupError, ValueError) as error:
+            raise SourceError(
+                f"{name}: cannot be read as Python: {error}",
+                "Python reads UTF-8 unless the first line names another encoding: # coding: latin-1",
+            ) from error
+        return cls(data, name, text, encoding, tree)
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """Every function and class, however nested, in file order."""
+        found = sorted(_walk(self.tree), key=lambda item: (item[1].lineno, item[1].col_offset))
+        totals = Counter(".".join(parts) for parts, _, _ in found)
+        seen: Counter[str] = Counter()
+        result = []
+        for parts, node, classes in found:
+            qualname = ".".join(parts)
+            seen[qualname] += 1
+            result.append(
+                Definition(
+                    qualname=qualname,
+                    kind="class" if isinstance(node, ast.ClassDef) else "function",
+                    class_name=".".join(parts[:classes]),
+                    function_name=".".join(parts[classes:]),
+                    line=node.lineno,
+                    end_line=node.end_lineno or node.lineno,
+                    nth=seen[qualname],
+                    siblings=totals[qualname],
+                    node=node,
+                )
+            )
+        return tuple(result)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in NEWLINE.finditer(self.text))]
+
+    def offset(self, line: int, column: int) -> int:
+        """Characters before a position as :mod:`ast` gives it (line from 1, column in UTF-8 bytes)."""
+        start = self._line_starts[line - 1]
+        piece = self.text[start : start + column]
+        if piece.isascii():
+            return start + column
+        return start + len(self.line_text(line).encode("utf-8")[:column].decode("utf-8", "ignore"))
+
+    def line_text(self, line: int) -> str:
+        """Return a line without its line ending, counted from 1 as the interpreter counts."""
+        start = self._line_starts[line - 1]
+        end = self._line_starts[line] if line < len(self._line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    @property
+    def line_count(self) -> int:
+        """Number of lines, an unfinished last one included."""
+        return len(self._line_starts)
+
+    def encode(self, text: str) -> bytes:
+        """Return text in the file's encoding; what it cannot hold is written as ``\\uXXXX``."""
+        return text.encode(self._encoding, "backslashreplace")
+
+    def can_hold(self, text: str) -> bool:
+        """Return True when the file's encoding has every character of a text."""
+        try:
+            text.encode(self._encoding)
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    def byte_offset(self, offset: int) -> int:
+        """Return the bytes of the file before a character of its text."""
+        head = self.text[:offset]
+        return self._bom + (
+            offset if head.isascii() and self._encoding != "utf-16" else len(self.encode(head))
+        )
+
+    def line_start(self, line: int) -> int:
+        """Return the characters before a line, counted from 1."""
+        return self._line_starts[line - 1]
+
+
+def newline_after(module: Module, line: int) -> str:
+    """Return the line ending of a line, or of the file's first line when it has none."""
+    match = NEWLINE.search(module.text, module.line_start(line)) or NEWLINE.search(module.text)
+    return match.group() if match else "\n"
+
+
+def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, int]]:
+    """Yield (qualified name parts, node, number of leading classes) for every definition of a module."""
+    stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(tree, (), 0)]
+    while stack:
+        current, above, leading = stack.pop()
+        for child in children(current):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                own = (*above, child.name)
+                is_class = isinstance(child, ast.ClassDef)
+                count = len(own) if is_class and leading == len(above) else leading
+                # A class is its own leading class only for what it holds; its own name is the function part.
+                yield own, child, leading
+                stack.append((child, own, count))
+            elif not isinstance(child, ast.expr):
+                stack.append((child, above, leading))

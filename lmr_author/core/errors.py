@@ -1,0 +1,76 @@
+"""Errors a user can cause or meet, each with what to do about it.
+
+A *bad task* is never an exception: it is a :class:`~lmr_author.core.task.Finding` or a failed gate.
+An exception here means that a command could not do its work: the machine lacks something, the
+input is not what it has to be, or the user stopped it. ``lmr_author.cli.boundary`` is the only place
+that turns them into an exit code.
+"""
+
+from __future__ import annotations
+
+EXIT_CLEAN = 0
+EXIT_FINDINGS = 1
+EXIT_USAGE = 2
+EXIT_ERROR = 3
+EXIT_BUG = 4
+EXIT_INTERRUPTED = 130
+
+
+class LmrError(Exception):
+    """An expected error: what is wrong (with where), and what to do.
+
+    Args:
+        message: what is wrong and where, one line, without a final full stop.
+        hint: what the user can do about it; may be empty only if nothing can be done.
+    """
+
+    exit_code = EXIT_ERROR
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(LmrError):
+    """The command line itself is wrong: a missing flag, two flags that exclude each other."""
+
+    exit_code = EXIT_USAGE
+
+
+class NotATaskError(LmrError):
+    """No task folder at this place, nor in a folder above it."""
+
+
+class TargetError(LmrError):
+    """A target that does not exist, is ambiguous, or cannot be used as asked."""
+
+
+class SourceError(LmrError):
+    """A source file that cannot be read as Python."""
+
+
+class SandboxError(LmrError):
+    """The sandbox itself failed (no engine, no bubblewrap, image gone): never a wrong answer."""
+
+
+class UnsafePathError(LmrError):
+    """A path that would leave the folder it has to stay in."""
+
+
+class SandboxBuildError(SandboxError):
+    """The environment of the task cannot be built: the task's fault (its Dockerfile), not the machine's.
+
+    Args:
+        step: the instruction that failed, as the engine has it; "" when none was reached.
+        line: the Dockerfile's line on which it begins, 0 when unknown.
+        said: what the instruction wrote last, and the engine's own message as its last line.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", *, step: str = "", line: int = 0, said: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.step = step
+        self.line = line
+        self.said = said

@@ -1,0 +1,296 @@
+"""Clone a repository at a pinned commit, as a folder without history."""
+
+from __future__ import annotations
+
+import configparser
+import difflib
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.address import Address
+from lmr_author.core.repo.git import Git, resolve_lfs
+from lmr_author.core.repo.tree import Removed, clean, recognise_licence
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import printable
+
+if TYPE_CHECKING:
+    from git import Repo
+
+LOCAL_UPLOAD = (
+    "env GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none git -c uploadpack.allowAnySHA1InWant=true upload-pack"
+)
+"""Serves a local repository: any commit by its id; objects that it lacks are not fetched for us from elsewhere."""
+
+DEPTH = 5
+"""Submodules of submodules are followed this deep."""
+
+MOST_COMPARED_BYTES = 2 * 2**20
+"""Larger files of a local folder are not compared with their commit."""
+
+
+@dataclass(frozen=True)
+class CloneOptions:
+    """The options of a clone.
+
+    Attributes:
+        skip_submodules: leave submodules out instead of refusing those that cannot be had.
+        skip_lfs: leave Git LFS pointers in place instead of refusing the repository.
+        seconds: time limit of each git command.
+    """
+
+    skip_submodules: bool = False
+    skip_lfs: bool = False
+    seconds: float = 1800.0
+
+
+@dataclass(frozen=True)
+class Submodule:
+    """A repository inside the repository: taken over at its pinned commit, or left out (``reason``)."""
+
+    path: str
+    url: str
+    commit: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A repository's work tree at one commit, and what is known about it.
+
+    Attributes:
+        folder: the work tree; no ``.git`` in it.
+        commit: 40 hexadecimal digits.
+        commit_date: when it was committed, UTC.
+        default_branch, last_date, commits: of the whole repository: the branch, its newest commit, and
+            how many commits the pinned one has behind it.
+        licence: SPDX identifier, "" when not recognised; ``licence_file`` where it stands.
+        submodules, lfs_left, lfs_resolved, removed, notes: what was taken over, left and removed.
+    """
+
+    folder: Path
+    commit: str
+    commit_date: datetime
+    default_branch: str = ""
+    last_date: datetime | None = None
+    commits: int = 0
+    licence: str = ""
+    licence_file: str = ""
+    submodules: tuple[Submodule, ...] = ()
+    lfs_left: tuple[str, ...] = ()
+    lfs_resolved: int = 0
+    removed: tuple[Removed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def clone(
+    url: str,
+    commit: str | None,
+    into: Path,
+    options: CloneOptions = CloneOptions(),
+    progress: Progress | None = None,
+) -> Clone:
+    """Clone a repository as the new folder ``into``, without its history.
+
+    Args:
+        url: see :meth:`Address.parse`.
+        commit: a commit, tag or branch; None for the default branch.
+
+    Raises LmrError: address not allowed or not answering, no such commit, submodules or LFS files that
+    cannot be had. Then ``into`` does not exist.
+    """
+    address = Address.parse(url)
+    if commit is not None and (
+        not commit
+        or commit.startswith("-")
+        or not commit.isprintable()
+        or re.search(r"[\s~^:?*\[\\]|\.\.|@\{", commit)
+    ):
+        raise LmrError(f"not a commit: {commit!r}", "give a commit's hexadecimal id, a tag or a branch")
+    into = into.absolute()
+    into.parent.mkdir(parents=True, exist_ok=True)
+    with files.temporary_folder(".clone-", into.parent) as temporary:
+        folder = temporary / "tree"
+        found = _checkout(address, commit, folder, options, progress)
+        changed = "" if commit else _note_uncommitted(address, folder)
+        removed = clean(folder)
+        left = tuple(name for name in found.lfs_left if (folder / name).exists())
+        licence, licence_file = recognise_licence(folder)
+        folder.rename(into)
+    return replace(
+        found,
+        folder=into,
+        licence=licence,
+        licence_file=licence_file,
+        lfs_left=left,
+        removed=removed,
+        notes=(changed,) if changed else (),
+    )
+
+
+def _checkout(
+    address: Address,
+    commit: str | None,
+    folder: Path,
+    options: CloneOptions,
+    progress: Progress | None,
+    depth: int = 0,
+) -> Clone:
+    """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
+    import git as gitpython
+
+    git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
+    # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
+    # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
+    how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
+    try:
+        git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
+    except LmrError as error:
+        if address.local and "not read from remote" in error.message:
+            raise LmrError(
+                f"{address.shown} is no git repository, or git may not read it",
+                "name the folder of a clone; of files without history make one: git init, git add ., git commit",
+            ) from error
+        raise
+    git = replace(git, folder=folder)
+    with gitpython.Repo(folder, expand_vars=False) as repository:
+        # What is missing here is not fetched behind our back, where no time limit holds.
+        repository.git.update_environment(GIT_NO_LAZY_FETCH="1", GIT_NO_REPLACE_OBJECTS="1")
+        sha = _resolve(git, repository, commit, address.shown)
+        git.run("checkout", "--quiet", "--force", "--detach", sha)
+        found = _describe(repository, sha, folder)
+        links = list(_submodule_links(repository, sha))
+    left, resolved = resolve_lfs(git, skip=options.skip_lfs)
+    found = replace(found, lfs_left=left, lfs_resolved=resolved)
+    for link in links:
+        found = _with_submodule(found, link, address, options, progress, depth)
+    shutil.rmtree(folder / ".git")
+    return found
+
+
+def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
+    """Return the full id of a commit. Raises LmrError with what there is instead."""
+    from git.exc import BadName, BadObject
+
+    wanted = commit or "HEAD"
+    for name in (wanted, f"origin/{wanted}"):
+        with suppress(BadName, BadObject, ValueError, IndexError):
+            return str(repository.commit(name).hexsha)
+    if commit is None:
+        raise LmrError(f"{shown} has no commits that can be read", "check the address")
+    if re.fullmatch(r"[0-9a-f]{40}", wanted):
+        # A commit outside every branch (a pull request, a rewritten branch) can be asked for by its id.
+        with suppress(LmrError):
+            git.run("fetch", "--quiet", "origin", wanted)
+            return wanted
+    known = [ref.name.removeprefix("origin/") for ref in repository.references]
+    close = difflib.get_close_matches(wanted, known, 5, 0.5) or known[:5]
+    message = f"{shown} has no commit, tag or branch {wanted!r}"
+    if (Path(repository.git_dir) / "shallow").exists():
+        raise LmrError(
+            f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
+        )
+    names = ", ".join(map(printable, close))
+    raise LmrError(message, f"there are, for example: {names}" if close else "check the commit")
+
+
+def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
+    """Return what the history tells of a commit and of the default branch."""
+    date = repository.commit(sha).committed_datetime.astimezone(UTC)
+    commits = int(repository.git.rev_list("--count", sha))
+    with suppress(ValueError, TypeError, IndexError, AttributeError):
+        head = repository.remotes.origin.refs.HEAD.reference
+        last = head.commit.committed_datetime.astimezone(UTC)
+        return Clone(folder, sha, date, printable(head.remote_head), last, commits)
+    return Clone(folder, sha, date, commits=commits)  # a detached HEAD names no branch
+
+
+def _submodule_links(repository: Repo, sha: str) -> Iterator[Submodule]:
+    """Yield every submodule link of a commit, with its address in ``.gitmodules`` or ""."""
+    from git.config import GitConfigParser
+
+    tree = repository.commit(sha).tree
+    urls: dict[str, str] = {}
+    if ".gitmodules" in tree:
+        data = io.BytesIO(tree[".gitmodules"].data_stream.read())
+        data.name = ".gitmodules"  # which GitPython asks for
+        with suppress(configparser.Error, UnicodeDecodeError):
+            settings = GitConfigParser(data, read_only=True, merge_includes=False)
+            for section in settings.sections():
+                values = dict(settings.items(section))
+                if "path" in values and "url" in values:
+                    urls[values["path"].rstrip("/")] = values["url"]
+    for item in tree.traverse():
+        if item.type == "submodule":
+            yield Submodule(str(item.path), urls.get(str(item.path), ""), item.hexsha)
+
+
+def _with_submodule(
+    found: Clone,
+    link: Submodule,
+    parent: Address,
+    options: CloneOptions,
+    progress: Progress | None,
+    depth: int,
+) -> Clone:
+    """Return the clone with one submodule taken over, or with the reason why it is left out."""
+    shown = printable(link.path)
+    if options.skip_submodules:
+        url = re.sub(r"//[^/@]*@", "//", printable(link.url))
+        left_out = Submodule(shown, url, link.commit, "left out by --skip-submodules")
+        return replace(found, submodules=(*found.submodules, left_out))
+    hint = "pass --skip-submodules to go on without the repository's submodules (it is recorded)"
+    if not link.url:
+        raise LmrError(f"{shown} is a submodule link, but .gitmodules gives no address for it", hint)
+    if depth >= DEPTH:
+        raise LmrError(f"submodules are nested more than {DEPTH} deep at {shown}", hint)
+    target = files.inside(found.folder, link.path)
+    if target.exists():
+        target.rmdir()  # git made it as an empty folder
+    try:
+        # As git does: a clone's submodules are where it was cloned from.
+        origin = parent.origin() if depth == 0 else ""
+        address = (Address.parse(origin) if origin else parent).relative(link.url)
+        below = _checkout(address, link.commit, target, options, progress, depth + 1)
+    except LmrError as error:
+        raise LmrError(
+            f"the submodule {shown} cannot be had: {error.message}", f"{hint}; or: {error.hint}"
+        ) from error
+    inner = (replace(item, path=f"{link.path}/{item.path}") for item in below.submodules)
+    return replace(
+        found,
+        submodules=(*found.submodules, Submodule(shown, address.shown, link.commit), *inner),
+        lfs_left=(*found.lfs_left, *(f"{link.path}/{name}" for name in below.lfs_left)),
+        lfs_resolved=found.lfs_resolved + below.lfs_resolved,
+    )
+
+
+def _note_uncommitted(address: Address, tree: Path) -> str:
+    """Return a note about Python files of a local folder that differ from their last commit; "" for none.
+
+    Compared here and not by `git status`, which runs what the repository's own settings name.
+    """
+    if not address.local:
+        return ""
+    theirs = os.path.realpath(address.folder)
+    changed = []
+    for path in files.walk(tree):
+        if path.suffix == ".py":
+            name = path.relative_to(tree).as_posix()
+            data = files.read_inside(theirs, Path(theirs, name), MOST_COMPARED_BYTES)
+            # A work tree can have other line ends than its commits.
+            if data is not None and data.replace(b"\r\n", b"\n") != path.read_bytes().replace(b"\r\n", b"\n"):
+                changed.append(printable(name))
+    if not changed:
+        return ""
+    several = f"{changed[0]} and {len(changed) - 1} more" if changed[1:] else changed[0]
+    return f"not committed, and so left out: changes of {several}; the task has the last commit"

@@ -1,0 +1,101 @@
+"""Make a foreign work tree safe to ship, and recognise its licence."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.texts import printable
+
+_LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
+_CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_CACHE_SUFFIXES = (".pyc", ".pyo", ".egg-info")
+
+MAX_LICENCE_BYTES = 256 * 1024
+_LICENCE_FILE = re.compile(r"^(un)?(licen[cs]e|copying)([.-].*)?$", re.I)
+
+LICENCES: tuple[dict[str, Any], ...] = tuple(
+    tomllib.loads(Path(__file__).with_name("licences.toml").read_text("utf-8"))["licence"]
+)
+"""SPDX identifier and sentences of each licence; the first that fits holds."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """Something that was taken out of the repository: path in it, and why."""
+
+    path: str
+    reason: str
+
+
+def clean(root: Path) -> tuple[Removed, ...]:
+    """Remove ``.git``, caches, links that lead outside and special files."""
+    removed: list[Removed] = []
+    stack = [root]
+    while stack:
+        for entry in sorted(os.scandir(stack.pop()), key=lambda entry: entry.name):
+            path = Path(entry.path)
+            is_folder = entry.is_dir(follow_symlinks=False)
+            reason = _why_removed(entry, root)
+            if reason:
+                shutil.rmtree(path) if is_folder else path.unlink()
+                removed.append(Removed(printable(path.relative_to(root).as_posix()), reason))
+            elif is_folder:
+                stack.append(path)
+    return tuple(sorted(removed, key=lambda item: item.path))
+
+
+def _why_removed(entry: os.DirEntry[str], root: Path) -> str:
+    name = entry.name
+    if name.lower() == ".git":
+        return "git history"
+    if entry.is_symlink():
+        return _why_link_removed(Path(entry.path), root)
+    mode = entry.stat(follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode):
+        return "cache" if name in _LEFT_OUT or name.endswith(".egg-info") else ""
+    if not stat.S_ISREG(mode):
+        return "not a regular file"
+    return "cache" if name in _CACHE_FILES or name.endswith(_CACHE_SUFFIXES) else ""
+
+
+def _why_link_removed(link: Path, root: Path) -> str:
+    # The whole chain counts: a link to a link that leads outside leads outside.
+    target = Path(os.path.realpath(link))
+    base = Path(os.path.realpath(root))
+    if not target.is_relative_to(base):
+        return "symbolic link that leads outside the repository"
+    parts = target.relative_to(base).parts
+    if any(part.lower() == ".git" for part in parts):
+        return "symbolic link into the git history"
+    return "absolute symbolic link" if link.readlink().is_absolute() else ""
+
+
+def recognise_licence(root: Path) -> tuple[str, str]:
+    """Return SPDX identifier and file name of the licence at a repository's top, ("", file) when not recognised."""
+    named = sorted(path for path in root.iterdir() if _LICENCE_FILE.match(path.name) and path.is_file())
+    for path in named:
+        spdx = recognise_licence_text(path.read_bytes()[:MAX_LICENCE_BYTES].decode("utf-8", "replace"))
+        if spdx:
+            return spdx, path.name
+    return "", named[0].name if named else ""
+
+
+def recognise_licence_text(text: str) -> str:
+    """Return the SPDX identifier of a licence's text, or "".
+
+    The GPL family's texts name one another, so only the beginning decides among them.
+    """
+    whole = re.sub(r"\s+", " ", text.lower().replace("“", '"').replace("”", '"'))
+    for licence in LICENCES:
+        place = whole[:600] if "GPL" in licence["spdx"] else whole
+        if all(sentence in place for sentence in licence["sentences"]):
+            return str(licence["spdx"])
+    return ""

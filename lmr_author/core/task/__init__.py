@@ -1,0 +1,45 @@
+"""The task folder and every record in it."""
+
+from lmr_author.core.task.evaluation import Evaluation, GateResult, GateStatus
+from lmr_author.core.task.findings import Finding, Severity
+from lmr_author.core.task.folder import (
+    AUTHORING,
+    GOLDEN,
+    INFO,
+    NOT_SHIPPED,
+    UNIT_TEST,
+    Task,
+    by_name,
+    golden_name,
+    tasks_at,
+    unit_test_name,
+)
+from lmr_author.core.task.info import CATEGORIES, TORCH_FAMILY, Implementation, Progress, Target, TaskInfo
+from lmr_author.core.task.record import Record
+from lmr_author.core.task.state import State
+
+__all__ = [
+    "AUTHORING",
+    "CATEGORIES",
+    "GOLDEN",
+    "INFO",
+    "NOT_SHIPPED",
+    "TORCH_FAMILY",
+    "UNIT_TEST",
+    "Evaluation",
+    "Finding",
+    "GateResult",
+    "GateStatus",
+    "Implementation",
+    "Progress",
+    "Record",
+    "Severity",
+    "State",
+    "Target",
+    "Task",
+    "TaskInfo",
+    "by_name",
+    "golden_name",
+    "tasks_at",
+    "unit_test_name",
+]

@@ -1,0 +1,174 @@
+"""Findings that an annotator accepted, each with a reason: ``authoring/accepted.json``.
+
+An acceptance holds for one finding at one place in one state of a file. When the file changes, the finding is
+back. Nothing is hidden by it: an accepted finding is listed with its reason.
+Format: ``schemas/accepted.schema.json``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task.findings import Finding
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Code, Record, Text, Time
+
+MAX_BYTES = 256 * 1024 * 1024
+"""Larger files have no digest: an acceptance of a finding about them holds whatever they hold."""
+
+
+@dataclass(frozen=True)
+class Accepted(Record):
+    """One accepted finding.
+
+    Attributes:
+        code: code of the check.
+        implementation: index of the implementation; null when the finding concerns the whole task.
+        path: the file, relative to the task; "" for the task folder.
+        where: the finding's pointer: ``L12``, a JSON pointer, or "".
+        sha256: digest of the file when the finding was accepted; "" for a folder.
+        reason: justification.
+        by: name of the person who accepted it; "" for nobody named.
+        date: time of acceptance (RFC 3339).
+    """
+
+    optional: ClassVar = ("by", "date")
+
+    code: Code
+    implementation: int | None
+    path: str
+    where: str
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")]
+    reason: Text
+    by: str = ""
+    date: Time = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an acceptance without a reason: UsageError."""
+        if not self.code or not self.reason.strip():
+            raise UsageError("no reason given", "explain why the finding is no problem: --reason TEXT")
+
+    def is_near(self, finding: Finding) -> bool:
+        """Return true if it was given for the same check and file."""
+        here = (self.code, self.implementation, self.path)
+        return here == (finding.code, finding.implementation, finding.path)
+
+    def is_about(self, finding: Finding) -> bool:
+        """Return true if it was given for a finding at this very place, whatever the file holds now."""
+        return self.is_near(finding) and self.where == finding.pointer
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptedFindings(Record):
+    """Accepted findings: ``authoring/accepted.json``.
+
+    Attributes:
+        format: version of this document.
+        accepted: the acceptances.
+    """
+
+    optional: ClassVar = ("$schema",)
+
+    format: Literal["lmr-accepted/1"] = "lmr-accepted/1"
+    accepted: tuple[Accepted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Findings of a task, separated by its acceptances.
+
+    Attributes:
+        open: findings that count, with a remark if an acceptance no longer holds.
+        accepted: findings that do not count, each with its acceptance.
+        unused: acceptances that match no finding any more.
+    """
+
+    open: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...]
+    unused: tuple[Accepted, ...]
+
+
+def load(task: Task) -> tuple[Accepted, ...]:
+    """Return the acceptances of a task; none when the file is missing or damaged."""
+    try:
+        stored = AcceptedFindings.read_if_valid(task.accepted_path)
+    except UnsafePathError:  # `validate` names the link
+        return ()
+    return stored.accepted if stored else ()
+
+
+@changes_task
+def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
+    """Store that a finding is accepted, in place of an earlier acceptance of it.
+
+    Raises UsageError without a reason, and LmrError when the file that is there cannot be read.
+    """
+    new = Accepted(
+        finding.code,
+        finding.implementation,
+        finding.path,
+        finding.pointer,
+        _digest(task, finding.path),
+        " ".join(reason.split()),
+        by,
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    path = task.accepted_path
+    stored = AcceptedFindings.read(path) if path.exists() else AcceptedFindings()
+    kept = [one for one in stored.accepted if not one.is_about(finding)]
+    ordered = sorted([*kept, new], key=lambda one: (one.code, one.path, one.where, one.implementation or 0))
+    replace(stored, accepted=tuple(ordered)).write(path)
+    return new
+
+
+def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
+    """Findings that count, and those that are accepted and whose file is as it was then."""
+    entries = load(task)
+    if not entries:
+        return Sorted(tuple(findings), (), ())
+    still_open: list[Finding] = []
+    accepted: list[tuple[Finding, Accepted]] = []
+    used: set[Accepted] = set()
+    digests: dict[str, str] = {}
+    for finding in findings:
+        near = [entry for entry in entries if entry.is_near(finding)]
+        if near and finding.path not in digests:
+            digests[finding.path] = _digest(task, finding.path)
+        # In a file that has changed, the line of a finding has probably moved.
+        about = [entry for entry in near if entry.is_about(finding) or entry.sha256 != digests[finding.path]]
+        used.update(about)
+        holds = [entry for entry in about if entry.sha256 == digests[finding.path]]
+        if holds:
+            accepted.append((finding, holds[0]))
+        elif about:
+            still_open.append(_back(finding, about[0]))
+        else:
+            still_open.append(finding)
+    return Sorted(tuple(still_open), tuple(accepted), tuple(entry for entry in entries if entry not in used))
+
+
+def _back(finding: Finding, entry: Accepted) -> Finding:
+    return replace(
+        finding,
+        message=f"{finding.message} (it was accepted, but the file has changed since)",
+        hint=f"{finding.hint}; if it is still no problem ({entry.reason}), accept it again",
+    )
+
+
+def _digest(task: Task, path: str) -> str:
+    """SHA-256 of a file of the task; "" for a folder, or what is not there."""
+    try:
+        place = files.inside(task.root, path) if path else task.root
+    except (LmrError, OSError, ValueError):
+        return ""
+    data = files.read_inside(os.path.realpath(task.root), place, MAX_BYTES)
+    return "" if data is None else files.sha256_bytes(data)

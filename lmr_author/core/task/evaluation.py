@@ -1,0 +1,241 @@
+"""``authoring/evaluation.json``: the results of the gates, and the state of the task they belong to.
+
+One evaluation counts; those of other sandboxes are kept beside it. See
+``docs/decisions/0011-evaluations-of-several-sandboxes.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from lmr_author.core.task import interpreters
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.state import State
+
+OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
+"""Keys of an evaluation's sandbox when it did not use the Dockerfile's base image or the task's own interpreter."""
+
+SIGNALS = "own_test"
+"""Key of a gate's detail: how many versions passed a hand-written test, by its exit code and by its log alone."""
+
+_SANDBOX = {
+    "required": ["kind"],
+    "properties": {
+        "kind": {"enum": ["docker", "local"], "description": "kind of sandbox."},
+        OTHER_PYTHON: {"type": "string", "description": "interpreter used in place of the task's own."},
+        OTHER_BASE: {"type": "string", "description": "base image used in place of the Dockerfile's."},
+    },
+}
+
+
+class GateStatus(StrEnum):
+    """Outcome of a gate. UNPROVEN: this sandbox cannot show it; SKIPPED: an earlier gate failed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNPROVEN = "unproven"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class GateResult(Record):
+    """The result of one gate.
+
+    Attributes:
+        gate: its name.
+        status: its outcome.
+        message: the result in one line.
+        hint: how to mend a failure.
+        implementation: index of the implementation, from 1; null for the environment of the task.
+        seconds: duration.
+        detail: figures and names for reports; depends on the gate.
+    """
+
+    gate: Text
+    status: GateStatus
+    message: str
+    hint: str = ""
+    implementation: Index | None = None
+    seconds: Seconds = 0.0
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result with its seconds rounded to milliseconds."""
+        return {**super().to_json(), "seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Record):
+    """One run of every gate.
+
+    Attributes:
+        format: version of this document.
+        tool: version of lmr-author.
+        sandbox: kind of sandbox, and the versions found in it.
+        started: time of the start (RFC 3339).
+        seconds: duration.
+        content_digest: SHA-256 of the task's content when it ran.
+        running_digest: SHA-256 of the part of the content that a run depends on; "" in old records.
+        gates: results in the order of the gates.
+        passed: true if every gate passed.
+        others: evaluations of the same state in other sandboxes.
+    """
+
+    optional: ClassVar = ("running_digest", "others")
+
+    format: Literal["lmr-evaluation/1"] = "lmr-evaluation/1"
+    tool: Text
+    sandbox: Annotated[Mapping[str, Any], msgspec.Meta(extra_json_schema=_SANDBOX)]
+    started: Time
+    seconds: Seconds
+    content_digest: Digest
+    running_digest: Digest = ""
+    gates: tuple[GateResult, ...]
+    passed: bool
+    others: tuple[Evaluation, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document; without ``others`` and ``running_digest`` when they are empty."""
+        data = {**super().to_json(), "seconds": round(self.seconds, 3)}
+        data["gates"] = [gate.to_json() for gate in self.gates]
+        data["others"] = [one.to_json() for one in self.others]
+        return {key: value for key, value in data.items() if value or key not in ("others", "running_digest")}
+
+    @property
+    def kind(self) -> str:
+        """``docker`` or ``local``."""
+        return str(self.sandbox.get("kind", "?"))
+
+    @property
+    def other_base(self) -> str:
+        """The base image used in place of the Dockerfile's; "" for the Dockerfile's own."""
+        return str(self.sandbox.get(OTHER_BASE, ""))
+
+    @property
+    def other_python(self) -> str:
+        """The interpreter used in place of the task's own; "" for the task's own."""
+        return str(self.sandbox.get(OTHER_PYTHON, ""))
+
+    @property
+    def place(self) -> str:
+        """The sandbox in words: ``the docker sandbox on IMAGE``."""
+        more = f" on {self.other_base}" if self.other_base else ""
+        more = more or (f" with {self.other_python}" if self.other_python else "")
+        return f"the {self.kind} sandbox{more}"
+
+    @property
+    def options(self) -> list[str]:
+        """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
+        values = {
+            "--sandbox": "docker" if self.kind == "docker" else "",
+            "--base-image": self.other_base,
+            "--python": interpreters.find(self.other_python) if self.other_python else "",
+        }
+        return [word for option, value in values.items() if value for word in (option, value)]
+
+    @property
+    def open_gates(self) -> str:
+        """The gates that did not pass, each once, without skipped ones: ``build: failed, isolated: unproven``."""
+        names = dict.fromkeys(
+            f"{gate.gate}: {gate.status}"
+            for gate in self.gates
+            if gate.status not in (GateStatus.PASSED, GateStatus.SKIPPED)
+        )
+        return ", ".join(names) or "did not pass"
+
+    @property
+    def doubts(self) -> str:
+        """Failures in the other sandboxes, in a few words; "" for none."""
+        return "; ".join(f"in {one.place}: {one.open_gates}" for one in self.others if not one.passed)
+
+    @property
+    def state(self) -> State:
+        """The state of the task when it ran."""
+        return State(self.content_digest, self.running_digest)
+
+    def is_of(self, state: State) -> bool:
+        """Return true if the evaluation still holds for a state of the task."""
+        if self.running_digest:
+            return self.running_digest == state.running
+        return self.content_digest == state.content
+
+
+def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
+    """Return how the test of an implementation passed without the solution; "" if it did not."""
+    for name, version in (
+        ("masked-fails", "the masked code"),
+        ("trivial-fails", "a function that does nothing"),
+    ):
+        gate = next((one for one in gates if one.gate == name and one.implementation == index), None)
+        if gate is None or gate.status is GateStatus.SKIPPED:
+            continue
+        if gate.detail.get("passes") or gate.detail.get("survivors"):
+            return f"the test passes with {version}"
+        own = gate.detail.get(SIGNALS, {})
+        if own.get("exit_code"):
+            return f"the test exits with 0 with {version}: only what it prints or logs tells"
+        if own.get("log"):
+            return f"a log says Passed with {version}, and none says Failed: only the exit code tells"
+    return ""
+
+
+def mutants_killed(gates: Sequence[GateResult]) -> tuple[int, int]:
+    """Return how many mutants of all implementations fail, and how many were tried."""
+    details = [gate.detail for gate in gates if "killed" in gate.detail]
+    return sum(item["killed"] for item in details), sum(item["mutants"] for item in details)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The outcome of :func:`store`.
+
+    Attributes:
+        counts: the evaluation that counts now.
+        replaced: the evaluation of the same state in the same sandbox that was replaced, if any.
+    """
+
+    counts: Evaluation
+    replaced: Evaluation | None
+
+
+def load(task: Task) -> Evaluation | None:
+    """Return the evaluation that counts; None when there is none that can be read."""
+    return Evaluation.read_if_valid(task.evaluation_path)
+
+
+def find_same_sandbox(task: Task, sandbox: Mapping[str, Any]) -> Evaluation | None:
+    """Return the stored evaluation in the same sandbox, whether it counts or not."""
+    key = _key(sandbox)
+    return next((one for one in _all(load(task)) if _key(one.sandbox) == key), None)
+
+
+def store(task: Task, new: Evaluation) -> Stored:
+    """Store an evaluation in place of the last one in its sandbox, and drop those of other states of the task.
+
+    Order: sound ones first, Docker before local, the Dockerfile's own base image before another, then the new one.
+    """
+    same = [one for one in _all(load(task)) if one.is_of(new.state) or new.is_of(one.state)]
+    replaced = next((one for one in same if _key(one.sandbox) == _key(new.sandbox)), None)
+    others = [one for one in same if _key(one.sandbox) != _key(new.sandbox)]
+    first, *rest = sorted([new, *others], key=_rank)
+    replace(first, others=tuple(rest)).write(task.evaluation_path)
+    return Stored(first, replaced)
+
+
+def _all(stored: Evaluation | None) -> list[Evaluation]:
+    return [] if stored is None else [replace(stored, others=()), *stored.others]
+
+
+def _key(sandbox: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(sandbox.get(name, "")) for name in ("kind", OTHER_BASE, OTHER_PYTHON))
+
+
+def _rank(one: Evaluation) -> tuple[bool, bool, bool]:
+    failed = not one.passed
+    return failed, not failed and one.kind != "docker", not failed and bool(one.other_base)

@@ -1,0 +1,373 @@
+"""The task folder: the only module that knows where things are in it.
+
+<id>-<name>/
+├── info.json  Dockerfile  requirements.lock  .dockerignore
+├── <repo_folder_name>/            the repository as the agent sees it
+│   ├── paper.pdf  paper.json
+│   └── unit_test/                 unit_test_N.py, recordings/N/case_K/, logs/
+├── golden_files/
+└── authoring/                     never shipped
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, NotATaskError, UnsafePathError, UsageError
+from lmr_author.core.task.info import Implementation, TaskInfo
+
+INFO = "info.json"
+UNIT_TEST = "unit_test"
+GOLDEN = "golden_files"
+AUTHORING = "authoring"
+NOT_SHIPPED = (GOLDEN, AUTHORING)
+MADE_BY_RUNNING = ("__pycache__", ".pytest_cache")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task folder. Making one reads nothing; :meth:`find` and :meth:`load` do."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path) -> Task:
+        """The task that ``start`` is or lies in, searching upwards like git. Raises NotATaskError."""
+        start = Path(os.path.normpath(start.absolute()))
+        for folder in (start, *start.parents):
+            if (folder / INFO).is_file():
+                return cls(folder)
+        raise NotATaskError(
+            f"{start} is not a task folder, nor inside one (no {INFO})",
+            "change into a task folder, name one, or make one with `lmr-author new-task`",
+        )
+
+    @classmethod
+    def find_all(cls, path: Path) -> list[Task]:
+        """The tasks meant by a path: the task it is or lies in, else every task folder directly below.
+
+        A folder counts as a task when it holds an ``info.json``; below a folder of tasks, so does one
+        whose name is ``<number>-<name>``, so that a task without its ``info.json`` is not overlooked.
+        Raises NotATaskError when there is none.
+        """
+        path = Path(os.path.normpath(path.absolute()))
+        if not path.exists():
+            raise NotATaskError(f"{path} does not exist", "check the path")
+        if path.is_dir() and not (path / INFO).is_file():
+            below = [cls(child) for child in sorted(path.iterdir()) if _looks_like_a_task(child)]
+            if below:
+                return sorted(below, key=lambda task: (_leading_number(task.name), task.name))
+            try:
+                return [cls.find(path)]
+            except NotATaskError as error:
+                if deeper := _folder_of_tasks(path):
+                    hint = f"its tasks lie in {deeper.name}/: name that, or `cd {shlex.quote(str(deeper))}`"
+                    raise NotATaskError(error.message, hint) from None
+                raise
+        return [cls.find(path)]
+
+    @property
+    def name(self) -> str:
+        """The folder's name, as in ``1-DPO``."""
+        return self.root.name
+
+    def _own(self, *parts: str) -> Path:
+        """Return a path of the task. Raises UnsafePathError where a link on the way leads out of it.
+
+        A task comes from strangers: what its links lead to is neither read nor written.
+        """
+        return files.inside(self.root, "/".join(parts))
+
+    @property
+    def info_path(self) -> Path:
+        """``info.json``."""
+        return self._own(INFO)
+
+    @property
+    def dockerfile(self) -> Path:
+        """``Dockerfile``."""
+        return self._own("Dockerfile")
+
+    @property
+    def dockerignore(self) -> Path:
+        """``.dockerignore``."""
+        return self._own(".dockerignore")
+
+    @property
+    def lock(self) -> Path:
+        """``requirements.lock``: the packages that the Dockerfile installs."""
+        return self._own("requirements.lock")
+
+    @property
+    def golden_folder(self) -> Path:
+        """``golden_files/``."""
+        return self._own(GOLDEN)
+
+    @property
+    def authoring(self) -> Path:
+        """``authoring/``: records that never reach an agent."""
+        return self._own(AUTHORING)
+
+    @property
+    def provenance_path(self) -> Path:
+        """``authoring/provenance.json``."""
+        return self._own(AUTHORING, "provenance.json")
+
+    @property
+    def vetting_path(self) -> Path:
+        """``authoring/vetting.json``."""
+        return self._own(AUTHORING, "vetting.json")
+
+    @property
+    def evaluation_path(self) -> Path:
+        """``authoring/evaluation.json``."""
+        return self._own(AUTHORING, "evaluation.json")
+
+    @property
+    def accepted_path(self) -> Path:
+        """``authoring/accepted.json``."""
+        return self._own(AUTHORING, "accepted.json")
+
+    @property
+    def environment_path(self) -> Path:
+        """``authoring/environment.json``: contents of the built image."""
+        return self._own(AUTHORING, "environment.json")
+
+    @property
+    def also_masked_path(self) -> Path:
+        """``authoring/also-masked.json``."""
+        return self._own(AUTHORING, "also-masked.json")
+
+    @property
+    def equivalent_mutants_path(self) -> Path:
+        """``authoring/equivalent-mutants.json``."""
+        return self._own(AUTHORING, "equivalent-mutants.json")
+
+    @property
+    def originals(self) -> Path:
+        """``authoring/originals/``: files with masked look-alikes, as they were before."""
+        return self._own(AUTHORING, "originals")
+
+    @property
+    def removed_folder(self) -> Path:
+        """``authoring/removed/``: files removed from the task, under their paths in it."""
+        return self._own(AUTHORING, "removed")
+
+    @property
+    def reviews_folder(self) -> Path:
+        """``authoring/reviews/``."""
+        return self._own(AUTHORING, "reviews")
+
+    @property
+    def adjudication_path(self) -> Path:
+        """``authoring/adjudication.json``."""
+        return self._own(AUTHORING, "adjudication.json")
+
+    @property
+    def scores_folder(self) -> Path:
+        """``authoring/scores/``: people's grades of candidates."""
+        return self._own(AUTHORING, "scores")
+
+    @property
+    def logs_folder(self) -> Path:
+        """``authoring/logs/``: build and run logs; not part of the task's content."""
+        return self._own(AUTHORING, "logs")
+
+    def run_folder(self, index: int) -> Path:
+        """``authoring/runs/<index>/``: calls kept so far, while a command is being recorded."""
+        return self._own(AUTHORING, "runs", str(index))
+
+    def load(self) -> TaskInfo:
+        """Read ``info.json``, leniently.
+
+        Raises LmrError when it is absent or not a JSON object, UnsafePathError when a record is a link out of the
+        task.
+        """
+        info = TaskInfo.from_json(self.load_raw())
+        self._refuse_links(info)
+        return info
+
+    def _refuse_links(self, info: TaskInfo) -> None:
+        """Raise UnsafePathError for a link out of the task in its folder, or at any depth among its records."""
+        entries = list(self.root.iterdir())
+        tops = [self.golden_folder, self.authoring]
+        with contextlib.suppress(
+            UnsafePathError
+        ):  # the name of another folder, which is refused where it is used
+            tops.append(self.repository(info) / UNIT_TEST)
+        for top in tops:
+            self._own(top.relative_to(self.root).as_posix())
+            for folder, folders, names in os.walk(top):
+                entries += [Path(folder, name) for name in (*folders, *names)]
+        for entry in entries:
+            if entry.is_symlink():
+                self._own(entry.relative_to(self.root).as_posix())
+
+    def load_raw(self) -> dict[str, Any]:
+        """``info.json`` as it stands. Raises LmrError when it is absent or not a JSON object."""
+        if not self.info_path.is_file():
+            raise NotATaskError(f"{self.root} has no {INFO}", "make a task with `lmr-author new-task`")
+        data = files.read_json(self.info_path)
+        if not isinstance(data, dict):
+            raise LmrError(f"{self.info_path}: not a JSON object", "see schemas/info.schema.json")
+        return data
+
+    def save(self, info: TaskInfo) -> None:
+        """Write ``info.json`` atomically, in the canonical form."""
+        files.write_json(self.info_path, info.to_json())
+
+    def repository(self, info: TaskInfo) -> Path:
+        """The repository folder. Raises UnsafePathError when its name leads out of the task."""
+        return files.inside(self.root, info.repo_folder_name or info.folder_name)
+
+    def goal(self, info: TaskInfo, implementation: Implementation) -> Path:
+        """The goal file: the agent's copy, masked."""
+        return files.inside(self.repository(info), implementation.goal_file)
+
+    def golden(self, implementation: Implementation) -> Path:
+        """The golden file: the original, byte for byte."""
+        return files.inside(self.root, implementation.golden_file)
+
+    def unit_test(self, info: TaskInfo, implementation: Implementation) -> Path:
+        """The unit test of an implementation."""
+        return files.inside(self.repository(info), implementation.unit_test_file)
+
+    def unit_test_folder(self, info: TaskInfo) -> Path:
+        """``<repository>/unit_test/``."""
+        return files.inside(self.repository(info), UNIT_TEST)
+
+    def recording(self, info: TaskInfo, index: int) -> Path:
+        """``<repository>/unit_test/recordings/<index>/``."""
+        return files.inside(self.repository(info), f"{UNIT_TEST}/recordings/{index}")
+
+    def paper_json(self, info: TaskInfo) -> Path:
+        """``<repository>/paper.json``: ``{"1": text of page 1, …}``."""
+        return files.inside(self.repository(info), "paper.json")
+
+    def paper_pdf(self, info: TaskInfo) -> Path:
+        """``<repository>/paper.pdf``."""
+        return files.inside(self.repository(info), "paper.pdf")
+
+    def content_files(self) -> Iterator[Path]:
+        """Every file that makes the task what it is: all but ``authoring/``, test logs and caches."""
+        for path in files.walk(self.root):
+            parts = path.relative_to(self.root).parts
+            if parts[0] == AUTHORING or any(part in MADE_BY_RUNNING for part in parts):
+                continue
+            if len(parts) > 2 and parts[-3:-1] == (UNIT_TEST, "logs"):
+                continue
+            yield path
+
+    def content(self) -> Iterator[tuple[bytes, str]]:
+        """Path in the task and SHA-256 of each of :meth:`content_files`, in order."""
+        for path in sorted(self.content_files()):
+            relative = path.relative_to(self.root).as_posix()
+            yield relative.encode("utf-8", "surrogateescape"), files.sha256_file(path)
+
+    def content_digest(self) -> str:
+        """SHA-256 over :meth:`content`: what a sign-off holds for."""
+        digest = hashlib.sha256()
+        for name, of_file in self.content():
+            digest.update(name + b"\0" + of_file.encode() + b"\n")
+        return digest.hexdigest()
+
+    def put_aside(self, path: Path, *, copy: bool = False) -> str:
+        """Move a file or folder of the task to ``authoring/removed/``, under a name that is free, or copy a file there.
+
+        A file of which a copy is there is not copied again: a command may have been killed after it made the copy.
+
+        Returns its former path, relative to the task.
+        """
+        relative = path.relative_to(self.root)
+        target = self._own(AUTHORING, "removed", relative.as_posix())
+        number = 1
+        while target.exists():
+            if copy and target.is_file() and target.read_bytes() == path.read_bytes():
+                return relative.as_posix()
+            number += 1
+            target = target.with_name(f"{path.name}.{number}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if copy:
+            files.write_bytes(target, path.read_bytes())
+            shutil.copystat(path, target)
+        else:
+            shutil.move(path, target)
+        return relative.as_posix()
+
+
+def tasks_at(paths: Iterable[Path]) -> list[Task]:
+    """Return the tasks at some paths, each once. Raises NotATaskError for a path without any."""
+    found = [task for path in paths for task in Task.find_all(path)]
+    return list({task.root.resolve(): task for task in found}.values())
+
+
+def by_name(tasks: Sequence[Task], results: str) -> dict[str, Task]:
+    """Return the tasks by folder name.
+
+    Args:
+        results: the things that only this name distinguishes, for the message.
+
+    Raises UsageError when two folders have the same name.
+    """
+    named: dict[str, Task] = {}
+    for task in tasks:
+        other = named.setdefault(task.name, task)
+        if other is not task:
+            raise UsageError(
+                f"{other.root} and {task.root} have the same name, which {results} are distinguished by",
+                "name one of the two, then the other with a different --out",
+            )
+    return named
+
+
+def unit_test_name(index: int) -> str:
+    """Path of an implementation's test in the repository: ``unit_test/unit_test_1.py``."""
+    return f"{UNIT_TEST}/unit_test_{index}.py"
+
+
+def golden_name(goal_file: str, taken: dict[str, str]) -> str:
+    """Path of the golden of a goal file: ``golden_files/trainers_golden.py``.
+
+    Args:
+        goal_file: path of the goal file in the repository.
+        taken: goldens already in the task, as ``{golden path: goal file}``; when another goal file
+            of the same name holds it, the folders' names are put in front.
+    """
+    pure = PurePosixPath(goal_file)
+    stems = [pure.stem, "_".join([*pure.parent.parts, pure.stem])]
+    for stem in stems:
+        name = f"{GOLDEN}/{stem}_golden{pure.suffix}"
+        if taken.get(name, goal_file) == goal_file:
+            return name
+    return f"{GOLDEN}/{stems[1]}_{hashlib.sha256(goal_file.encode()).hexdigest()[:8]}_golden{pure.suffix}"
+
+
+def _looks_like_a_task(folder: Path) -> bool:
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    number, dash, rest = folder.name.partition("-")
+    return (folder / INFO).is_file() or (number.isdecimal() and bool(dash) and bool(rest))
+
+
+def _folder_of_tasks(folder: Path) -> Path | None:
+    """Return the first folder in a folder that holds tasks; None when there is none."""
+    children = sorted(child for child in folder.iterdir() if child.is_dir() and not child.is_symlink())
+    for child in children:
+        with contextlib.suppress(OSError):
+            if any((below / INFO).is_file() for below in child.iterdir()):
+                return child
+    return None
+
+
+def _leading_number(name: str) -> float:
+    number = name.partition("-")[0]
+    return int(number) if number.isdecimal() else float("inf")

@@ -1,0 +1,191 @@
+"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import msgspec
+
+from lmr_author.core.errors import TargetError, UsageError
+
+CATEGORIES = (
+    "Feature Learning & Representation",
+    "Neural Network Architectures",
+    "Prompt Engineering & Instruction Tuning",
+    "Information Extraction",
+    "Data Augmentation",
+    "Training Objectives & Optimization",
+    "Decoding & Search Strategies",
+    "Evaluation Metrics",
+    "Interpretability & Explainability",
+)
+"""The nine categories of LMR-Bench, in the paper's order."""
+
+
+Progress = Callable[[str], None]
+"""Receives a line about what is being done."""
+
+
+TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
+"""Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
+
+OPTIONAL = ("repo_commit", "license")
+"""Keys of ``info.json`` that are written only when known."""
+
+_TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function or class named by a pytest-style node id.
+
+    ``path::qualname`` with ``.`` or ``::`` between the parts of the qualified name; a name defined
+    more than once takes ``#2`` (the second definition, in file order) or ``:LINE``.
+    """
+
+    path: str
+    qualname: str
+    nth: int | None = None
+    line: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Read a node id. Raises TargetError when it is not one."""
+        match = _TARGET.match(text.strip())
+        if match is None:
+            raise TargetError(
+                f"not a target: {text!r}",
+                "name it as FILE::FUNCTION or FILE::Class.method, as in trainers.py::preference_loss",
+            )
+        qualname = ".".join(part.strip() for part in re.split(r"::|\.", match["name"]))
+        nth, line = match["nth"], match["line"]
+        path = match["path"].replace("\\", "/").removeprefix("./")
+        return cls(path, qualname, int(nth) if nth else None, int(line) if line else None)
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        suffix = f"#{self.nth}" if self.nth else f":{self.line}" if self.line else ""
+        dash = "./" if self.path.startswith("-") else ""  # on a command line it would be an option
+        return f"{dash}{self.path}::{self.qualname}{suffix}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implementation:
+    """One masked function of a task: an entry of ``implementations`` in ``info.json``, keys in the published order.
+
+    Attributes:
+        nth: number of the definition among those of its name in the file, from 1; None where the name alone tells
+            it. Its key is ``goal_nth``.
+    """
+
+    instruction: str
+    index: int
+    category: str
+    goal_file: str
+    goal_function: str
+    class_name: str
+    nth: int | None = None
+    golden_file: str
+    retrieval_context: tuple[str, ...]
+    unit_test_file: str
+
+    @property
+    def qualname(self) -> str:
+        """``Class.method`` or ``function``: the target's qualified name inside the goal file."""
+        return f"{self.class_name}.{self.goal_function}" if self.class_name else self.goal_function
+
+    @property
+    def target(self) -> Target:
+        """The node id of the masked function."""
+        return Target(self.goal_file, self.qualname, self.nth)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry as it stands in ``info.json``."""
+        data = {
+            "goal_nth" if key == "nth" else key: value for key, value in msgspec.to_builtins(self).items()
+        }
+        data["retrieval_context"] = list(self.retrieval_context)
+        return {key: value for key, value in data.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], position: int = 0) -> Implementation:
+        """Read an entry leniently: known aliases are accepted, what is missing becomes empty."""
+        context = data.get("retrieval_context", data.get("retrieval_content"))
+        index, nth = data.get("index"), data.get("goal_nth")
+        return cls(
+            index=index if isinstance(index, int) else position + 1,
+            nth=nth if isinstance(nth, int) and nth > 0 else None,
+            retrieval_context=tuple(map(_text, context)) if isinstance(context, list) else (),
+            **_texts(cls, data),
+        )
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """``info.json``: what a task is, in LMR-Bench's published format (``schemas/info.schema.json``)."""
+
+    instance_id: int
+    paper_name: str
+    folder_name: str
+    paper_url: str
+    year: int
+    repo_url: str
+    repo_folder_name: str
+    repo_commit: str = ""
+    license: str = ""
+    implementations: tuple[Implementation, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document as written: optional keys only when known."""
+        data = {
+            key: value for key, value in msgspec.to_builtins(self).items() if key not in OPTIONAL or value
+        }
+        return {**data, "implementations": [item.to_json() for item in self.implementations]}
+
+    def with_implementation(self, new: Implementation) -> TaskInfo:
+        """A copy with an implementation, in place of the one of the same index if there is one."""
+        kept = [item for item in self.implementations if item.index != new.index]
+        return replace(self, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
+
+    def implementation(self, index: int | None) -> Implementation:
+        """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
+        known = [one.index for one in self.implementations]
+        if index is None and len(known) == 1:
+            index = known[0]
+        if index not in known:
+            listed = ", ".join(map(str, known)) or "none: nothing is masked"
+            raise UsageError(f"which implementation? (the task has {listed})", "add --implementation N")
+        return next(one for one in self.implementations if one.index == index)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:
+        """Read a document leniently; `validate` is where deviations are reported."""
+        entries = data.get("implementations")
+        entries = entries if isinstance(entries, list) else []
+        read = [Implementation.from_json(one, n) for n, one in enumerate(entries) if isinstance(one, dict)]
+        number, year = _number(data.get("instance_id")), _number(data.get("year"))
+        return cls(instance_id=number, year=year, implementations=tuple(read), **_texts(cls, data))
+
+
+def _texts(cls: type, data: Mapping[str, Any]) -> Any:
+    """Return the values of all fields that are texts; "" for what is missing or no text."""
+    return {field.name: _text(data.get(field.name)) for field in fields(cls) if field.type == "str"}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    return 0

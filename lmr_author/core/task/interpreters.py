@@ -1,0 +1,30 @@
+"""Interpreters that somebody named on this machine, by the label that an evaluation's record has.
+
+The record travels with the task, so it has no path; the path stays in the cache folder.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lmr_author.core import files
+
+_FILE = "interpreters.json"
+
+
+def remember(label: str, python: Path) -> None:
+    """Keep the path of an interpreter."""
+    path = files.user_cache() / _FILE
+    known = files.read_object_or_empty(path)
+    where = os.path.normpath(python.absolute()) if len(python.parts) > 1 else str(python)
+    if known.get(label) != where:
+        files.write_json(path, {**known, label: where})
+
+
+def find(label: str) -> str:
+    """Return the path of an interpreter that is still there; "" for none."""
+    path = files.user_cache() / _FILE
+    known = files.read_object_or_empty(path)
+    found = str(known.get(label, ""))
+    return found if found and (os.sep not in found or Path(found).exists()) else ""

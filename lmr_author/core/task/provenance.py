@@ -1,0 +1,261 @@
+"""``authoring/provenance.json``: the origin of a task's paper, repository and environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.record import Count, Digest, Index, Record, Text
+
+Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
+Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakingTool:
+    """The program that made the task.
+
+    Attributes:
+        name: name of the program.
+        version: its version.
+        python: version of its Python.
+        packages: versions of the libraries that decide the result.
+    """
+
+    name: Literal["lmr-author"] = "lmr-author"
+    version: str = ""
+    python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOrigin:
+    """The PDF and the facts read from it.
+
+    Attributes:
+        source: kind of source.
+        url: the paper's web address; "" when unknown.
+        sha256: digest of the PDF.
+        pages: number of pages.
+        title: title as in info.json.
+        year: year as in info.json.
+        year_origin: place where the year was read; "given" when the annotator gave it.
+        arxiv_id: arXiv id with version; "" without one.
+        venue: line of page 1 that names a venue and a year; "" without one.
+        repositories: links to code hosts in the paper.
+        notes: anything unusual about the PDF.
+    """
+
+    source: Literal["file", "url", "arxiv"] = "file"
+    url: str = ""
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    pages: Count = 0
+    title: str = ""
+    year: Count = 0
+    year_origin: str = ""
+    arxiv_id: str = ""
+    venue: str = ""
+    repositories: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubmoduleOrigin:
+    """A repository inside the repository.
+
+    Attributes:
+        path: its path in the repository.
+        url: its address as cloned, or as in .gitmodules.
+        commit: the commit that the repository pins.
+        left_out: reason for leaving it out; "" when it was taken over.
+    """
+
+    path: str
+    url: str = ""
+    commit: str = ""
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class RemovedFile:
+    """A file that was removed from the repository.
+
+    Attributes:
+        path: its path in the repository.
+        reason: reason for the removal.
+    """
+
+    path: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepositoryOrigin:
+    """The code before masking.
+
+    Attributes:
+        url: address it was cloned from, without credentials.
+        commit: the pinned commit.
+        commit_date: committer's date of the pinned commit (UTC); requirements are pinned as of it.
+        default_branch: default branch; "" without one.
+        last_commit_date: date of the newest commit of the default branch (UTC).
+        commits: number of commits up to the pinned one.
+        folder: the repository's folder in the task.
+        license: SPDX identifier; "" when not recognised.
+        license_file: file of the licence; "" without one.
+        submodules: repositories inside the repository.
+        lfs_resolved: number of Git LFS pointers that were replaced by their files.
+        lfs_left: files that are still Git LFS pointers.
+        removed: files that were removed from the repository.
+        notes: anything else unusual about the repository.
+    """
+
+    url: str = ""
+    commit: Commit = ""
+    commit_date: Moment = ""
+    default_branch: str = ""
+    last_commit_date: Moment | None = None
+    commits: Count = 0
+    folder: str = ""
+    license: str = ""
+    license_file: str = ""
+    submodules: tuple[SubmoduleOrigin, ...] = ()
+    lfs_resolved: Count = 0
+    lfs_left: tuple[str, ...] = ()
+    removed: tuple[RemovedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseImageOrigin:
+    """The image that the Dockerfile starts from.
+
+    Attributes:
+        reference: name as after FROM.
+        torch: PyTorch's version by the tag; "" when unknown.
+        cuda: CUDA's version by the tag; "" when unknown.
+        python: version that requirements.lock was made for.
+        python_certain: true if the image was inspected, or the annotator gave the version.
+        reason: reason for this image.
+    """
+
+    reference: str = ""
+    torch: str = ""
+    cuda: str = ""
+    python: Annotated[str, msgspec.Meta(pattern=r"^(3\.\d{1,2})?$")] = ""
+    python_certain: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockOrigin:
+    """The making of requirements.lock.
+
+    Attributes:
+        pinned: true if every package has one exact version.
+        note: way it was made, or reason why it is not pinned.
+        left_out: requirements that were left out, with reasons.
+    """
+
+    pinned: bool = False
+    note: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DeclaredRequirement:
+    """A requirement of the repository.
+
+    Attributes:
+        requirement: requirement in PEP 508 form.
+        origin: file and line, or the import it was derived from.
+        guessed: true if it is derived from an import, and nobody declares it.
+    """
+
+    requirement: str
+    origin: str = ""
+    guessed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentOrigin:
+    """The making of Dockerfile and requirements.lock.
+
+    Attributes:
+        base_image: the image that the Dockerfile starts from.
+        lock: the making of requirements.lock.
+        requirements: requirements beside PyTorch.
+        torch: requirements on PyTorch, which the base image brings.
+        python: version specifier of the repository; "" without one.
+        python_origin: file that names it.
+        project: the repository's own package, which is never installed; "" without one.
+        sources: files that declare something.
+        problems: lines that were not used, and other remarks.
+    """
+
+    base_image: BaseImageOrigin = BaseImageOrigin()
+    lock: LockOrigin = LockOrigin()
+    requirements: tuple[DeclaredRequirement, ...] = ()
+    torch: tuple[DeclaredRequirement, ...] = ()
+    python: str = ""
+    python_origin: str = ""
+    project: str = ""
+    sources: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExtractedBlock:
+    """A block that ``extract`` made into a function. Its file differs from the pinned commit.
+
+    Attributes:
+        file: file in the repository; its original is in authoring/removed/.
+        start: first line of the block before the extraction.
+        end: last line of the block.
+        name: qualified name of the new function.
+        inputs: its parameters.
+        outputs: its return values, in order.
+        sha256_before: digest of the file before the extraction.
+        sha256_after: digest of the file after it.
+    """
+
+    file: Text
+    start: Index
+    end: Index
+    name: Text
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    sha256_before: Digest
+    sha256_after: Digest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance(Record):
+    """The origin of a task's paper, repository and environment; written by new-task, never by hand.
+
+    Attributes:
+        created: time at which new-task made the task (UTC).
+        tool: the program that made it.
+        paper: the PDF and the facts read from it.
+        repository: the code before masking.
+        environment: the making of Dockerfile and requirements.lock.
+        extractions: blocks that ``extract`` made into functions, in order.
+    """
+
+    optional: ClassVar = ("$schema", "extractions")
+
+    created: Moment = ""
+    tool: MakingTool = MakingTool()
+    paper: PaperOrigin = PaperOrigin()
+    repository: RepositoryOrigin = RepositoryOrigin()
+    environment: EnvironmentOrigin = EnvironmentOrigin()
+    extractions: tuple[ExtractedBlock, ...] = ()
+
+
+def load(task: Task) -> Provenance:
+    """Return the provenance of a task; an empty one when the file is missing or damaged."""
+    return Provenance.read_if_valid(task.provenance_path) or Provenance()

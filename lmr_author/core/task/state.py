@@ -1,0 +1,74 @@
+"""The states of a task that records are about: all of its content, and what of it running depends on.
+
+A sign-off is about the whole task. An evaluation is about what is run: another instruction, category or address of
+the paper leaves it standing. See ``docs/decisions/0012-what-an-evaluation-is-of.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.folder import INFO, Task
+
+_NOT_RUN = frozenset(
+    {
+        "instance_id",
+        "paper_name",
+        "paper_url",
+        "year",
+        "repo_url",
+        "repo_commit",
+        "license",
+        "implementations",
+    }
+)
+"""Keys of ``info.json`` that no run depends on; one that is not known might."""
+_NOT_RUN_OF_ONE = frozenset({"instruction", "category", "retrieval_context", "retrieval_content"})
+"""Those of an implementation."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A task as it is at one time.
+
+    Attributes:
+        content: digest of every file that makes the task what it is.
+        running: digest of those that running depends on.
+    """
+
+    content: str
+    running: str
+
+    @classmethod
+    def of(cls, task: Task) -> State:
+        """The task as it is now; reads every file once."""
+        content, running = hashlib.sha256(), hashlib.sha256()
+        for name, digest in task.content():
+            content.update(name + b"\0" + digest.encode() + b"\n")
+            if name == INFO.encode():
+                digest = files.sha256_bytes(_run_of_info(task))
+            running.update(name + b"\0" + digest.encode() + b"\n")
+        return cls(content.hexdigest(), running.hexdigest())
+
+
+def _run_of_info(task: Task) -> bytes:
+    """``info.json`` without what no run depends on; as it stands where it is none."""
+    try:
+        data = task.load_raw()
+    except (LmrError, RecursionError):
+        return task.info_path.read_bytes()
+    kept = {key: value for key, value in data.items() if key not in _NOT_RUN}
+    each = data.get("implementations")
+    kept["implementations"] = [_run_of_one(item) for item in each] if isinstance(each, list) else each
+    return json.dumps(kept, sort_keys=True).encode()
+
+
+def _run_of_one(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    return {key: value for key, value in item.items() if key not in _NOT_RUN_OF_ONE}

@@ -1,8 +1,0 @@
-"""The paper: found and fetched (arXiv id, URL, PDF file), its text extracted, its pages drawn."""
-
-from __future__ import annotations
-
-from lmr_author.paper.extract import PageImage, Paper, Paragraph, blocks, extract, images
-from lmr_author.paper.fetch import FetchedPaper, fetch
-
-__all__ = ["FetchedPaper", "PageImage", "Paper", "Paragraph", "blocks", "extract", "fetch", "images"]

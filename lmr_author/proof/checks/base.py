@@ -1,0 +1,172 @@
+"""The engine: a check is a function that yields problems, with a code, a title and a rationale.
+
+    @target_check("LMR502", "the unit test cannot fail", rationale="…")
+    def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
+
+``registry.py`` finds every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
+prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskView`. An
+exception in a check becomes a finding LMR000, and the other checks go on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author.core.task import Finding, Implementation, Severity
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks.view import TaskView, readable
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+INTERNAL = "LMR000"
+"""Code of a finding that reports a crash in a check."""
+MANY = 3
+"""More files than this with one problem in one folder become one finding."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A defect that a check reports.
+
+    Attributes:
+        path: a file of the task, or a path as the task spells it.
+        line: from 1; 0 when the problem is about no line.
+        pointer: in place of a line: a JSON pointer, or ``L3-L5``.
+        severity: the check's own when None.
+        files: all files of a problem that was found in several of a folder.
+    """
+
+    message: str
+    hint: str
+    path: Path | str = ""
+    line: int = 0
+    pointer: str = ""
+    target: Implementation | None = None
+    severity: Severity | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that can be wrong with a task; ``title`` names the defect."""
+
+    code: str
+    title: str
+    rationale: str
+    severity: Severity
+    fixable: bool
+    problems: Callable[[TaskView], Iterable[Problem]]
+
+    def run(self, task: TaskView) -> list[Finding]:
+        """Return the findings of this check in a task; its own crash is one of them."""
+        try:
+            return [self.finding(task, problem) for problem in fold(task, self.problems(task))]
+        except Exception as error:  # hostile tasks must not end the run
+            return [crash(self.code, task.name, error)]
+
+    def finding(self, task: TaskView, problem: Problem) -> Finding:
+        """Turn a problem into a finding."""
+        path = problem.path
+        return Finding(
+            code=self.code,
+            severity=problem.severity or self.severity,
+            task=task.name,
+            message=problem.message,
+            hint=problem.hint,
+            implementation=problem.target.index if problem.target else None,
+            path=task.relative(path) if isinstance(path, Path) else readable(path),
+            pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
+            fixable=self.fixable,
+            files=problem.files,
+        )
+
+
+@dataclass(frozen=True)
+class DatasetCheck(Check):
+    """A check that compares tasks: a claim made twice is a finding for everyone who makes it.
+
+    A claim is a text, so that those of thousands of tasks fit in memory, and a problem whose message ends before
+    the names of the others.
+    """
+
+    make_claims: Callable[[TaskView], Iterable[tuple[str, Problem]]] = lambda task: ()
+
+    def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
+        """Return the claims of a task, each with the beginning of its finding."""
+        return [(what, self.finding(task, problem)) for what, problem in self.make_claims(task)]
+
+    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
+        """Return the finding of a claim that others make too."""
+        names = [f"{one.task} #{one.implementation}" if one.implementation else one.task for one in others]
+        return replace(finding, message=f"{finding.message} {listed(names, 5)}")
+
+
+TaskRule = Callable[[TaskView], Iterable[Problem]]
+TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
+ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
+
+
+def check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+) -> Callable[[TaskRule], Check]:
+    """Make a check of a function that looks at a whole task."""
+    return lambda rule: Check(code, title, rationale, severity, fixable, rule)
+
+
+def target_check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+) -> Callable[[TargetRule], Check]:
+    """Make a check of a function that looks at one implementation; its problems are about that one."""
+
+    def decorate(rule: TargetRule) -> Check:
+        def every(task: TaskView) -> Iterator[Problem]:
+            for target in task.implementations:
+                for problem in rule(task, target):
+                    yield problem if problem.target else replace(problem, target=target)
+
+        return Check(code, title, rationale, severity, fixable, every)
+
+    return decorate
+
+
+def dataset_check(
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
+) -> Callable[[ClaimRule], DatasetCheck]:
+    """Make a check of a function that yields the claims of a task."""
+    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule)
+
+
+def crash(what: str, task: str, error: Exception) -> Finding:
+    """Return the finding that reports a crash of a check."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+    message = f"{what} crashed: {type(error).__name__} at {where}: {str(error)[:160]}"
+    hint = "please report this" + (f"; --ignore {what} skips the check" if what.startswith("LMR") else "")
+    return Finding(INTERNAL, ERROR, task, message, hint)
+
+
+def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems; those of one kind with many files of a top-level folder of the repository become one."""
+    groups: dict[object, list[tuple[str, Problem]]] = defaultdict(list)
+    for number, problem in enumerate(problems):
+        relative = task.relative_raw(problem.path) if isinstance(problem.path, Path) else ""
+        folder = "/".join(relative.split("/")[:-1][:2])
+        plain = relative and not problem.line and not problem.pointer
+        key = (problem.message, problem.hint, problem.severity, id(problem.target), folder)
+        groups[key if plain else number].append((relative, problem))
+    for together in groups.values():
+        if len(together) <= MANY:
+            yield from (problem for _, problem in together)
+            continue
+        names, first = [readable(relative) for relative, _ in together], together[0][1]
+        common = os.path.commonpath([relative.rpartition("/")[0] for relative, _ in together])
+        shown = ", ".join(name[len(readable(common)) :].lstrip("/") for name in names[:2])
+        place = f" in {readable(common)}/" if common else ""
+        message = f"{len(together)} × {first.message}{place}, e.g. {shown}"
+        path = task.task.root / common if common else ""
+        yield replace(first, message=message, path=path, files=tuple(names))

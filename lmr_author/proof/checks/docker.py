@@ -1,0 +1,329 @@
+"""LMR2xx: the Dockerfile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from lmr_author.core.task import Severity
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check
+from lmr_author.proof.checks.dockerfile import (
+    Dockerfile,
+    copied,
+    in_context,
+    name_in,
+    published,
+    requirements,
+)
+from lmr_author.proof.checks.lookup import did_you_mean, pairs
+from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.view import TaskView
+
+DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
+
+
+def _docker_check(
+    code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
+) -> Callable[[DockerRule], Check]:
+    """Make a check of a rule that reads the Dockerfile; a problem without a path is about it."""
+
+    def decorate(rule: DockerRule) -> Check:
+        def problems(task: TaskView) -> Iterator[Problem]:
+            parsed = dockerfile.read(task)
+            if parsed is not None and parsed.named("FROM"):  # LMR201 reports that there is none
+                yield from rule(task, parsed)
+
+        return check(code, title, rationale=rationale, severity=severity)(problems)
+
+    return decorate
+
+
+def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
+    return Problem(message, hint, dockerfile.place(task), line, severity=severity)
+
+
+@check(
+    "LMR201",
+    "the Dockerfile is missing or has no base image",
+    rationale="A task without an environment cannot be run by anybody else.",
+)
+def dockerfile_present(task: TaskView) -> Iterator[Problem]:
+    parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
+    if task.kind("Dockerfile") == "file" and parsed is None:
+        yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
+    elif parsed is None or dockerfile.place(task) != "Dockerfile":
+        names = [entry.relative for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
+        yield Problem(
+            "the Dockerfile is missing", f"move {names[0]} to Dockerfile" if names else hint, "Dockerfile"
+        )
+    elif not parsed.named("FROM"):
+        yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
+
+
+@_docker_check(
+    "LMR202",
+    "the image contains the golden",
+    rationale="The agent works inside the image. `COPY . .` at the task's root puts the solution, and the records of"
+    " how the task was made, beside the exercise.",
+)
+def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    hint = "copy only the repository and the requirements, or use .dockerignore"
+    for item, sources, _ in parsed.copies:
+        folders = {entry.relative.partition("/")[0] for entry in copied(task, sources)}
+        inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
+        if inside:
+            yield _at(task, item.line, f"{item.name} {' '.join(sources)} puts {inside} into the image", hint)
+
+
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
+_INSTALLER = re.compile(r"(?i)\b(pip[\d.]*|pipenv|conda|mamba|uv|poetry|pdm|rye)\b.*\b(install|add)\b")
+_REDIRECT = re.compile(
+    r"(?<!\S)(?:[A-Za-z0-9_.\[\],-]*[A-Za-z_\]][\w.\]-]*[<>]=?[=~]?|[A-Za-z][\w.\[\]-]*\s+[<>]=?\s*)\d[\w.*]*"
+)
+
+
+@_docker_check(
+    "LMR203",
+    "an unquoted version range redirects the output",
+    rationale="In `RUN pip install torch>=2.5` the shell redirects pip's output into a file named `=2.5` and installs"
+    " any torch at all.",
+)
+def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    for item in parsed.named("RUN"):
+        commands = re.split(r"&&|\|\||;|\n", _QUOTED.sub("q", dockerfile.shell_text(item.text)))
+        found = [
+            match.strip() for text in commands if _INSTALLER.search(text) for match in _REDIRECT.findall(text)
+        ]
+        if found:
+            message = f"{', '.join(found)} is not quoted: the shell takes it for a redirection"
+            yield _at(task, item.line, message, f'write "{found[0]}" in quotes, or better pin it with ==')
+
+
+@_docker_check(
+    "LMR204",
+    "ARG DIR is not the repository's folder",
+    rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
+    " task builds an image of nothing; this task's own folder is right for a build from the folder above, and"
+    " a note.",
+)
+def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    wanted = in_context(task.info.repo_folder_name)
+    used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", item.text) for item in parsed.instructions)
+    for item in parsed.named("ARG", "ENV"):
+        match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", item.text)
+        value = match[1].removeprefix("./").rstrip("/") if match else ""
+        if value in ("", wanted) or not wanted or value.startswith("/"):
+            continue
+        hint, severity = f"write {item.name} DIR={wanted}", None if used else WARNING
+        message = f"{item.name} DIR is {value!r}, the repository is {wanted!r}" + ("" if used else "; unused")
+        if value in (task.task.name, task.info.folder_name):
+            if not used:
+                continue
+            message = f"{item.name} DIR is the task's folder: the image is built from the folder of all tasks"
+            severity = NOTE
+        yield _at(task, item.line, message, hint, severity)
+
+
+_OF_THE_HOST = re.compile(
+    r"^(?:\$\{?(?:PWD|HOME|OLDPWD)\b|\$\(|`|~|[A-Za-z]:[\\/]|/(?:home|Users|root|mnt|media)/)"
+)
+_FILE_ARGUMENT = re.compile(
+    r"(?<!\S)(?:-r\s*|(?:--requirement|-f|--file)(?:=|\s+))[\"']?([^\s\"']+\.(?:txt|lock|ya?ml|in))"
+)
+_INSTALLS = re.compile(r"\b(pip[\d.]*|uv|conda|mamba|micromamba)\b.*\b(install|sync|create|update)\b")
+
+
+@_docker_check(
+    "LMR205",
+    "the Dockerfile uses a file that does not exist",
+    rationale="The build stops at a COPY of a missing file, or at `pip install -r` of one that was never copied.",
+)
+def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    present: set[str] = {target.rpartition("/")[2] for _, _, target in parsed.copies}
+    unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
+    for item, source in ((item, source) for item, sources, _ in parsed.copies for source in sources):
+        path, files = in_context(source), copied(task, [source])
+        present |= {entry.name for entry in files}
+        if _OF_THE_HOST.search(source):
+            message = f"{item.name} source {source!r} is a path of the machine that builds the image"
+            hint = "write it relative to the task's folder: COPY sees nothing else"
+            yield _at(task, item.line, message, hint)
+            unclear = True
+        elif "$" in source or re.match(r"^(https?|git)[:@]", source):
+            unclear = True
+        elif path and not files and task.kind(path) != "folder":
+            present.add(path.rpartition("/")[2])  # reported once
+            names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
+            state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
+            hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
+            yield _at(task, item.line, f"{item.name} source {source!r} {state}", hint)
+    made = " ".join(text for _, text in parsed.commands if not _INSTALLS.search(text))
+    for item, command in parsed.commands:
+        for match in _FILE_ARGUMENT.finditer(command) if _INSTALLS.search(command) and not unclear else ():
+            path = parsed.expand(match[1])
+            name = path.rpartition("/")[2]
+            mounted = not parsed.copies and bool(task.named(name))  # the scripts mount the task's folder
+            if not mounted and name not in present and name not in made and not re.search(r"[$]|://", path):
+                hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
+                yield _at(task, item.line, f"installs {match[1]!r}, which is not in the image", hint)
+
+
+@_docker_check(
+    "LMR206",
+    "the image does not contain the repository",
+    rationale="Without COPY the image works only where somebody mounts the right folder at the right place. LMR-Bench's"
+    " own scripts do, so a Dockerfile that never meant to copy is a note; a COPY that is commented out, or a"
+    " clone of the published repository instead, is a warning.",
+    severity=WARNING,
+)
+def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    if task.repository is None or _copies_code(task, parsed):
+        return
+    cloned = [item for item in parsed.named("RUN") if published(task).is_fetched_by(item.text)]
+    otherwise = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
+    if any(otherwise.search(one.text) for one in parsed.named("RUN", "COPY", "ADD") if one not in cloned):
+        return
+    commented = [line for line, text in parsed.comments if re.match(r"#+\s*(COPY|ADD)\s+\S+\s+\S+", text)]
+    what = "the repository" if parsed.copies else "the task"
+    if cloned:
+        message = "clones the published repository instead of copying the masked one"
+        yield _at(task, cloned[0].line, message, "COPY the task's own folder")
+    elif commented:
+        message = f"COPY is commented out: nothing of {what} is in the image"
+        yield _at(task, commented[0], message, "remove the #")
+    else:
+        hint = "COPY its folder" if parsed.copies else "COPY the requirements and the repository"
+        yield _at(task, 0, f"nothing of {what} is copied into the image", hint, NOTE)
+
+
+def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
+    """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
+    installs = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.py")
+    for source in (source for _, sources, _ in parsed.copies for source in sources):
+        files = copied(task, [source])
+        if (not files or "$" in source) and not installs.fullmatch(source):
+            return True
+        inside = [path for path in map(task.in_repository, files) if path]
+        if any(not path.startswith("unit_test/") and not installs.fullmatch(path) for path in inside):
+            return True
+    return False
+
+
+_EXACT = re.compile(r"===?\s*[\w.]+(?!\.\*)|@\s*\S|[0-9a-f]{7,40}$|\.whl\b")
+_FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
+"""Packages on whose versions results depend most."""
+
+
+@_docker_check(
+    "LMR207",
+    "installed packages are not pinned",
+    rationale="Unpinned requirements mean another environment each month; tests that compare numbers fail for reasons"
+    " nobody can find. A warning when nothing is pinned, a note when something is not.",
+    severity=WARNING,
+)
+def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    found = list(requirements(task, parsed))
+    loose = [(item, text) for item, text in found if not _EXACT.search(text.partition(" #")[0])]
+    exact = len(found) > len(loose)
+    for item in parsed.named("RUN") if exact else ():  # LMR203: pip never sees an unquoted range
+        plain = _QUOTED.sub("q", dockerfile.shell_text(item.text))
+        loose = [
+            (at, text) for at, text in loose if at != item or text not in plain or not set("<>") & set(text)
+        ]
+    if loose:
+        names = sorted({name_in(text) for _, text in loose}, key=lambda name: (name not in _FIRST, name))
+        message = f"{'not' if exact else 'nothing is'} pinned: {listed(names, 6)}"
+        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if exact else None)
+
+
+@_docker_check(
+    "LMR208",
+    "the base image is not a pinned PyTorch image",
+    rationale="The benchmark's tasks share PyTorch's official images: drivers, CUDA and torch fit each other and layers"
+    " are shared.",
+    severity=WARNING,
+)
+def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    stages: dict[str, str] = {}
+    image, line = "", 0
+    for item in parsed.named("FROM"):
+        given = [word for word in item.text.split() if not word.startswith("--")]
+        if given:
+            image, line = stages.get(parsed.expand(given[0]), parsed.expand(given[0])), item.line
+            stages |= {given[2]: image} if len(given) == 3 else {}
+    if not image or "$" in image:
+        return
+    if "torch" not in image.lower():
+        hint = "use pytorch/pytorch:VERSION-cudaX-cudnnY-runtime"
+        yield _at(task, line, f"the base image {image} is not a PyTorch image", hint)
+    elif "@" not in image and (":" not in image.rpartition("/")[2] or image.endswith(":latest")):
+        yield _at(task, line, f"the base image {image} has no version", "add the tag of a version")
+
+
+@_docker_check(
+    "LMR209",
+    "the image runs as root",
+    rationale="An agent as root can change anything in its container, and files it writes into a mounted folder belong"
+    " to root.",
+    severity=WARNING,
+)
+def runs_as_user(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    users = parsed.named("USER")
+    if not users:
+        yield _at(task, 0, "no USER: everything runs as root", "add a user, and USER at the end")
+    elif parsed.expand(users[-1].text).partition(":")[0].strip() in ("root", "0"):
+        yield _at(task, users[-1].line, "USER is root at the end", "switch to another user at the end")
+
+
+_MODEL = re.compile(
+    r"from_pretrained|snapshot_download|hf_hub_download|(?:huggingface-cli|\bhf) download|load_dataset\("
+    r"|nltk\.download(?!er -d /usr/share/nltk_data )|git clone \S*huggingface\.co|spacy download|\bgdown\b"
+    r"|torch\.hub\.load|git lfs (?:pull|clone|fetch)|SentenceTransformer\("
+    r"|(?:\bpython3?|\bbash|\bsh)\s+\S*download\w*\.(?:py|sh)\b|\./\S*download\w*\.sh\b"
+)
+_ADDRESS = re.compile(r"(?:\b(?:wget|curl|aria2c)\b.*?|^)(https?://[^\s\"']+)", re.DOTALL)
+_DATA = re.compile(
+    r"huggingface\.co|drive\.google|dl\.fbaipublicfiles|zenodo|figshare|dropbox"
+    r"|\.(?:pth?|bin|ckpt|safetensors|h5|np[yz]|pkl|jsonl?|csv|zip|tar|tgz|tar\.gz|vec|model)(?:\?|$)"
+)
+
+
+@_docker_check(
+    "LMR210",
+    "the image build downloads models or data",
+    rationale="What is downloaded at build changes, moves and disappears; builds take hours, and tests that need it"
+    " cannot run offline. NLTK's data in /usr/share/nltk_data are found without a network and do not count.",
+    severity=WARNING,
+)
+def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    for item in parsed.named("RUN", "ADD"):
+        model = _MODEL.search(item.text)
+        data = [match for match in _ADDRESS.findall(item.text) if _DATA.search(match)]
+        if model or data:
+            what = model[0].strip("( ") if model else data[0]
+            yield _at(
+                task, item.line, f"downloads at build: {what:.120}", "store a small fixture under unit_test/"
+            )
+
+
+@_docker_check(
+    "LMR211",
+    "nothing creates the folder of the test's log",
+    rationale="A test that opens a log in a folder that nobody made fails with FileNotFoundError before it has tested"
+    " anything.",
+)
+def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+    made = " ".join(text for _, text in parsed.commands if "mkdir" in text or "install -d" in text)
+    folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
+    for one in pairs(task):
+        test = read_test(task, one.implementation)
+        makes = test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls)
+        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text) if test else None
+        if test is None or makes or named is None or named[1] in folders or named[1] in made:
+            continue
+        if any(text.endswith((".log", ".txt")) for text, _ in test.texts):
+            message = f"writes into {named[1]}/, which nothing creates"
+            hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
+            yield Problem(message, hint, test.path, target=one.implementation)

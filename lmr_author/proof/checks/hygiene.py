@@ -1,0 +1,235 @@
+"""LMR7xx: files that have no place in a task. LMR8xx: the records of how it was made."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Evaluation, Finding
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.state import State
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
+from lmr_author.proof.checks.leaks import is_history
+from lmr_author.proof.checks.metadata import validator
+from lmr_author.proof.checks.view import FileEntry, TaskView, once, read_json
+
+_PATTERNS = {
+    "system": """
+        .DS_Store ._* Thumbs.db desktop.ini __MACOSX .Spotlight-V100 .Trashes .idea .vscode *.swp *.swo *~
+        .ipynb_checkpoints *.sublime-workspace *.code-workspace .ropeproject .spyproject *.bak *.*.orig nppBackup
+        .history .~lock.*# .*_history *[!a-z]-[!a-z]Copy*
+    """,
+    "caches": """
+        __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .eggs *.pyc *.pyo *.egg-info .coverage
+        .cache .nox pyvenv.cfg node_modules *.prof *.tmp lib.linux-* temp.linux-* bdist.*
+    """,
+    "logs": """
+        *.log nohup.out slurm-[0-9]*.out core.[0-9]* log.txt wandb lightning_logs mlruns events.out.tfevents.*
+    """,
+}
+_NAMES = {
+    group: re.compile("|".join(map(fnmatch.translate, names.split()))) for group, names in _PATTERNS.items()
+}
+
+
+@once
+def unwanted(task: TaskView, group: str) -> list[FileEntry]:
+    """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
+    result = []
+    folders = [f"{AUTHORING}/"]  # the content of a folder that was found is not listed again
+    for entry in task.entries:
+        found = _NAMES[group].match(entry.name) or (group == "logs" and _in_logs(task, entry))
+        if not found or entry.kind not in ("file", "folder", "link"):
+            continue
+        if not entry.relative.startswith(tuple(folders)) and not is_history(entry.relative):
+            folders += [f"{entry.relative}/"] if entry.kind == "folder" else []
+            result.append(entry)
+    return result
+
+
+def _in_logs(task: TaskView, entry: FileEntry) -> bool:
+    """Return True for a file that lies where tests write their logs, and can be one."""
+    inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
+    ending = entry.suffix in (".log", ".txt", ".out", "")
+    return inside and ending and not entry.name.startswith((".git", ".keep"))
+
+
+@check(
+    "LMR701",
+    "file of the operating system or an editor",
+    rationale="They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
+    " versions of the code.",
+    severity=WARNING,
+    fixable=True,
+)
+def no_system_files(task: TaskView) -> Iterator[Problem]:
+    for entry in unwanted(task, "system"):
+        yield Problem(no_system_files.title, "delete it", task.path(entry))
+
+
+@check(
+    "LMR702",
+    "cache or build product",
+    rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
+    severity=WARNING,
+    fixable=True,
+)
+def no_caches(task: TaskView) -> Iterator[Problem]:
+    for entry in unwanted(task, "caches"):
+        yield Problem(no_caches.title, "delete it", task.path(entry))
+
+
+@check(
+    "LMR703",
+    "log of an earlier run",
+    rationale='LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever the'
+    " agent did. Not repaired automatically: a test may read it.",
+    severity=WARNING,
+)
+def no_logs(task: TaskView) -> Iterator[Problem]:
+    for entry in unwanted(task, "logs"):
+        # Far from the tests it may be the authors' own.
+        severity = WARNING if "unit_test" in entry.relative else NOTE
+        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity)
+
+
+_ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
+"""Control characters, and bytes that are not UTF-8."""
+
+
+@check(
+    "LMR704",
+    "link, special file or unprintable name",
+    rationale="A link out of the task shows something else on every machine, and a pipe or device blocks whatever reads"
+    " it. Such things are never opened.",
+)
+def ordinary_files(task: TaskView) -> Iterator[Problem]:
+    for entry in task.entries:
+        if entry.kind == "special":
+            yield Problem("pipe, socket or device", "delete it", task.path(entry))
+        elif entry.kind == "closed":
+            message = "folder that cannot be listed: nothing in it was checked"
+            yield Problem(message, "correct its permissions, or nest it less deeply", task.path(entry))
+        elif entry.kind == "link":
+            path = task.path(entry)
+            real = os.path.realpath(path)
+            if real != task.root and not real.startswith(task.root + os.sep):
+                yield Problem(
+                    "symbolic link that leads out of the task", "replace it by the file itself", path
+                )
+            elif not Path(real).exists():
+                yield Problem("broken symbolic link", "delete it", path, severity=WARNING)
+        if _ODD.search(entry.name):
+            message = "name with control characters or bytes that are not UTF-8"
+            yield Problem(message, "rename it", task.path(entry), severity=WARNING)
+
+
+# authoring records
+
+
+@check(
+    "LMR801",
+    "the record of where the task is from is missing",
+    rationale="Paper, repository, commit and what was changed: without them nobody can check a task or make it again.",
+    severity=WARNING,
+)
+def provenance_present(task: TaskView) -> Iterator[Problem]:
+    # A task made by hand keeps no records, except those that `validate` put there.
+    ours = ("authoring/removed/", "authoring/accepted.json")
+    records = [entry.relative for entry in task.below(AUTHORING) if entry.kind == "file"]
+    kept = any(not name.startswith(ours) for name in records)
+    if kept and task.raw is not None and "authoring/provenance.json" not in task.by_path:
+        message, hint = "no record of where the task is from", "`lmr-author new-task` writes one"
+        yield Problem(message, hint, "authoring/provenance.json")
+
+
+_WITH_SCHEMA = (
+    *("accepted", "adjudication", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting"),
+)
+
+
+def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
+    """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
+    for entry in task.below(AUTHORING):
+        name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
+        placed = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
+        if entry.kind == "file" and entry.suffix == ".json" and placed:
+            yield name, task.path(entry), read_json(task.read_bytes(task.path(entry)))
+
+
+@check(
+    "LMR802",
+    "an authoring record violates its schema",
+    rationale="Other commands read these records: a sign-off or a result that cannot be read counts as none.",
+)
+def records_valid(task: TaskView) -> Iterator[Problem]:
+    hint = "make it again with the command that writes it"
+    for name, path, value in _records(task):
+        if value is None:
+            yield Problem("not valid JSON", hint, path)
+            continue
+        errors = validator(name).iter_errors(value)
+        error = min(errors, key=lambda item: len(item.absolute_path), default=None)
+        if error is not None:
+            pointer = "".join(f"/{part}" for part in error.absolute_path)
+            yield Problem(f"violates its schema: {error.message[:160]}", hint, path, pointer=pointer)
+
+
+@check(
+    "LMR803",
+    "an evaluation or sign-off is out of date",
+    rationale="A task that was changed after it was evaluated or signed off was evaluated and signed off by nobody. An"
+    " evaluation is about what is run: it holds while only the instruction, the category or the paper's data"
+    " change. A sign-off is about all of it.",
+    severity=WARNING,
+)
+def records_current(task: TaskView) -> Iterator[Problem]:
+    for name, path, value in _records(task):
+        if name not in ("evaluation", "review") or not isinstance(value, dict):
+            continue
+        if name == "evaluation" and not _is_current(value, state(task)):
+            message = "the evaluation is of an earlier state of the task"
+            yield Problem(message, "run `lmr-author evaluate` again", path)
+        digest = value.get("content_digest")
+        signed = name == "review" and value.get("signed_off") is True and isinstance(digest, str)
+        if signed and digest != state(task).content:
+            message = "the sign-off is of an earlier state of the task"
+            yield Problem(message, "run `lmr-author review` again", path)
+
+
+def _is_current(value: object, now: State) -> bool:
+    try:
+        return Evaluation.from_json(value).is_of(now)
+    except LmrError:  # LMR802
+        return True
+
+
+@once
+def state(task: TaskView) -> State:
+    """Return the digests of the task as it is; every file is read once."""
+    return State.of(task.task)
+
+
+@check(
+    "LMR804",
+    "an accepted finding no longer exists",
+    rationale="An acceptance whose finding is gone would silence the next one at that place before anybody read it.",
+    severity=NOTE,
+)
+def accepted_used(task: TaskView) -> Iterator[Problem]:
+    """Yield nothing: unused acceptances are known only after all checks; see :func:`unused_acceptance`."""
+    return iter(())
+
+
+def unused_acceptance(task: str, entry: Accepted) -> Finding:
+    """Return the finding for an acceptance that matches nothing."""
+    place = f" in {entry.path}" if entry.path else ""
+    at = f" at {entry.where}" if entry.where else ""
+    message = f"{entry.code}{place}{at} was accepted, but is no longer found"
+    path = "authoring/accepted.json"
+    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, path)

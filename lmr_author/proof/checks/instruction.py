@@ -1,0 +1,295 @@
+"""LMR6xx: what the agent is told to do."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from lmr_author.core.code import FunctionNode, walk
+from lmr_author.core.task import INFO, Implementation, Severity
+from lmr_author.proof.checks.base import WARNING, Check, Problem, target_check
+from lmr_author.proof.checks.lookup import (
+    clean_path,
+    context_key,
+    did_you_mean,
+    function_names,
+    leaves,
+    pair,
+    similar_path,
+    statements,
+)
+from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.leaks.search import is_generated
+
+GAP = "[to fill in: what it computes]"
+"""What a draft of an instruction says where nothing tells the purpose of the function."""
+
+InstructionRule = Callable[[TaskView, Implementation], Iterable[tuple[str, str]]]
+
+
+def _instruction_check(
+    code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
+) -> Callable[[InstructionRule], Check]:
+    """Make a check of a rule that yields (message, hint) about an instruction."""
+
+    def decorate(rule: InstructionRule) -> Check:
+        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+            pointer = task.pointer(target, "instruction" if target.instruction else "")
+            for message, hint in rule(task, target):
+                yield Problem(message, hint, INFO, pointer=pointer)
+
+        return target_check(code, title, rationale=rationale, severity=severity)(problems)
+
+    return decorate
+
+
+_PLACEHOLDER = re.compile(
+    r"^\W*(?:todo|tbd|fixme|xxx|placeholder|lorem ipsum)\b|\{\{[^}]*\}\}"
+    r"|[\[<](?:to fill in|fill in|insert|todo|describe|your)\b[^\]>]*[\]>]",
+    re.IGNORECASE,
+)
+_CUT_OFF = re.compile(
+    r"(?:(?<!etc)(?<!etc,)(?<!\[)(?:\.\.\.|…)|[,(]|\s(?:the|an?|of|in|to|and|or|with|for|by|as|that|which|is))\s*$",
+    re.IGNORECASE,
+)
+"""How a text ends that was cut off in the middle of a sentence."""
+
+
+@_instruction_check(
+    "LMR601",
+    "the instruction is missing or unfinished",
+    rationale="The instruction is all that an agent is told besides the paper and the code.",
+)
+def instruction_present(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    text = target.instruction.strip()
+    placeholder = _PLACEHOLDER.search(text)
+    if len(text.split()) < 3 or (placeholder and not placeholder.start()):
+        shown = f"says only {text[:40]!r}" if text else "is missing or empty"
+        hint = "say which function to implement, in which file, from which part of the paper"
+        yield f"the instruction {shown}", hint
+    elif GAP in text:
+        hint = f"replace {GAP!r} in the paper's words: `lmr-author instruct`"
+        yield "the instruction still has the gap of its draft", hint
+    elif placeholder:
+        hint = "replace it in the paper's words"
+        yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint
+    elif _CUT_OFF.search(text):
+        yield f"the instruction is cut off after {text[-40:]!r}", "complete the sentence"
+
+
+_FILE = re.compile(
+    r"(?<![\w/.@:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|pdf|json|ya?ml|txt|md|sh|cfg|toml))(?![\w/])"
+    r"|(?<![\w.:/])/(?:[\w.-]+/)+([\w-][\w.-]*\.(?:py|ipynb|pdf))(?![\w/])"
+    r"|(?<![\w./])(paper\.[a-z]{2,5})\b"
+)
+_PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?[`'\"(]*(?:[\w.-]+/)*"
+"""Words before the name of the file to be worked in."""
+
+
+@_instruction_check(
+    "LMR602",
+    "the instruction names a wrong file",
+    rationale="An agent sent to a file that does not exist searches, or makes one; a test in place of the goal file"
+    " makes it edit the test.",
+)
+def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    if task.repository is None:
+        return
+    text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
+    start = f"{task.repository.name}/"
+    named = [clean_path(next(filter(None, match.groups()))) for match in _FILE.finditer(text)]
+    for token in dict.fromkeys(named):
+        end = f"/{token.removeprefix(start)}"
+        exists = token in task.by_path or any(f"/{name}".endswith(end) for name in task.repository_files)
+        if exists or token in ("paper.pdf", "paper.json"):  # LMR101
+            continue
+        name, names = token.rpartition("/")[2], list(task.repository_files)
+        goal = task.in_repository_path(pair(task, target).goal_path)
+        same = [path for path in (goal, *names) if f"/{path}".endswith(f"/{name}") and not is_generated(path)]
+        hint = f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
+        if hint or token.endswith((".py", ".pdf", ".ipynb")):
+            message = f"the instruction names {token}, which does not exist"
+            yield message, hint or f"the goal file is {clean_path(target.goal_file)}"
+    yield from _another_file(task, target, text, [token.removeprefix(start) for token in named])
+
+
+def _another_file(
+    task: TaskView, target: Implementation, text: str, named: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield at most one problem: the agent is sent to another file than the goal file."""
+    goal = task.in_repository_path(pair(task, target).goal_path)
+    if goal.startswith("unit_test/") or any(goal.endswith(token) for token in named):
+        return
+    for token in (token for token in named if token.endswith(".py")):
+        last = token.rpartition("/")[2]
+        sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or last == goal.rpartition("/")[2]
+        if goal and sent and any(f"/{path}".endswith(f"/{token}") for path in task.repository_files):
+            yield f"the instruction names {token}, goal_file is {goal}", f"name {goal}"
+            return
+
+
+_NAME = r"([A-Za-z_][\w.]*[A-Za-z0-9_])"
+_QUOTED_NAME = rf"[`'\"*]+(?:def\s+)?{_NAME}(?:\([^)`]*\))?[`'\"*]+"
+_PLAIN_NAME = r"([A-Za-z]\w*_\w+|\w+\.\w+)"
+_KIND = r"(?:function|method|class)"
+_VERB = r"\b(?:implement|complete|write|finish|fill in|mask|code)"
+_NAMING = re.compile(
+    rf"\b{_KIND}\s*:?\s+(?:called\s+|named\s+)?(?:def\s+)?[`'\"*]*{_NAME}"
+    rf"|(?:{_QUOTED_NAME}|{_VERB}\b[^.\n]{{0,40}}?\s{_PLAIN_NAME})\s+(?:{_KIND}s?|classes)\b"
+    rf"|{_VERB}\w*\s+(?:out\s+)?(?:the\s+|a\s+)?(?:body of\s+)?(?:the\s+)?(?:{_QUOTED_NAME}|([A-Za-z]\w*_\w+)\b)"
+    r"|(?<![\w.])([A-Za-z_]\w*_\w+)\(\)",
+    re.IGNORECASE,
+)
+"""How an instruction names a function: beside the word function, as a verb's object, as a call."""
+
+
+@_instruction_check(
+    "LMR603",
+    "the instruction names a function that does not exist",
+    rationale="A renamed or misspelt function sends the agent to something else, or makes it write a new one that"
+    " nobody calls.",
+)
+def instruction_names(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    for name, hint in _unknown_names(task, target):
+        yield f"the instruction names {name}, which the repository does not contain", hint
+
+
+def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, str]]:
+    """Return (name, hint) of every function that the instruction names and no file contains."""
+    one, text = pair(task, target), target.instruction
+    if task.repository is None or (one.goal is None and one.golden is None):
+        return []
+    definitions = one.goal.definitions if one.goal else ()
+    named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
+    # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
+    defined = {item.name for item in definitions}
+    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - defined
+    named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
+    targets = list(function_names(target))
+    found = []
+    for name, full in {name.rpartition(".")[2]: name for name in named}.items():
+        owned = len(full) > len(name) + 4 and _occurs(task, full.split(".")[-2])
+        telling = owned or "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
+        if telling and len(name) >= 4 and not _occurs(task, name):
+            known = [*targets, *(item.qualname for item in definitions)]
+            hint = did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
+            found.append((name, hint))
+    return found
+
+
+@once
+def _occurs(task: TaskView, name: str) -> bool:
+    """Return True when an identifier occurs anywhere in the repository's code."""
+    wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+    suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
+    entries = task.repository_files.values()
+    searched = (one for one in entries if one.suffix in suffixes or one.name == "paper.json")
+    return any(wanted.search(task.read_entry(one, 4 * 1024 * 1024) or b"") for one in searched)
+
+
+_TESTS = (
+    r"(?:unit[ _-]?tests?(?:[ _-](?:cases?|suite|script))?|\w*test_\w+\.py|\w+_test\.py|logs?(?:\s\S+\.log)?|assertions"
+    r"|tests?(?: cases?| suite)?(?=\s*(?:[.,;:!?)'/]|$|(?:and|in|of|when|must|should|will|to|pass\w*|may|can|all)\b)))"
+)
+_PASS = re.compile(
+    rf"\b(?:pass(?:es|ing)?|satisf(?:y|ies)|match)\b(?:[\s'(]+[\w/]+){{0,4}}?[\s'/]+{_TESTS}\b"
+    rf"|\b{_TESTS}'?\s+(?:\w+\s+){{0,3}}?(?:pass(?:es|ed)?|fails?|succeeds?|green|exits?|ends?|hold)\b"
+    rf"|\b(?:{_TESTS}|script|it)\s+(?:\w+\s+)?(?:prints?|says?|logs?|reports?|outputs?|contains?)\s+'?passed"
+    r"|\buntil\s+(?:it|they|everything)\s+pass(?:es)?\b",
+    re.IGNORECASE,
+)
+
+
+@_instruction_check(
+    "LMR604",
+    "the instruction asks to pass a test",
+    rationale="An agent told to pass the test optimises for the test: special cases, or edits of the test itself.",
+    severity=WARNING,
+)
+def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    match = _PASS.search(re.sub(r"[`\"]|\*\*", "", target.instruction))
+    if match:
+        yield f"the instruction asks to pass a test: {match[0][:80]!r}", "ask for what the paper describes"
+
+
+@target_check(
+    "LMR605",
+    "a path of retrieval_context does not exist",
+    rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
+    fixable=True,
+)
+def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    key = next((context_key(entry) for _, one, entry in task.numbered if one is target), "")
+    entries, repository = target.retrieval_context, task.repository
+    for number, text in enumerate(entries if repository else ()):
+        assert repository is not None
+        path = clean_path(text).partition("::")[0]
+        if not path:
+            message, hint = "has an entry that is not a path", "name a file of the repository"
+        elif leaves(task, repository, path):
+            message, hint = f"{text!r:.100} leaves the repository", "write a path relative to the repository"
+        elif not any(
+            task.exists(repository / one) for one in (path, path.removeprefix(f"{repository.name}/"))
+        ):
+            message, hint = f"{text!r:.100} does not exist", similar_path(task, path, "")
+        else:
+            continue
+        yield Problem(f"{key} {message}", hint, INFO, pointer=task.pointer(target, f"{key}/{number}"))
+
+
+@_instruction_check(
+    "LMR606",
+    "the instruction does not name the function",
+    rationale="A file can hold several masked functions. An agent that is told only about \u201cthe loss\u201d has to"
+    " guess which one is meant.",
+    severity=WARNING,
+)
+def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    several = sum(one.goal_file == target.goal_file for one in task.implementations) > 1
+    names, found = function_names(target), pair(task, target).complete
+    if not several or not found or not names or len(target.instruction.split()) < 3:
+        return
+    wanted = {*names, *(item.qualname.rpartition(".")[2] for _, _, item in found)}
+    if wanted & {"forward", "__call__", "__init__"}:
+        wanted.add(target.class_name.rpartition(".")[2])
+    named = not wanted.isdisjoint(re.findall(r"\w+", target.instruction))
+    if not named and not _unknown_names(task, target):  # LMR603 reports a misspelt one
+        yield f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
+
+
+@_instruction_check(
+    "LMR607",
+    "the instruction quotes the solution",
+    rationale="The paper is what an agent should work from. A line of the original in the instruction is copied, and"
+    " the task measures typing.",
+    severity=WARNING,
+)
+def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    found = pair(task, target).complete
+    quoted = [code for golden, _, _ in found for code in quotations(golden, target.instruction)]
+    if quoted:
+        longest = max(quoted, key=len)
+        hint = "say what it does, or name the paper's equation"
+        yield f"the instruction quotes the solution: {longest[:80]!r}", hint
+
+
+_STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)
+_SHORTEST = 20
+"""Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
+
+
+def quotations(golden: FunctionNode, text: str) -> list[str]:
+    """Return the expressions of a body that a text quotes, whatever their layout."""
+    squeezed, found = re.sub(r"[\s`'\"]+", "", text), []
+    for node in (node for statement in statements(golden) for node in walk(statement)):
+        # One step alone (`RandomState(1)`) is a fact that an instruction may have to tell.
+        if isinstance(node, _STEPS) and sum(isinstance(part, _STEPS) for part in walk(node)) > 1:
+            if any(isinstance(part, ast.Name) and part.id not in squeezed for part in walk(node)):
+                continue
+            code = ast.unparse(node)
+            plain = re.sub(r"[\s`'\"]+", "", code)
+            if len(plain) >= _SHORTEST and plain in squeezed:
+                found.append(code)
+    return found

@@ -1,0 +1,351 @@
+"""Find what ``info.json`` means, also where it is spelt loosely, so that one mistake hides no other.
+
+A path or a name that does not fit is reported by one check; all the others then go on with what was
+obviously meant (the only golden of that name, the only class with that method). Of a class, or of several
+functions of one name, those are meant that differ between golden and goal file.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
+from lmr_author.core.task import GOLDEN, Implementation
+from lmr_author.proof.checks.view import TaskView, once
+from lmr_author.proof.leaks.search import is_generated
+
+_GOLDEN_WORD = re.compile(
+    r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
+)
+_TEST_NAME = re.compile(r"unit_test\w*\.py")
+
+
+# paths
+
+
+def clean_path(text: str) -> str:
+    """Return a path of info.json with ``/`` and without ``./`` and surrounding blanks."""
+    return re.sub(r"/{2,}", "/", text.strip().replace("\\", "/")).removeprefix("./")
+
+
+def leaves(view: TaskView, root: Path | None, text: str) -> bool:
+    """Return True when a path is absolute, goes upwards, or leads outside through a symbolic link."""
+    if not text.strip():
+        return False
+    pure = PurePosixPath(clean_path(text))
+    if pure.is_absolute() or ".." in pure.parts or re.match(r"^[A-Za-z]:|^~", str(pure)):
+        return True
+    return root is not None and view.inside(root, str(pure)) is None
+
+
+def _repository_file(view: TaskView, text: str) -> Path | None:
+    """Return a file of the repository, also when its path starts with the repository's folder."""
+    named = clean_path(text)
+    if view.repository is None or not named:
+        return None
+    for relative in (named, named.removeprefix(f"{view.repository.name}/")):
+        path = view.inside(view.repository, relative)
+        if path is not None and view.is_file(path):
+            return path
+    return None
+
+
+def goal_path(view: TaskView, implementation: Implementation) -> Path | None:
+    """Return the goal file, also when its path starts with the repository's folder."""
+    return _repository_file(view, implementation.goal_file)
+
+
+def names_unit_test(view: TaskView, implementation: Implementation) -> bool:
+    """Return True when ``goal_file`` names the unit test, or a file beside it."""
+    goal = clean_path(implementation.goal_file)
+    inside = view.in_repository_path(goal_path(view, implementation)).startswith("unit_test/")
+    own = goal == clean_path(implementation.unit_test_file)
+    return bool(goal) and (own or inside or _TEST_NAME.fullmatch(goal.rpartition("/")[2]) is not None)
+
+
+def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | None:
+    """Return the goal file; where it is missing, or is the unit test, the one that is obviously meant.
+
+    That is the only one of the golden's (or the named file's) name that defines the target.
+    """
+    named = goal_path(view, implementation)
+    test = clean_path(implementation.unit_test_file)
+    if named is not None and clean_path(implementation.goal_file) != test:
+        return named
+    golden = golden_path(view, implementation)
+    wanted = {clean_path(implementation.goal_file).rpartition("/")[2]} - {"", test.rpartition("/")[2]}
+    wanted |= {f"{original_name(golden.name)}.py"} if golden else set()
+    found = []
+    for entry in view.repository_files.values():
+        module = view.module(view.path(entry)) if entry.name in wanted else None
+        if module and any(
+            candidates(module, name, implementation.class_name.strip())
+            for name in function_names(implementation)
+        ):
+            found.append(view.path(entry))
+    return found[0] if len(found) == 1 else named
+
+
+@once
+def unit_test_path(view: TaskView, implementation: Implementation) -> Path | None:
+    """Return the unit test; where the named file is missing, the one that is obviously meant."""
+    named = _repository_file(view, implementation.unit_test_file)
+    if named is not None:
+        return named
+    own = view.repository_files.get(f"unit_test/unit_test_{implementation.index}.py")
+    if own is not None:
+        return view.path(own)
+    beside = view.inside(
+        view.task.root, re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
+    )
+    if beside is not None and beside.suffix == ".py" and view.is_file(beside):
+        return beside
+    tests = [one for one in view.repository_files.values() if _TEST_NAME.fullmatch(one.name)]
+    return view.path(tests[0]) if tests and len(view.implementations) == 1 else None
+
+
+@once
+def golden_path(view: TaskView, implementation: Implementation) -> Path | None:
+    """Return the golden; where the named file is missing, the one of that name, or of the goal's name."""
+    named = clean_path(implementation.golden_file)
+    exact = view.inside(view.task.root, named)
+    if exact is not None and view.is_file(exact):
+        return exact
+    below = _repository_file(view, implementation.golden_file)
+    if below is not None:
+        return below
+    goldens = golden_files(view)
+    for name in (Path(named).name, Path(clean_path(implementation.goal_file)).name):
+        same = [path for path in goldens if original_name(path.name) == original_name(name)]
+        if len(same) == 1:
+            return same[0]
+    return goldens[0] if len(goldens) == 1 and len(view.implementations) == 1 else None
+
+
+def original_name(name: str) -> str:
+    """Return the stem of the file that a golden is of: ``losses`` for ``losses-gold.py`` and ``golden_losses.py``."""
+    stem = name.removesuffix(".py")
+    return _GOLDEN_WORD.sub("", stem) or stem
+
+
+def golden_files(view: TaskView) -> list[Path]:
+    """Return every Python file below ``golden_files/``."""
+    found = (entry for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py")
+    return [view.path(entry) for entry in found]
+
+
+def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
+    name = wanted.rpartition("/")[2]
+    if "/" in wanted:
+        last = {one.rpartition("/")[2] for one in names}
+        alike = {one for one in last if difflib.SequenceMatcher(None, name, one).ratio() >= 0.6}
+        names = [one for one in names if one.rpartition("/")[2] in alike]
+    close = difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
+    """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
+    names = [name for name in view.repository_files if name.endswith(suffix)]
+    name = clean_path(text).rpartition("/")[2]
+    same = [path for path in names if name and path.rpartition("/")[2] == name]
+    same.sort(key=is_generated)  # `build/lib/` holds copies
+    if same:
+        return f"did you mean {' or '.join(same[:3])}?"
+    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
+
+
+def context_key(entry: dict[str, Any]) -> str:
+    """Return the spelling under which an entry has the files of the prompt."""
+    old = "retrieval_content" in entry and "retrieval_context" not in entry
+    return "retrieval_content" if old else "retrieval_context"
+
+
+# functions
+
+
+def function_names(implementation: Implementation) -> tuple[str, ...]:
+    """Return the names that goal_function holds: one in a good task, several or none in the wild."""
+    text = re.sub(r"\([^)]*\)", "", implementation.goal_function.replace("::", ".").strip(" `'\":"))
+    text = re.sub(r"\b(def|function|method|class)\s+", "", text)
+    parts = [part.strip(" `'\"().") for part in re.split(r"\s*(?:[,;/&+]|\band\b|\s)\s*", text)]
+    return tuple(dict.fromkeys(part for part in parts if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", part)))
+
+
+def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
+    """Return the definitions that a name can mean in a module, the best kind of match only.
+
+    In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
+    """
+    real = [item for item in module.definitions if not item.is_overload and not _is_accessor(item)]
+    for qualname in [f"{class_name}.{name}", name] if class_name else [name]:
+        found = [item for item in real if item.qualname == qualname]
+        if found:
+            return found
+    if class_name:
+        if any(item.kind == "class" and item.qualname == class_name for item in real):
+            return []  # the class is there, the method is not: no other class is meant
+        last = class_name.rpartition(".")[2]
+        found = [item for item in real if item.qualname.endswith(f".{last}.{name}")]
+        if found:
+            return found
+    return [item for item in real if item.qualname.endswith(f".{name}")]
+
+
+def _is_accessor(item: Definition) -> bool:
+    """Return True for the setter or deleter of a property: same name as the getter, another function."""
+    names = {one.attr for one in item.node.decorator_list if isinstance(one, ast.Attribute)}
+    return not names.isdisjoint({"setter", "deleter", "register"})
+
+
+def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
+    """Return the body of a function or a class without its docstring."""
+    return list(node.body[1:] if node.body and is_text(node.body[0]) else node.body)
+
+
+def is_text(node: ast.stmt) -> bool:
+    """Return True for a bare string: a docstring, or a comment written as one."""
+    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+
+
+def body_form(node: FunctionNode | ast.ClassDef) -> str:
+    """Return a body in a form that is equal for equal code: texts and places do not count."""
+    return ";".join(form(one) for one in statements(node) if not is_text(one))
+
+
+def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield each simple statement, and each compound one before what is in it; no bare text, and no bare ``try``."""
+    for node in nodes:
+        if is_text(node):
+            continue
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        blocks += [handler.body for handler in getattr(node, "handlers", [])]
+        if not isinstance(node, ast.Try):
+            yield node
+        for block in blocks:
+            yield from parts([item for item in block if isinstance(item, ast.stmt)])
+
+
+@dataclass(frozen=True)
+class TargetPair:
+    """A masked function: its definition in the golden and in the goal file; either may be missing."""
+
+    qualname: str
+    golden: Definition | None
+    goal: Definition | None
+
+    @property
+    def differs(self) -> bool:
+        """Return True when the code differs, docstrings left out."""
+        if self.golden is None or self.goal is None:
+            return True
+        one, other = self.golden.node, self.goal.node
+        heads = ("args", "decorator_list")
+        same = all(is_same(getattr(one, name, None), getattr(other, name, None)) for name in heads)
+        return not same or body_form(one) != body_form(other)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An implementation with its two files parsed, as far as they can be.
+
+    Attributes:
+        goal, golden: None when absent or not Python 3.
+        targets: the masked functions. A class stands for those of its methods that differ, or for all.
+    """
+
+    implementation: Implementation
+    goal_path: Path | None
+    golden_path: Path | None
+    goal: Module | None
+    golden: Module | None
+    targets: tuple[TargetPair, ...]
+
+    @property
+    def complete(self) -> list[tuple[FunctionNode, FunctionNode, TargetPair]]:
+        """Return (golden node, goal node, pair) of each target that both files define as a function."""
+        both = [(one.golden.node, one.goal.node, one) for one in self.targets if one.golden and one.goal]
+        return [
+            (golden, goal, one)
+            for golden, goal, one in both
+            if isinstance(golden, FunctionNode) and isinstance(goal, FunctionNode)
+        ]
+
+    def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
+        """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
+        golden, goal = (
+            [item for item in _all(module) if item.qualname == qualname and not item.is_overload]
+            for module in (self.golden, self.goal)
+        )
+        options = [TargetPair(qualname, one, other) for one, other in zip(golden, goal, strict=False)]
+        options = [one for one in options if one.golden and one.golden.nth == nth] or options
+        if options:
+            return ([one for one in options if one.differs] or options)[-1]
+        return TargetPair(qualname, golden[-1] if golden else None, goal[-1] if goal else None)
+
+
+def _all(module: Module | None) -> tuple[Definition, ...]:
+    return module.definitions if module else ()
+
+
+@once
+def pair(task: TaskView, implementation: Implementation) -> Pair:
+    """Return an implementation's files and targets."""
+    goal_file, golden_file = _meant_goal_path(task, implementation), golden_path(task, implementation)
+    goal, golden = task.module(goal_file), task.module(golden_file)
+    files = Pair(implementation, goal_file, golden_file, goal, golden, ())
+    targets = tuple({one.qualname: one for one in _targets(task, files)}.values())
+    return replace(files, targets=targets)
+
+
+def pairs(task: TaskView) -> list[Pair]:
+    """Return all implementations' pairs."""
+    return [pair(task, implementation) for implementation in task.implementations]
+
+
+def _targets(task: TaskView, files: Pair) -> Iterator[TargetPair]:
+    mine = files.implementation
+    for name in function_names(mine):
+        found = [
+            one for qualname in _qualnames(files, name, mine) for one in _expand(files, qualname, mine.nth)
+        ]
+        if len(found) > 1:
+            # Of several functions those that differ are meant, and no other implementation names.
+            others = [
+                _qualnames(files, named, other)
+                for other in task.implementations
+                if other is not mine and other.goal_file == mine.goal_file
+                for named in function_names(other)
+            ]
+            taken = {names[0] for names in others if len(names) == 1}
+            found = [one for one in found if one.differs] or found
+            found = [one for one in found if one.qualname not in taken] or found
+        yield from found
+
+
+def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
+    for module in (files.golden, files.goal):
+        found = candidates(module, name, implementation.class_name.strip()) if module else []
+        if found:
+            return list(dict.fromkeys(item.qualname for item in found))
+    return []
+
+
+def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
+    """Return the function of a name; for a class its methods."""
+    one = files.definitions(qualname, nth)
+    if all(item is None or item.kind == "function" for item in (one.golden, one.goal)):
+        return [one]
+    methods = [
+        item.qualname
+        for item in (*_all(files.golden), *_all(files.goal))
+        if item.kind == "function" and item.qualname.rpartition(".")[0] == qualname
+    ]
+    return [files.definitions(name) for name in dict.fromkeys(methods)]

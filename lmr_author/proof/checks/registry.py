@@ -1,0 +1,68 @@
+"""Every check, in the order of codes."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+
+from lmr_author.core.errors import UsageError
+from lmr_author.proof.checks import (
+    docker,
+    goal_files,
+    hygiene,
+    instruction,
+    leaks,
+    masks,
+    metadata,
+    paper,
+    strays,
+    unit_test,
+    unit_test_files,
+)
+from lmr_author.proof.checks.base import Check
+
+_MODULES = (
+    metadata,
+    paper,
+    docker,
+    goal_files,
+    masks,
+    strays,
+    leaks,
+    unit_test,
+    unit_test_files,
+    instruction,
+    hygiene,
+)
+_CHECKS = (value for module in _MODULES for value in vars(module).values() if isinstance(value, Check))
+ALL_CHECKS: tuple[Check, ...] = tuple(sorted(_CHECKS, key=lambda check: check.code))
+
+GROUPS = {
+    "0": "Metadata",
+    "1": "Paper and repository",
+    "2": "Environment",
+    "3": "Masking and golden",
+    "4": "Leaks",
+    "5": "Unit tests and recordings",
+    "6": "Instruction",
+    "7": "Hygiene",
+    "8": "Authoring records",
+}
+"""Name of a group by the first digit of its codes."""
+
+
+@cache
+def by_code() -> dict[str, Check]:
+    """Return every check by its code."""
+    return {check.code: check for check in ALL_CHECKS}
+
+
+def matching(code: str) -> tuple[Check, ...]:
+    """Return the checks whose code begins so. Raises UsageError when there is none."""
+    wanted = code.strip().upper()
+    found = tuple(check for check in ALL_CHECKS if wanted.startswith("LMR") and check.code.startswith(wanted))
+    if not found:
+        close = difflib.get_close_matches(wanted, list(by_code()), 3, 0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else "`lmr-author explain` lists them"
+        raise UsageError(f"no check has the code {code!r}", hint)
+    return found

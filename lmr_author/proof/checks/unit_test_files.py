@@ -1,0 +1,238 @@
+"""LMR501, LMR508 to LMR514 and LMR517: where unit tests and recordings lie, and what they need from elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from lmr_author.core.code import gpu_lines
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import INFO, Implementation
+from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
+from lmr_author.core.texts import printable
+from lmr_author.proof.checks import dockerfile
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
+from lmr_author.proof.checks.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
+from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
+from lmr_author.proof.checks.view import TOO_DEEP, TaskView, read_json
+
+
+@target_check(
+    "LMR501",
+    "the unit test is missing or cannot be parsed",
+    rationale="Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the usual"
+    " slip.",
+    fixable=True,
+)
+def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    found = unit_test_path(task, target)
+    hint = "`lmr-author record` makes one"
+    if found is not None and task.repository and not found.is_relative_to(task.repository):
+        hint = f"move {task.relative(found)} to unit_test/ of the repository"
+    yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
+    if found is not None and found.suffix == ".py" and task.module(found) is None:
+        line, cause = syntax_error(task, found)
+        if cause == TOO_DEEP:
+            hint = "keep values in a file beside the test, and long conditions in functions"
+            yield Problem(f"not checked: {cause}", hint, found, line, severity=WARNING)
+        else:
+            yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
+
+
+_ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|data|scratch)/)\S+")
+
+
+@test_check(
+    "LMR508",
+    "a file that the test reads is missing",
+    rationale="A fixture that stayed on the annotator's machine, or whose path exists only there, makes the test fail"
+    " for everybody else.",
+)
+def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    known = {entry.name for entry in task.entries if entry.kind == "file"}
+    known |= {Path(text).name for text, _, written in test.files if written}
+    for text, line in {text: line for text, line, _ in reversed(test.files)}.items():
+        name = text.replace("\\", "/").rpartition("/")[2]
+        hint = "store it in unit_test/, and name it relative to the test's own folder"
+        if _ELSEWHERE.fullmatch(text):
+            yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
+        elif name and name not in known and not text.startswith((".", "/tmp")):
+            hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
+            yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
+
+
+_NETWORK = re.compile(
+    r"\b(?:from_pretrained|SentenceTransformer|pipeline|load_dataset|hf_hub_download|snapshot_download"
+    r"|spacy\.load|hub\.load)\(\s*(?:\w+=)?[\"'](?![./~])([\w./-]+)[\"']|\b(?:requests\.(?:get|post)|urlopen"
+    r"|urlretrieve|OpenAI|Anthropic|(?:wget|gdown|nltk|stanza)\.download)\(|\b(?:pretrained|download)=True"
+    r"|[A-Z_]+_API_KEY|\b(?:wget|curl|gdown|git clone|huggingface-cli|hf download)[\"' ]"
+)
+_NCCL = re.compile(r"[\"']nccl[\"']")
+
+
+@test_check(
+    "LMR509",
+    "the test or the target needs a GPU, the network or a model",
+    rationale="Verification runs on machines without a GPU and without a network. Small recorded inputs test the same"
+    " function; `record --cuda-as-cpu` records a target that hard-codes `cuda`.",
+    severity=WARNING,
+    recorded=False,
+)
+def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    module = test.modules[0]
+    if "mock" in module.text:
+        return
+    hint = "record small inputs on a CPU: `lmr-author record`"
+    lines = module.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        match = _NETWORK.search(line.partition("#")[0])
+        if match and not (match.lastindex and task.named(match[1].rpartition("/")[2])):
+            yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
+            break
+    if "is_available" in module.text:
+        return
+    gpu = [number for number, line in enumerate(lines, 1) if _NCCL.search(line.partition("#")[0])]
+    gpu += [] if gpu else gpu_lines(module.tree)
+    if gpu:
+        yield Problem(f"needs a GPU: `{lines[gpu[0] - 1].strip():.60}`", hint, line=gpu[0])
+    yield from _gpu_targets(task, target)
+
+
+def _gpu_targets(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    """Yield a problem for a golden that hard-codes a GPU."""
+    one = pair(task, target)
+    if one.golden is None:
+        return
+    for golden, _, item in one.complete:
+        for line in gpu_lines(golden, one.golden.tree)[:1]:
+            message = f"{item.qualname} needs a GPU: `{one.golden.line_text(line).strip():.60}`"
+            node = shlex.quote(f"{clean_path(target.goal_file)}::{item.qualname}")
+            hint = f"record it on the CPU: `lmr-author record {node} --cuda-as-cpu`"
+            yield Problem(message, hint, one.golden_path or "", line)
+
+
+@target_check(
+    "LMR510",
+    "goal_file is the unit test",
+    rationale="With the test as goal file the agent is told to edit what judges it.",
+)
+def goal_is_not_test(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    goal = clean_path(target.goal_file)
+    if names_unit_test(task, target):
+        which = "the" if goal == clean_path(target.unit_test_file) else "part of the"
+        message = f"goal_file {goal!r:.120} is {which} unit test"
+        pointer = task.pointer(target, "goal_file")
+        yield Problem(message, "name the file that contains the masked function", INFO, pointer=pointer)
+
+
+_EXPECTED = re.compile(r"expect|golden|reference|fixture|ground_?truth|test_?(?:data|case)", re.IGNORECASE)
+
+
+@test_check(
+    "LMR511",
+    "the unit test or its expected values lie outside of unit_test/",
+    rationale="Everything in unit_test/ is withheld from the agent, and nothing else is: a test or expected values"
+    " elsewhere are part of what it is given. LMR-Bench's scripts run unit_test/unit_test_*.py only.",
+)
+def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    inside = task.in_repository_path(test.path)
+    if task.repository is None or not inside:
+        return
+    if not inside.startswith("unit_test/"):
+        yield Problem("the unit test lies outside of unit_test/", "move it there")
+    for text, line, written in test.files:
+        relative = re.sub(r"^(?:\.\./|\./)+", "", text)
+        beside = relative.startswith("unit_test/") or task.is_file(test.path.parent / text)
+        if _EXPECTED.search(relative) and not written and not beside and relative in task.repository_files:
+            message = f"expected values are read from {relative}, outside of unit_test/"
+            yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
+
+
+@check(
+    "LMR512",
+    "a recording was changed",
+    rationale="Expected values that were edited by hand, or half of a recording, make a test that no golden run ever"
+    " confirmed.",
+)
+def recordings_untouched(task: TaskView) -> Iterator[Problem]:
+    again = "record again: `lmr-author record`"
+    folders = [entry for entry in task.repository_entries if entry.kind == "folder"]
+    for entry in folders:
+        if not re.fullmatch("unit_test/recordings/[^/]+", task.in_repository(entry)):
+            continue
+        folder = task.path(entry)
+        manifest = folder / MANIFEST
+        data = task.read_bytes(manifest)
+        if data is None:
+            cases = any(one.name.startswith("case_") for one in task.below(entry.relative))
+            if cases and task.is_file(folder.parent.parent / SUPPORT):
+                yield Problem(f"{MANIFEST} is missing", again, folder)
+            continue
+        if any(one.kind == "link" for one in task.below(entry.relative)):
+            yield Problem("a recording contains a symbolic link", again, folder)
+            continue
+        try:
+            changes = tampered(folder, Recording.from_json(read_json(data)))
+        except LmrError as error:
+            yield Problem(error.message, again, manifest)
+            continue
+        if changes:
+            more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
+            yield Problem(printable("; ".join(changes[:3]) + more), again, manifest)
+
+
+@check(
+    "LMR514",
+    "two tests write one log",
+    rationale='Two tests that write one log overwrite or mix their verdicts: one "Failed" fails both, or the last'
+    ' "Passed" passes both.',
+)
+def own_log_file(task: TaskView) -> Iterator[Problem]:
+    owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
+    for target in task.implementations:
+        test = read_test(task, target)
+        for text, _ in test.texts if test else ():
+            if text.endswith(".log") and test is not None:
+                owners[Path(text).name].setdefault(test.path, target)
+    for log, tests in sorted(owners.items()):
+        for path, target in tests.items() if len(tests) > 1 else ():
+            others = ", ".join(str(other.index) for other in tests.values() if other is not target)
+            hint = f"name it unit_test/logs/unit_test_{target.index}.log"
+            message = f"writes {log}, as the test of implementation {others} does"
+            yield Problem(message, hint, path, target=target)
+
+
+@test_check(
+    "LMR517",
+    "the test does not find the repository's modules",
+    rationale="Python looks for modules in the test's own folder, not in the one it is started from. LMR-Bench's"
+    " scripts set PYTHONPATH to the repository's folder: a test that relies on it fails in any other harness,"
+    " which is a note; what lies below src/ is not found even so.",
+    severity=WARNING,
+)
+def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    repository, parsed = task.repository, dockerfile.read(task)
+    if repository is None or parsed is None or test.path.parent == repository:
+        return
+    image = "\n".join(item.text for item in parsed.instructions)
+    if (
+        re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
+        or re.search(r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image)
+        or task.is_file(repository / "conftest.py")
+    ):
+        return
+    for node in test.modules[0].tree.body:
+        names = [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name, start in ((name, start) for name in names for start in ("", "src/")):
+            first = f"{start}{name.partition('.')[0]}"
+            if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
+                message = f"imports {name}, which only PYTHONPATH makes importable"
+                hint = f"insert the absolute path of {start or repository.name} into sys.path first"
+                yield Problem(message, hint, line=node.lineno, severity=WARNING if start else NOTE)
+                return

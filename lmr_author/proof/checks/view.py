@@ -1,0 +1,328 @@
+"""A task as checks read it: once, total (a broken task has empty parts), and never outside of its folder."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+
+from lmr_author.core import files
+from lmr_author.core.code import Module
+from lmr_author.core.errors import LmrError, SourceError
+from lmr_author.core.task import INFO, Implementation, Task, TaskInfo
+
+MAX_TEXT = 16 * 1024 * 1024
+"""Larger files (bytes) are never read as text."""
+MAX_PYTHON = 2 * 1024 * 1024
+"""Larger files (bytes) are never parsed as Python: generated tables, not code."""
+MAX_DEPTH = 250
+"""More deeply nested code (expressions in expressions, ``elif`` after ``elif``) is not read: what visits a tree by
+recursion, in Python's own library too, ends at Python's limit."""
+TOO_DEEP = "it is too deeply nested"
+MAX_IMPLEMENTATIONS = 100
+"""Further ones are skipped: no paper has so many, and each is compared with all the others."""
+NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
+"""Folders of a task that are never the repository."""
+_HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
+"""Files that an empty repository can hold: a submodule's link, a placeholder."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def once(make: Callable[Concatenate[TaskView, P], T]) -> Callable[Concatenate[TaskView, P], T]:
+    """Make a function compute its result once for each task, and each path, name or object that it is called with."""
+
+    @functools.wraps(make)
+    def remembered(task: TaskView, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (make, *(one if isinstance(one, str | Path) else id(one) for one in args))
+        if key not in task.memo:  # the arguments are kept: the id of an object that is gone may be another's
+            task.memo[key] = args, make(task, *args, **kwargs)
+        return cast(T, task.memo[key][1])
+
+    return remembered
+
+
+class FileEntry(NamedTuple):
+    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
+
+    Attributes:
+        relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
+        kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
+            its ``"folder"``, for a folder that cannot be listed.
+        size: in bytes; 0 for anything but a file.
+        name: last part of the path.
+        folder: the folder it is in; "" for the task folder itself.
+        suffix: file ending with its dot, lower case; "" when there is none.
+    """
+
+    relative: str
+    kind: str
+    size: int
+    name: str
+    folder: str
+    suffix: str = ""
+
+
+def listing(root: str) -> Iterator[FileEntry]:
+    """Yield everything below a folder, depth first in the order of names, links not followed."""
+    stack = [("", "")]
+    while stack:
+        relative, name = stack.pop()
+        try:
+            with os.scandir(f"{root}/{relative}") as opened:
+                items = sorted(opened, key=attrgetter("name"))
+        except OSError:  # not allowed, or too deep for a path
+            if relative:
+                yield FileEntry(relative, "closed", 0, name, relative.rpartition("/")[0])
+            continue
+        prefix = f"{relative}/" if relative else ""
+        folders = []
+        for item in items:
+            kind, size = "link" if item.is_symlink() else "special", 0
+            if item.is_file(follow_symlinks=False):
+                try:
+                    kind, size = "file", item.stat(follow_symlinks=False).st_size
+                except OSError:  # removed meanwhile
+                    continue
+            elif item.is_dir(follow_symlinks=False):
+                kind = "folder"
+                folders.append((prefix + item.name, item.name))
+            yield FileEntry(prefix + item.name, kind, size, item.name, relative, files.suffix(item.name))
+        stack.extend(reversed(folders))
+
+
+def readable(name: str) -> str:
+    r"""Return a file name in characters that JSON and terminals take: bytes that are not UTF-8 as ``\xNN``."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def read_json(data: bytes | None) -> Any:
+    """Return parsed JSON; None when it is something else."""
+    try:
+        return json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
+
+
+def deep_line(tree: ast.AST) -> int:
+    """Return the first line of a statement nested more deeply than ``MAX_DEPTH``; 0 when there is none."""
+    level: list[tuple[ast.AST, int]] = [(tree, 0)]
+    for _ in range(MAX_DEPTH):
+        level = [
+            (child, getattr(node, "lineno", line))
+            for node, line in level
+            for child in ast.iter_child_nodes(node)
+        ]
+    return min((line for _, line in level), default=0)
+
+
+class TaskView:
+    """A task, read lazily and cached.
+
+    Symbolic links are followed only when they end inside of the task, and special files are never opened.
+    """
+
+    def __init__(self, task: Task) -> None:
+        # A path with `..` in it would be compared with the paths of files inside, which have none.
+        self.task = Task(Path(os.path.abspath(task.root)))  # noqa: PTH100  # links stay as they are named
+        self.name = readable(self.task.name)
+        self.root = os.path.realpath(task.root)
+        self.left_out = 0
+        """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
+        self._start = f"{self.task.root.as_posix()}/"
+        self.memo: dict[object, Any] = {}
+        """What several checks need, computed once: see :func:`once`."""
+
+    @cached_property
+    def entries(self) -> tuple[FileEntry, ...]:
+        """Return everything in the task folder, sorted by folder and name, links not followed."""
+        return tuple(listing(self.root))
+
+    @cached_property
+    def by_path(self) -> dict[str, FileEntry]:
+        """Return everything in the task folder by its path."""
+        return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
+
+    def named(self, name: str) -> list[FileEntry]:
+        """Return everything in the task folder that has a name, at any depth."""
+        return [entry for entry in self.entries if entry.name == name]
+
+    def kind(self, path: str) -> str:
+        """Return the ``Entry.kind`` of a path of the task folder; "" when nothing lies there."""
+        entry = self.by_path.get(path)
+        return entry.kind if entry else ""
+
+    def below(self, folder: str) -> tuple[FileEntry, ...]:
+        """Return everything in a folder of the task, at any depth."""
+        return tuple(entry for entry in self.entries if entry.relative.startswith(f"{folder}/"))
+
+    @cached_property
+    def repository_entries(self) -> tuple[FileEntry, ...]:
+        """Return everything in the repository folder; nothing when there is none."""
+        return self.below(self.relative_raw(self.repository)) if self.repository else ()
+
+    @cached_property
+    def repository_files(self) -> dict[str, FileEntry]:
+        """Return every regular file of the repository by its path in it."""
+        files_only = (entry for entry in self.repository_entries if entry.kind == "file")
+        return {self.in_repository(entry): entry for entry in files_only}
+
+    def path(self, entry: FileEntry) -> Path:
+        """Return where an entry is."""
+        return self.task.root / entry.relative
+
+    def is_file(self, path: str | Path) -> bool:
+        """Return True for a file of the task, or a link to one."""
+        return self.exists(path, Path.is_file)
+
+    def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
+        """Return True for a file or folder of the task, or a link to one, that passes a test."""
+        try:
+            real = os.path.realpath(path)
+            return (real == self.root or real.startswith(f"{self.root}{os.sep}")) and test(Path(real))
+        except (OSError, ValueError):  # a name that no file can have
+            return False
+
+    def in_repository(self, entry: FileEntry) -> str:
+        """Return an entry's path relative to the repository; "" when it is not in it."""
+        start = self._repository_start
+        return entry.relative[len(start) :] if start and entry.relative.startswith(start) else ""
+
+    @cached_property
+    def _repository_start(self) -> str:
+        return f"{self.relative_raw(self.repository)}/" if self.repository else ""
+
+    def in_repository_path(self, path: Path | None) -> str:
+        """Return a path relative to the repository, with ``/``; "" when it is not in it."""
+        start, text = f"{self.repository}/", str(path)
+        return text[len(start) :] if self.repository and path and text.startswith(start) else ""
+
+    @once
+    def module(self, path: Path | None) -> Module | None:
+        """Return a file parsed as Python 3; None when it is absent, too large, too deep or not Python 3."""
+        data = self.read_bytes(path)
+        if path is None or data is None or len(data) > MAX_PYTHON:
+            return None
+        try:
+            module = Module.parse(data, self.relative(path))
+            return None if deep_line(module.tree) else module
+        except (SourceError, RecursionError, MemoryError, ValueError):
+            return None
+
+    @cached_property
+    def raw(self) -> dict[str, Any] | None:
+        """Return ``info.json`` as written, or None when it is absent or not a JSON object."""
+        value = read_json(self.read_bytes(self.task.root / INFO))
+        if not isinstance(value, dict):
+            return None
+        entries = value.get("implementations")
+        if isinstance(entries, list) and len(entries) > MAX_IMPLEMENTATIONS:
+            value["implementations"] = entries[:MAX_IMPLEMENTATIONS]
+            self.left_out = len(entries) - MAX_IMPLEMENTATIONS
+        return value
+
+    @cached_property
+    def info(self) -> TaskInfo:
+        """Return ``info.json`` read leniently; empty when there is none."""
+        return TaskInfo.from_json(self.raw or {})
+
+    @property
+    def implementations(self) -> tuple[Implementation, ...]:
+        """Return the implementations, in the file's order."""
+        return self.info.implementations
+
+    @cached_property
+    def numbered(self) -> list[tuple[int, Implementation, dict[str, Any]]]:
+        """Return (position in the file, implementation, entry as written) of each that is an object."""
+        entries = self.raw.get("implementations") if self.raw else None
+        listed = enumerate(entries if isinstance(entries, list) else ())
+        objects = [(position, entry) for position, entry in listed if isinstance(entry, dict)]
+        both = zip(objects, self.implementations, strict=True)
+        return [(position, one, entry) for (position, entry), one in both]
+
+    def pointer(self, implementation: Implementation, key: str = "") -> str:
+        """Return the JSON pointer of an implementation, or of a key in it."""
+        position = next((at for at, one, _ in self.numbered if one is implementation), 0)
+        return f"/implementations/{position}" + (f"/{key}" if key else "")
+
+    @cached_property
+    def repository(self) -> Path | None:
+        """Return the repository folder, or the only one that can be meant.
+
+        None when it is absent, its name leads outside, or nothing is in it.
+        """
+        path = self.named_repository
+        if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
+            tops = {
+                entry.relative.partition("/")[0]
+                for entry in self.entries
+                if entry.suffix == ".py" and entry.folder
+            }
+            meant = [top for top in tops - NO_REPOSITORY if self.kind(top) == "folder"]
+            path = self.task.root / meant[0] if len(meant) == 1 else None
+        if path is None:
+            return None
+        inside = self.below(self.relative_raw(path))
+        return path if any(entry.kind == "file" and entry.name not in _HOLLOW for entry in inside) else None
+
+    @cached_property
+    def named_repository(self) -> Path | None:
+        """Return the folder that ``repo_folder_name`` names, empty or not; None when there is none."""
+        try:
+            path = self.task.repository(self.info)
+            return path if path.is_dir() and path != self.task.root else None
+        except (LmrError, OSError, ValueError):
+            return None
+
+    def inside(self, root: Path | None, relative: str) -> Path | None:
+        """Return a path below a folder if it stays there, else None; the file need not exist."""
+        if root is None or not relative:
+            return None
+        try:
+            return files.inside(root, relative)
+        except (LmrError, OSError, ValueError):
+            return None
+
+    @once
+    def read_bytes(self, path: Path | None) -> bytes | None:
+        """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
+        return self.read_once(path) if path else None
+
+    def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
+        """Return a file's content, not cached."""
+        return files.read_inside(self.root, path, limit)
+
+    def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
+        """Return an entry's content, not cached; no folder above an entry is a link."""
+        return files.read_regular(f"{self.root}/{entry.relative}", limit)
+
+    def head(self, path: Path, size: int) -> bytes:
+        """Return the first bytes of a file, however large it is; nothing when it cannot be read."""
+        try:
+            with path.open("rb") if self.is_file(path) else open(os.devnull, "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
+
+    def text(self, path: Path | None) -> str | None:
+        """Return a file as text, with what is not UTF-8 replaced."""
+        data = self.read_bytes(path)
+        return None if data is None else data.decode("utf-8-sig", "replace")
+
+    def relative_raw(self, path: Path) -> str:
+        """Return a path relative to the task folder, with ``/``, as the file system has it."""
+        text = path.as_posix()
+        if text.startswith(self._start):
+            return text[len(self._start) :]
+        return "." if path == self.task.root else path.name
+
+    def relative(self, path: Path) -> str:
+        """Return a path as findings name it: relative to the task, in characters that can be printed."""
+        return readable(self.relative_raw(path))

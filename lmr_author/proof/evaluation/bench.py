@@ -1,0 +1,145 @@
+"""The trees of one implementation, made once: golden and masked, with and without the tests."""
+
+from __future__ import annotations
+
+import re
+import threading
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+from lmr_author.core import code, files, processes
+from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
+from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.runtime.replay import staging
+from lmr_author.runtime.sandbox.base import Sandbox
+
+MUTANTS = 100
+"""The most mutants tried of each implementation."""
+
+
+class Bench:
+    """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
+
+    Attributes:
+        seconds: time limit of one case.
+        mutants: the most mutants to try; 0 for none.
+        progress: called with the current step.
+        qualnames: the masked functions; several when a class is masked.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        info: TaskInfo,
+        implementation: Implementation,
+        sandbox: Sandbox,
+        seconds: float,
+        mutants: int = MUTANTS,
+        progress: Progress = lambda _: None,
+        *,
+        qualnames: tuple[str, ...] = (),
+    ) -> None:
+        self.task = task
+        self.info = info
+        self.implementation = implementation
+        self.sandbox = sandbox
+        self.seconds = seconds
+        self.mutants = mutants
+        self.progress = progress
+        self.qualnames = qualnames or (implementation.qualname,)
+        self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
+        self._lock = threading.RLock()
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Bench:
+        self._folder = self._ending.enter_context(files.temporary_folder("lmr-author-bench-"))
+        self._folder.chmod(0o755)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.close()
+
+    @cached_property
+    def recording(self) -> Recording | None:
+        """The recording's manifest, None for a hand-written test."""
+        return recorded.load(self.recording_folder)
+
+    @property
+    def recording_folder(self) -> Path:
+        """The folder of the cases."""
+        return self.task.recording(self.info, self.implementation.index)
+
+    @property
+    def inside(self) -> str:
+        """The path of the tree in the sandbox."""
+        return staging.tree_path(self.info)
+
+    @cached_property
+    def golden_overlay(self) -> dict[str, bytes]:
+        """All goal files as the goldens have them."""
+        return staging.golden_overlay(self.task, self.info)
+
+    @cached_property
+    def masked_overlay(self) -> dict[str, bytes]:
+        """All goal files, with this implementation masked and the others golden, but for copies of it."""
+        twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
+        return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
+
+    def solved_alone(self) -> dict[str, bytes]:
+        """Return all goal files with only this implementation solved."""
+        paths = {one.goal_file: self.task.goal(self.info, one) for one in self.info.implementations}
+        overlay = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+        name = self.implementation.goal_file
+        goal = code.Module.parse(overlay[name], name)
+        pairs = (code.matching(self.golden_module, goal, one, self.nth) for one in self.qualnames)
+        regions = {pair[1]: code.region_bytes(self.golden_module, pair[0]) for pair in pairs if pair}
+        return {**overlay, name: code.splice_regions(goal, regions)}
+
+    @cached_property
+    def golden_module(self) -> code.Module:
+        """The goal file, golden throughout."""
+        name = self.implementation.goal_file
+        return code.Module.parse(self.golden_overlay[name], name)
+
+    @cached_property
+    def masked_module(self) -> code.Module:
+        """The goal file, this implementation masked."""
+        name = self.implementation.goal_file
+        return code.Module.parse(self.masked_overlay[name], name)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
+        """The masked functions that were found, each in the golden and in the masked goal file."""
+        golden, masked = self.golden_module, self.masked_module
+        found = (code.matching(golden, masked, name, self.nth) for name in self.qualnames)
+        return tuple(pair for pair in found if pair is not None)
+
+    @property
+    def definitions(self) -> tuple[code.Definition, code.Definition] | None:
+        """The target in the golden and in the masked goal file, the first of several; None if it cannot be told."""
+        return self.pairs[0] if self.pairs else None
+
+    def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
+        """Return a copy of the repository without its tests, with some files replaced; made once per name."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        with self._lock:
+            if not path.exists():
+                staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=False)
+        return path
+
+    def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
+        """Return a new copy with the tests, for a run that may write into it."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        self.remove_tree(name)
+        staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=True)
+        return path
+
+    def remove_tree(self, name: str) -> None:
+        """Remove a copy, even if code made folders in it that are too deep for Python's own removal."""
+        path = self._folder / re.sub(r"\W", "_", name)
+        if path.exists():
+            processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)
+            files.remove(path)

@@ -1,0 +1,145 @@
+"""``evaluate --predictions --scheduler ADDRESS``: the same work on a Dask cluster.
+
+A task folder is shipped to a worker once, as an archive named by its content; the worker unpacks it and keeps its
+sandbox for further candidates. Dask gives the work of a lost worker to another one; results are stored here as they
+arrive.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import tarfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Task
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import Job, judged
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+_RETRIES = 3
+_SECONDS = 10.0
+_LOCK = threading.Lock()
+_READY: dict[str, TaskScorer] = {}
+"""On a worker: digest of the archive and options → the task, ready."""
+_ENDING = ExitStack()
+atexit.register(_ENDING.close)
+
+
+def connect(address: str, seconds: float = _SECONDS) -> Client:
+    """Connect to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise LmrError(
+            "--scheduler needs Dask", "in the checkout of lmr-author: pip install '.[dask]'"
+        ) from error
+    try:
+        return Client(address, timeout=seconds, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise LmrError(
+            f"no Dask scheduler answers at {address}", "start one (dask scheduler), as in tcp://host:8786"
+        ) from error
+
+
+def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
+    """Yield results as they come from the workers. Ends what is under way when it is left."""
+    from distributed import as_completed
+
+    shipped: dict[str, Any] = {}
+    futures: dict[Any, Job] = {}
+    plain = replace(options, out=Path(), scheduler="")
+    resources = {"GPU": 1} if options.gpus else None
+    try:
+        for scorer, item, digest in jobs:
+            name = scorer.task.name
+            if name not in shipped:
+                data = packed(scorer.task)
+                key = f"task-{files.sha256_bytes(data)}"
+                # Not scattered: what a lost worker held can then be had from the scheduler again.
+                shipped[name] = client.submit(_same, data, key=key, pure=False)
+            future = client.submit(
+                judge,
+                shipped[name],
+                name,
+                digest,
+                shipped_prediction(scorer, item),
+                plain,
+                key=f"candidate-{digest}-{item.key}",
+                retries=_RETRIES,
+                resources=resources,
+                pure=False,
+            )
+            futures[future] = scorer, item, digest
+        for future in as_completed(list(futures), loop=client.loop):
+            scorer, item, digest = futures[future]
+            try:
+                result = future.result()
+            except Exception as error:  # whatever happened there, its worker or its connection failed
+                reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
+                result = replace(scorer.unjudged(item, reason), environment=scorer.environment)
+            yield replace(result, digest=digest)
+            future.release()
+    finally:
+        client.cancel(list(futures), force=True)
+
+
+def _same(data: bytes) -> bytes:
+    return data
+
+
+def judge(
+    archive: bytes, name: str, digest: str, item: Prediction, options: CandidateOptions
+) -> CandidateResult:
+    """Judge a candidate, on a worker."""
+    key = f"{files.sha256_bytes(archive)} {options}"
+    with _LOCK:
+        if key not in _READY:
+            root = _ENDING.enter_context(files.temporary_folder("lmr-author-shipped-"))
+            _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
+            _ENDING.callback(_READY[key].close)
+        scorer = _READY[key]
+    return judged(scorer, item, digest, threading.Event())
+
+
+def packed(task: Task) -> bytes:
+    """Return a task folder as an archive, without its records."""
+
+    def wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        path = PurePosixPath(entry.name)
+        record = path.parts[:1] == (AUTHORING,) and path.name not in (AUTHORING, "also-masked.json")
+        return None if record or path.name == "__pycache__" else entry
+
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(task.root, ".", filter=wanted)
+    return buffer.getvalue()
+
+
+def unpacked(archive: bytes, root: Path) -> Task:
+    """Unpack a task folder from its archive."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as content:
+        content.extractall(root, filter="data")
+    root.parent.chmod(0o755)
+    return Task(root)
+
+
+def shipped_prediction(scorer: TaskScorer, item: Prediction) -> Prediction:
+    """Return a prediction without paths of this machine: of an agent's tree, the goal file that it left."""
+    if item.tree is None:
+        return item
+    goal = scorer.info.implementation(item.index).goal_file
+    left = files.inside(item.tree, goal).read_bytes() if files.is_file_inside(item.tree, goal) else b""
+    return replace(item, tree=None, code=left.decode("utf-8", "replace"))

@@ -1,0 +1,206 @@
+"""Results of candidates: a line of ``results.jsonl`` each, and how often they pass."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.record import Record
+from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
+from lmr_author.proof.evaluation.candidates.predictions import Key
+from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
+
+RESULTS = "results.jsonl"
+ALL = "all"
+Z95 = 1.959963984540054
+"""Two-sided 95 % quantile of the normal distribution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateResult(Record):
+    """The result of one candidate: schemas/candidate.schema.json.
+
+    Attributes:
+        setting, input: how the model was asked, and with what, as in a log.
+        reason: why it did not pass, one line.
+        method: ``recorded cases``, ``test script`` or ``lmr-bench``.
+        cases: in detail.
+        form: of the answer: ``function``, ``body``, ``file``.
+        kept: helpers and imports of the answer that were added.
+        dropped: its other changes, which were not applied.
+        seconds: duration.
+        tries: attempts, more than one when the sandbox failed.
+        environment: of the sandbox: kind, versions, image.
+        log: the end of its output.
+        digest: SHA-256 of everything that made it: the task, the answer, the judge, the environment, the options.
+    """
+
+    format: Literal["lmr-candidate/1"] = "lmr-candidate/1"
+    task: str
+    index: int
+    model: str
+    sample: int
+    category: str
+    outcome: Outcome
+    reason: str
+    method: str = ""
+    cases: tuple[CaseScore, ...] = ()
+    form: str = ""
+    kept: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    seconds: float = 0.0
+    tries: int = 1
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    setting: str = ""
+    input: str = ""
+    log: str = ""
+    digest: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The answer that this is about."""
+        return self.task, self.index, self.model, self.setting, self.input, self.sample
+
+    @property
+    def who(self) -> str:
+        """The model, with setting and input where they are known."""
+        more = ", ".join(text for text in (self.setting, self.input) if text)
+        return f"{self.model} ({more})" if more else self.model
+
+
+class Store:
+    """``results.jsonl`` of a folder. Use :func:`opened`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        known = load(path) if path.is_file() else []
+        self.results: dict[Key, CandidateResult] = {result.key: result for result in known}
+
+    def add(self, result: CandidateResult) -> None:
+        """Append a result; it is on the disk when this returns."""
+        self.results[result.key] = result
+        with self._path.open("ab") as file:
+            file.write(_line(result).encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def is_judged(self, key: Key, digest: str) -> bool:
+        """Return true if this very candidate was judged before; a failed infrastructure is no judgement."""
+        known = self.results.get(key)
+        return known is not None and known.digest == digest and known.outcome is not Outcome.INFRASTRUCTURE
+
+    def tidy(self, order: Sequence[Key]) -> None:
+        """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
+        first = [key for key in self.results if key not in set(order)]
+        keys = [*first, *(key for key in order if key in self.results)]
+        files.write_text(self._path, "".join(_line(self.results[key]) for key in keys))
+
+
+def _line(result: CandidateResult) -> str:
+    return json.dumps(result.to_json(), ensure_ascii=True) + "\n"
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Store]:
+    """Open the results of a folder for adding, for one process at a time.
+
+    A last line that was cut off when its writer was killed is removed.
+
+    Raises LmrError: another process writes there, or its file is not one of results.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise LmrError(
+                f"another evaluation is writing to {folder}", "wait for it, or give another folder with --out"
+            ) from error
+        path = folder / RESULTS
+        if path.is_file():
+            end = path.read_bytes().rfind(b"\n") + 1
+            if end < path.stat().st_size:
+                os.truncate(path, end)
+        yield Store(path)
+
+
+def load(path: Path) -> list[CandidateResult]:
+    """Return the results in a file. Raises LmrError when a line is none."""
+    found = []
+    for number, data in JsonLines(path):
+        try:
+            found.append(CandidateResult.from_json(data))
+        except (ValueError, LmrError) as error:
+            raise LmrError(
+                f"{path}:{number}: not a result ({error})",
+                "remove the line, or give another folder with --out",
+            ) from error
+    return found
+
+
+def wilson(passed: int, judged: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
+    if judged == 0:
+        return 0.0, 1.0
+    share, z = passed / judged, Z95
+    scale = 1 + z * z / judged
+    middle = (share + z * z / (2 * judged)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / judged + z * z / (4 * judged * judged))
+    return (0.0 if passed == 0 else middle - half), (1.0 if passed == judged else middle + half)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Candidates of one model in one category, or in ``all``.
+
+    Attributes:
+        judged: those with a verdict, without ``infrastructure``.
+        low, high: 95 % interval of the share that passes.
+    """
+
+    model: str
+    category: str
+    judged: int
+    passed: int
+    failed: int
+    timeout: int
+    crashed: int
+    invalid: int
+    infrastructure: int
+    share: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as an object."""
+        return {
+            key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
+        }
+
+
+def summary(results: Iterable[CandidateResult]) -> list[Row]:
+    """Return a row for each model and category, and one for all of a model's."""
+    groups: dict[tuple[str, str], list[CandidateResult]] = {}
+    for result in results:
+        for category in (ALL, result.category or "(no category)"):
+            groups.setdefault((result.who, category), []).append(result)
+    rows = []
+    for model, category in sorted(groups, key=lambda group: (group[0], group[1] == ALL, group[1])):
+        members = groups[model, category]
+        counts = Counter(result.outcome for result in members)
+        judged = len(members) - counts[Outcome.INFRASTRUCTURE]
+        share = counts[Outcome.PASSED] / judged if judged else 0.0
+        low, high = wilson(counts[Outcome.PASSED], judged)
+        by_outcome = {outcome.value: counts[outcome] for outcome in Outcome}
+        rows.append(Row(model, category, judged, **by_outcome, share=share, low=low, high=high))
+    return rows

@@ -1,0 +1,183 @@
+"""``evaluate --predictions``: judge models' answers to many tasks, side by side, resumable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
+
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.task import Progress, Task, by_name
+from lmr_author.proof.evaluation.candidates import predictions, results
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
+from lmr_author.proof.evaluation.verdict import Outcome
+
+TRIES = 3
+"""Attempts at a candidate whose sandbox fails."""
+BACKOFF_SECONDS = 1.0
+"""Pause before the second attempt; four times as long before each further one."""
+
+Job = tuple[TaskScorer, Prediction, str]
+"""A prediction, its task and its digest."""
+Work = TypeVar("Work")
+Done = TypeVar("Done")
+
+
+OnResult = Callable[[CandidateResult, int, int], None]
+"""Called with a result, the number of candidates judged so far (in earlier runs, too), and of all."""
+
+
+@dataclass(frozen=True)
+class ScoredPredictions:
+    """The results of all predictions.
+
+    Attributes:
+        results: one for each prediction, in their order, with those of an earlier run.
+        resumed: the number that an earlier run had judged.
+        path: the file that holds them.
+        broken: tasks whose candidates cannot be judged → why.
+        elsewhere: names of tasks that are not here → their number of predictions.
+    """
+
+    results: tuple[CandidateResult, ...]
+    resumed: int
+    path: Path
+    broken: Mapping[str, LmrError]
+    elsewhere: Mapping[str, int]
+
+    @property
+    def rows(self) -> list[Row]:
+        """By model and category."""
+        return summary(self.results)
+
+    @property
+    def complete(self) -> bool:
+        """True if every candidate for a task that is here has a verdict."""
+        judged = all(result.outcome is not Outcome.INFRASTRUCTURE for result in self.results)
+        return judged and not self.broken
+
+
+def score(
+    tasks: Sequence[Task], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
+) -> ScoredPredictions:
+    """Judge every prediction for some tasks that was not judged before.
+
+    Args:
+        source: the file or folder of predictions.
+        say: called with the current step.
+        on_result: called with each result of this run as soon as it is known.
+
+    Raises:
+        SandboxError: there is no sandbox (no engine, no bubblewrap).
+        LmrError: the predictions cannot be read, or none of the tasks.
+        UsageError: two of the tasks have the same name.
+        KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
+    """
+    known: dict[str, TaskScorer] = {}
+    broken: dict[str, LmrError] = {}
+    for name, task in by_name(tasks, "results").items():
+        try:
+            known[name] = TaskScorer(task, options, say)
+        except LmrError as error:
+            broken[name] = error
+    if not known:
+        raise next(iter(broken.values()))
+    given = predictions.read(source, {name: scorer.info for name, scorer in known.items()})
+    items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
+    interruption = Event()
+    left = Counter(item.task for item in items)
+
+    def finish(name: str) -> None:
+        left[name] -= 1
+        if not left[name]:  # its trees take room on the disk
+            known[name].close()
+
+    with results.opened(options.out) as store, ExitStack() as stack:
+        for scorer in known.values():
+            stack.callback(scorer.close)
+        resumed = 0
+
+        def waiting() -> Iterator[Job]:
+            nonlocal resumed
+            for item in items:
+                job = known[item.task], item, known[item.task].digest(item)
+                if store.is_judged(item.key, job[2]):
+                    resumed += 1
+                    finish(item.task)
+                else:
+                    yield job
+
+        if options.scheduler:
+            from lmr_author.proof.evaluation.candidates import cluster
+
+            client = stack.enter_context(cluster.connect(options.scheduler))
+            judged_now = cluster.each(client, waiting(), options)
+        else:
+            judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
+        for done, result in enumerate(judged_now, 1):
+            store.add(result)
+            on_result(result, resumed + done, len(items))
+            finish(result.task)
+        store.tidy([item.key for item in items])
+    found = tuple(store.results[item.key] for item in items)
+    elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
+    return ScoredPredictions(found, resumed, options.out / results.RESULTS, broken, elsewhere)
+
+
+def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Event) -> CandidateResult:
+    """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    found, tries = retried(lambda: scorer.score(item, interruption.is_set), interruption)
+    if isinstance(found, LmrError):
+        found = scorer.unjudged(item, f"{found.message} ({found.hint})" if found.hint else found.message)
+    return replace(found, digest=digest, environment=scorer.environment, tries=tries)
+
+
+def each(
+    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
+) -> Iterator[Done]:
+    """Yield results of some work as they come, ``jobs`` at a time; items are taken only as work begins.
+
+    An exception, including Ctrl-C, ends what is under way before it is raised: ``interruption`` is set.
+    """
+    under_way: set[Future[Done]] = set()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
+        try:
+            for item in items:
+                under_way.add(executor.submit(work, item))
+                if len(under_way) >= jobs:
+                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    yield from (one.result() for one in done)
+            while under_way:
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                yield from (one.result() for one in done)
+        except BaseException:
+            interruption.set()
+            raise
+
+
+def retried(
+    work: Callable[[], Done],
+    interruption: Event,
+    tries: int = TRIES,
+    backoff: float = BACKOFF_SECONDS,
+) -> tuple[Done | LmrError, int]:
+    """Do some work, again if the sandbox or this machine fails; return its result or last error, and the tries."""
+    for number in range(1, tries + 1):
+        try:
+            return work(), number
+        except Unscorable as error:
+            return error, number
+        except SandboxError as error:
+            failure = error
+        except OSError as error:
+            failure = SandboxError(f"this machine failed: {error}", "see whether the disk is full")
+        if number < tries and interruption.wait(backoff * 4 ** (number - 1)):
+            raise KeyboardInterrupt
+    return failure, tries

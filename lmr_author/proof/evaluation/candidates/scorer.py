@@ -1,0 +1,360 @@
+"""Judge the candidates of a task, each in a sandbox run of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__
+from lmr_author.core import code, files, locks, resources
+from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError
+from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task import recording as recorded
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
+from lmr_author.proof.evaluation.resolve import Resolved, resolve
+from lmr_author.proof.evaluation.verdict import Outcome, Verdict
+from lmr_author.runtime.environment.build import ask_inventory, prepare, sandbox_of
+from lmr_author.runtime.environment.local import interpreter_for
+from lmr_author.runtime.sandbox.base import Limits, Sandbox
+
+LMR_BENCH = "lmr-bench"
+"""The protocol that judges by grepping logs."""
+_GRACE_SECONDS = 5
+_OUTPUT_BYTES = 16 * 2**20
+_LOG = 4000
+
+Stop = Callable[[], bool]
+
+
+class Unscorable(LmrError):
+    """The implementation itself cannot be judged here, as its golden does not pass. Not a wrong answer."""
+
+
+@dataclass(frozen=True)
+class CandidateOptions:
+    """Options of judging candidates.
+
+    Attributes:
+        out: folder of ``results.jsonl``.
+        jobs: number of candidates judged side by side.
+        sandbox, python, base_image, gpus: the sandbox; see :func:`~lmr_author.runtime.environment.build.sandbox_of`.
+        scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
+        seconds: time limit of one case.
+        memory_mb: of all processes (docker), of each (local).
+        protocol: ``proof``, or :data:`LMR_BENCH`.
+        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
+            import PyTorch.
+    """
+
+    out: Path
+    jobs: int = 1
+    sandbox: str = "local"
+    python: Path | None = None
+    base_image: str | None = None
+    gpus: str = ""
+    scheduler: str = ""
+    seconds: float = 60.0
+    memory_mb: int = 8192
+    protocol: str = "proof"
+    start_seconds: float = 180.0
+
+    @property
+    def that_matter(self) -> dict[str, Any]:
+        """The options that a result depends on."""
+        names = ("seconds", "memory_mb", "protocol", "gpus")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "base_image": self.base_image or "",
+            "python": str(self.python or "") if self.scheduler else "",
+        }
+
+
+class Scorer:
+    """Judges the candidates of one implementation; usable from several threads.
+
+    Args:
+        bench: of the implementation, with a prepared sandbox.
+        others: other masked functions of the same goal file.
+    """
+
+    def __init__(self, bench: Bench, options: CandidateOptions, others: tuple[str, ...] = ()) -> None:
+        self.bench = bench
+        self.options = options
+        self._others = others
+        self._judge: Judge
+        seconds, output = options.start_seconds + options.seconds, _OUTPUT_BYTES
+        by_log = options.protocol == LMR_BENCH
+        if bench.recording is not None and not by_log:
+            self._judge = RecordingJudge(bench, bench.recording)
+            seconds = options.start_seconds + options.seconds * len(bench.recording.cases)
+            output += 8 * sum(case.bytes for case in bench.recording.cases)
+        else:
+            self._judge = ScriptJudge(bench, by_log=by_log)
+        self._limits = Limits(seconds=seconds, memory_mb=options.memory_mb, output_bytes=output)
+        self.method = LMR_BENCH if by_log else self._judge.method
+        """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
+
+    def check(self) -> None:
+        """Run the golden, so that a broken task or environment is not taken for wrong answers.
+
+        Raises:
+            Unscorable: it does not pass.
+            SandboxError: the sandbox failed.
+        """
+        bench = self.bench
+        if not bench.sandbox.isolating:
+            raise SandboxError(
+                "this sandbox does not isolate, and candidates are hostile code",
+                "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
+            )
+        if not bench.pairs:
+            raise Unscorable("the target cannot be told in golden and goal file", "run `lmr-author validate`")
+        if isinstance(self._judge, RecordingJudge):
+            problems = recorded.tampered(bench.recording_folder, self._judge.recording)
+            if problems:
+                raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
+        verdict = self._judge.golden(seed=0, limits=self._limits)
+        if not verdict.passed:
+            raise Unscorable(
+                f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
+            )
+        if isinstance(self._judge, ScriptJudge):
+            seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
+            self._limits = replace(self._limits, seconds=seconds)
+
+    def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
+        """Judge a prediction; :meth:`check` comes first.
+
+        Args:
+            stop: polled while it runs; True ends it.
+
+        Raises:
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
+        """
+        started = time.monotonic()
+        result = replace(unjudged(prediction, self.bench.implementation.category), method=self.method)
+        try:
+            fitted = self._fit(prediction)
+        except Invalid as error:
+            seconds = round(time.monotonic() - started, 3)
+            return replace(result, outcome=Outcome.INVALID, reason=error.message, seconds=seconds)
+        result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+        if fitted.unchanged:
+            reason = "nothing was implemented: the target is as masked"
+            result = replace(result, outcome=Outcome.FAILED, reason=reason)
+        else:
+            verdict = self._judged(fitted, stop)
+            outcome, reason = self._believed(verdict, fitted)
+            result = replace(
+                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
+            )
+        return replace(result, seconds=round(time.monotonic() - started, 3))
+
+    def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
+        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
+        verdict = self._judge.answer(fitted.data, fitted.line, self._limits, stop)
+        if verdict.outcome is not Outcome.TIMEOUT:
+            return verdict
+        again = self._judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
+        # The second attempt ends at the first late case, so it has no result for those behind.
+        return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
+
+    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
+        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
+        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        if verdict.passed and self.method == ScriptJudge.method:
+            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
+            if used:
+                tricks = ", ".join(used[:5])
+                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
+        return verdict.outcome, "" if verdict.passed else verdict.reason
+
+    def _fit(self, prediction: Prediction) -> Fitted:
+        """Return a prediction in its place. Raises Invalid."""
+        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        if prediction.code is not None:
+            return fit(prediction.code, self._place)
+        changed = predictions.changed_files(prediction, bench.task.repository(bench.info), goal_file)
+        fitted = fit_file(changed.pop(goal_file, self._given), self._place)
+        goals = {item.goal_file for item in bench.info.implementations}
+        elsewhere = (f"changes {name}" for name in sorted(changed) if name not in goals)
+        return replace(fitted, dropped=(*fitted.dropped, *elsewhere))
+
+    @cached_property
+    def _given(self) -> bytes:
+        """The goal file as the model was given it."""
+        path = self.bench.task.goal(self.bench.info, self.bench.implementation)
+        return path.read_bytes() if path.is_file() else b""
+
+    @cached_property
+    def _place(self) -> Slot:
+        bench = self.bench
+        given = code.Module.parse(self._given, bench.implementation.goal_file)
+        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
+
+
+def unjudged(prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
+    """Return the result of a prediction without a verdict."""
+    return CandidateResult(
+        task=prediction.task,
+        index=prediction.index,
+        model=prediction.model,
+        sample=prediction.sample,
+        setting=prediction.setting,
+        input=prediction.input,
+        category=category,
+        outcome=Outcome.INFRASTRUCTURE,
+        reason=reason,
+    )
+
+
+class TaskScorer:
+    """A task while its candidates are judged: its sandbox, and a scorer for each implementation, made at need."""
+
+    def __init__(self, task: Task, options: CandidateOptions, say: Progress) -> None:
+        self.task = task
+        self.options = options
+        self.environment: Mapping[str, Any] = {"kind": options.sandbox}
+        self._say = say
+        self.info: TaskInfo
+        resolved: tuple[Resolved, ...]
+        self.info, resolved = resolve(task)
+        self._resolved = {one.implementation.index: one for one in resolved}
+        self._stack = ExitStack()
+        self._sandbox: Sandbox | None = None
+        self._broken: SandboxError | None = None
+        self._scorers: dict[int, Scorer | Unscorable] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def _content(self) -> str:
+        return self.task.content_digest()
+
+    def digest(self, item: Prediction) -> str:
+        """Return the SHA-256 of everything that makes the result of a prediction. Prepares the environment.
+
+        On a cluster the workers prepare it, and the Dockerfile or the interpreter's path represent it here.
+        """
+        if not self.options.scheduler:
+            self._prepare()
+        goals = [one.goal_file for one in self.info.implementations]
+        parts = {
+            "tool": __version__,
+            "probe": _probe_digest(),
+            "task": self._content,
+            "index": item.index,
+            "answer": files.sha256_bytes(predictions.content(item, goals)),
+            "environment": dict(self.environment),
+            "options": self.options.that_matter,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def score(self, item: Prediction, stop: Stop) -> CandidateResult:
+        """Judge a prediction. Prepares the environment and runs the golden before the first one.
+
+        Raises:
+            Unscorable: the implementation's golden does not pass.
+            SandboxError: the sandbox failed.
+            KeyboardInterrupt: it was ended by ``stop``.
+        """
+        with self._lock:
+            self._prepare()
+            if self._broken is not None:
+                raise self._broken
+            if item.index not in self._scorers:
+                self._scorers[item.index] = self._checked(item.index)
+            scorer = self._scorers[item.index]
+        if isinstance(scorer, Unscorable):
+            raise scorer
+        return scorer.score(item, stop)
+
+    def unjudged(self, item: Prediction, reason: str = "") -> CandidateResult:
+        """Return the result of a prediction that could not be judged, or is not judged yet."""
+        return unjudged(item, self._resolved[item.index].implementation.category, reason)
+
+    def close(self) -> None:
+        """Remove the sandbox and every tree."""
+        with self._lock:
+            self._stack.close()
+
+    def _prepare(self) -> None:
+        """Make the environment ready, once; a failure that is the task's own is raised for its candidates."""
+        with self._lock:
+            if self._sandbox is not None or self._broken is not None:
+                return
+            options = self.options
+            self._say(f"{self.task.name}: preparing the environment")
+            python, _ = interpreter_for(self.task, options.sandbox, options.python)
+            sandbox: Sandbox = self._stack.enter_context(
+                sandbox_of(
+                    self.task,
+                    self.info,
+                    options.sandbox,
+                    python=python,
+                    base_image=options.base_image,
+                    gpus=options.gpus,
+                )
+            )
+            try:
+                with locks.held(self.task.root):  # a build writes its log there; judging writes nothing
+                    facts = dict(prepare(sandbox, self._say))
+                asked = ask_inventory(sandbox)
+                if options.sandbox == "docker":
+                    sandbox = self._stack.enter_context(Hiding(sandbox))
+            except SandboxBuildError as error:
+                self._broken = error
+                return
+            versions = {name: asked[name] for name in ("torch", "numpy", "cuda") if asked.get(name)}
+            kept: dict[str, Any] = {
+                name: facts[name] for name in ("isolation", "python", "image") if name in facts
+            }
+            self.environment = {"kind": options.sandbox, **kept, **versions}
+            self._sandbox = sandbox
+
+    def _checked(self, index: int) -> Scorer | Unscorable:
+        one = self._resolved[index]
+        others = tuple(
+            name
+            for other in self._resolved.values()
+            for name in other.qualnames
+            if other is not one and other.implementation.goal_file == one.implementation.goal_file
+        )
+        assert self._sandbox is not None
+        seconds = self.options.seconds
+        bench = Bench(
+            self.task, self.info, one.implementation, self._sandbox, seconds, qualnames=one.qualnames
+        )
+        self._say(f"{self.task.name} {index}: running the golden")
+        try:
+            self._stack.enter_context(bench)
+            scorer = Scorer(bench, self.options, others)
+            scorer.check()
+            return scorer
+        except SandboxError:
+            raise
+        except LmrError as error:
+            return Unscorable(error.message, error.hint)
+
+
+@cache
+def _probe_digest() -> str:
+    """Return the SHA-256 of the probe, which replays and compares."""
+    folder = resources.probe_folder()
+    digests = [files.sha256_file(path) for path in files.walk(folder) if path.suffix == ".py"]
+    return files.sha256_bytes("\n".join(digests).encode())

@@ -1,0 +1,353 @@
+"""Two ways to judge a version of the target: replay recorded cases and compare here, or run a test script.
+
+Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from lmr_author.core import code
+from lmr_author.core.errors import SandboxError
+from lmr_author.core.task import Target
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Recording
+from lmr_author.proof.evaluation import script
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.script import ScriptRun
+from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
+from lmr_author.runtime.probe.checking import digest
+from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.replay.replaying import CONTROL, beside_the_golden
+from lmr_author.runtime.sandbox.base import Limits
+
+MASK_ERROR = "NotImplementedError"
+LOST = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
+"""Statuses of cases without an outcome."""
+BATCH = 100
+"""Versions judged in one run of the sandbox."""
+
+Done = Callable[[int], None]
+Stop = Callable[[], bool]
+
+
+class RecordingJudge:
+    """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
+
+    method = "recorded cases"
+
+    def __init__(self, bench: Bench, recording: Recording) -> None:
+        self.bench = bench
+        self.recording = recording
+        folder = bench.recording_folder
+        self.expected = {
+            case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
+        }
+        self.checkers = {case.name: case.checkers for case in recording.cases}
+
+    def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
+        """Replay on the golden tree, with a hash seed that differs between repeats."""
+        return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
+
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Replay the golden on a tree in which other functions are masked: with these goal files."""
+        goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
+        module = code.Module.parse(overlay[goal_file], goal_file)
+        line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
+        try:
+            return self._alone("beside", overlay, line, 0)
+        finally:
+            self.bench.remove_tree("beside")
+
+    def masked(self) -> Verdict:
+        """Replay on the repository as the agent gets it, with the other implementations golden."""
+        return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
+
+    def versions(
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
+    ) -> dict[str, Verdict]:
+        """Replay other versions of the goal file, many in one sandbox run, each in a process of its own.
+
+        A version whose time ran out is tried once more, as the machine may have been busy just then.
+
+        Args:
+            sources: name → content of the goal file.
+            seconds: time limit of one case, if it is not the bench's.
+            done: called with the number of versions judged so far.
+
+        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
+        """
+        verdicts = self._tried(sources, seconds, done)
+        late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
+        return {**verdicts, **self._tried(late, seconds)}
+
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+        """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
+
+        Args:
+            source: the goal file with the answer in it.
+            line: of the target in it.
+            stop: polled while it runs; True ends it.
+            again: a second attempt, which may end at the first case that is late.
+
+        Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
+        """
+        bench = self.bench
+        found = replaying.replay(
+            bench.sandbox,
+            bench.tree("masked", bench.masked_overlay),
+            bench.inside,
+            replace(self.plan(line), until_lost=again),
+            [replaying.Variant("candidate", source, line)],
+            limits=limits,
+            stop=stop,
+        )
+        if found.result.stopped:
+            raise KeyboardInterrupt
+        log = found.result.stderr.decode("utf-8", "replace")
+        if not found.facts:
+            # Sent before any code of the candidate runs, so this is not its doing.
+            raise SandboxError(
+                f"the replayer did not start: {log.strip()[-200:]}",
+                "run `lmr-author evaluate` on the task: does its golden still pass here?",
+            )
+        return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
+
+    def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
+        """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
+        recording, folder = self.recording, self.bench.recording_folder
+        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
+        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
+        return replaying.ReplayPlan(
+            goal_file=recording.target.goal_file,
+            qualname=recording.target.qualname,
+            line=line,
+            module=recording.module,
+            sys_path=recording.sys_path,
+            recording=folder,
+            cases=tuple(case.name for case in recording.cases),
+            preload=tuple(name for name in replaying.HEAVY if name in recording.versions),
+            case_seconds=seconds or self.bench.seconds,
+            fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
+            cuda_as_cpu=recording.cuda_as_cpu,
+            judging=judging.Judging(checkers, folder, functions) if checkers else None,
+        )
+
+    def _alone(
+        self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None
+    ) -> Verdict:
+        bench, tree = self.bench, self.bench.tree(name, overlay)
+        result = replaying.replay(
+            bench.sandbox,
+            tree,
+            bench.inside,
+            self.plan(line),
+            [replaying.Variant(name)],
+            hash_seed=seed,
+            limits=limits,
+        )
+        outcomes = {case: result.of(name, case) for case in self.expected}
+        log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
+        return replace(self._verdict(outcomes), facts=result.facts, log=log)
+
+    def _tried(
+        self, sources: Mapping[str, bytes], seconds: float | None, done: Done = lambda _: None
+    ) -> dict[str, Verdict]:
+        line = self._line(golden=False)
+        size = sum(case.bytes for case in self.recording.cases) or 1
+        most = max(1, min(BATCH, replaying.BATCH_BYTES // size))
+        waiting = [replaying.Variant(name, data, line) for name, data in sources.items()]
+        verdicts: dict[str, Verdict] = {}
+        while waiting:
+            # Each round judges one version at least: a run that ends early was ended by the last one in it.
+            verdicts |= self._beside(waiting[:most], seconds)
+            waiting = [item for item in waiting if item.id not in verdicts]
+            done(len(verdicts))
+        return verdicts
+
+    def _beside(self, versions: Sequence[replaying.Variant], seconds: float | None) -> dict[str, Verdict]:
+        """Judge versions beside the golden; without those that a run which ended early did not reach."""
+        bench, line = self.bench, self._line(golden=False)
+        tree = bench.tree("masked", bench.masked_overlay)
+
+        def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> replaying.Replay:
+            plan = replace(self.plan(line, limit), until_lost=True, share=shared)
+            return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
+
+        golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
+        tried = beside_the_golden(
+            run, golden, versions, self.expected, seconds or bench.seconds, self._passes
+        )
+        if len(tried.fair) < len(self.expected):
+            raise Unproven("the golden itself fails beside wrong versions", BUSY)
+        verdicts: dict[str, Verdict] = {}
+        for version in versions:
+            outcomes = {
+                case: found
+                for case in self.expected
+                if (found := tried.run.outcomes.get((version.id, case))) is not None
+            }
+            lost = any(item.document is None and item.status in LOST for item in outcomes.values())
+            if len(outcomes) < len(self.expected) and not lost:
+                if not verdicts and tried.run.result.timed_out:
+                    raise Unproven("the run beside the golden was cut short", BUSY)
+                if not verdicts:
+                    verdicts[version.id] = Verdict(False, "the run ended in it")
+                break
+            verdicts[version.id] = self._verdict(outcomes)
+        return verdicts
+
+    def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
+        return not replaying.differences(self.expected[case], outcome, self.checkers[case])
+
+    def _line(self, *, golden: bool) -> int:
+        """Return the target's line in the golden or the masked goal file; as recorded where it is unclear."""
+        pair = self.bench.definitions
+        return pair[0 if golden else 1].line if pair else self.recording.target.line
+
+    def _verdict(self, found: Mapping[str, replaying.ReplayOutcome]) -> Verdict:
+        cases = tuple(self._case(name, outcome) for name, outcome in found.items())
+        reasons = [f"{case.case}: {case.reason}" for case in cases if case.outcome is not Outcome.PASSED]
+        outcomes = list(found.values())
+        by_mask = all(
+            item.status == "raised"
+            and item.error.get("type") == MASK_ERROR
+            and item.error.get("raised_in_target")
+            for item in outcomes
+        )
+        return Verdict(
+            passed=not reasons and bool(outcomes),
+            reason="; ".join(reasons[:3]),
+            cases=cases,
+            by_mask=by_mask and bool(outcomes),
+            entered=all(item.entered for item in outcomes),
+            file=", ".join(sorted({item.file for item in outcomes if item.file})),
+            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
+        )
+
+    def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
+        seconds = round(outcome.seconds, 6)
+        try:
+            differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
+        except Exception as error:  # an outcome made to break the comparison fails like any other
+            reason = f"what it returned cannot be read ({type(error).__name__})"
+            return CaseScore(name, Outcome.CRASHED, reason)
+        if not differing and outcome.document is not None:
+            return CaseScore(name, Outcome.PASSED, seconds=seconds)
+        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+        kind = LOST.get(outcome.status, Outcome.FAILED)
+        return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
+
+
+class ScriptJudge:
+    """Runs the task's own test script, on the golden first.
+
+    A pass needs the exit code and everything that the script says of the golden: see
+    :mod:`lmr_author.proof.evaluation.script`.
+
+    Args:
+        goldens: let the test see ``golden_files/``, as LMR-Bench does; never for candidates.
+        by_log: judge by LMR-Bench's own rule, the logs alone.
+    """
+
+    method = "test script"
+
+    def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
+        self.bench = bench
+        self.goldens, self.by_log = goldens, by_log
+        self.passing: ScriptRun | None = None
+
+    def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
+        """Run the script on the golden tree."""
+        return self._run("golden", self.bench.golden_overlay, seed, limits)
+
+    def beside(self, overlay: dict[str, bytes]) -> Verdict:
+        """Run the script on a tree in which other functions are masked."""
+        return self._run("beside", overlay)
+
+    def masked(self) -> Verdict:
+        """Run the script on the masked tree."""
+        return self._run("masked", self.bench.masked_overlay)
+
+    def versions(
+        self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
+    ) -> dict[str, Verdict]:
+        """Run the script on each version, one after another; on the golden after one whose time ran out."""
+        goal = self.bench.implementation.goal_file
+        verdicts: dict[str, Verdict] = {}
+        for name, data in sources.items():
+            verdict = self._run(name, {**self.bench.masked_overlay, goal: data})
+            if verdict.late and not self.golden(0).passed:
+                raise Unproven("the golden itself fails after a wrong version", BUSY)
+            verdicts[name] = verdict
+            done(len(verdicts))
+        return verdicts
+
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+        """Run the script on a fresh tree with the answer in place."""
+        name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
+        try:
+            return self._run(name, {**self.bench.masked_overlay, goal: source}, 0, limits, stop)
+        finally:
+            self.bench.remove_tree(f"script_{name}")
+
+    def _run(
+        self,
+        name: str,
+        overlay: dict[str, bytes],
+        seed: int = 0,
+        limits: Limits | None = None,
+        stop: Stop | None = None,
+    ) -> Verdict:
+        run = script.run(
+            self.bench, f"script_{name}", overlay, seed, goldens=self.goldens, limits=limits, stop=stop
+        )
+        if run.stopped and stop is not None and stop():
+            raise KeyboardInterrupt
+        is_golden = name == "golden"
+        if self.by_log:
+            reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
+        else:
+            reason = script.problem(run, None if is_golden else self.passing)
+        if is_golden and not reason:
+            self.passing = run
+        failed = is_golden and bool(reason)
+        obstacle, hint = script.obstacle(run, script.pointers_read(self.bench)) if failed else ("", "")
+        names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
+        test = self.bench.implementation.unit_test_file.rpartition("/")[2]
+        return Verdict(
+            passed=not reason,
+            reason=reason,
+            cases=(CaseScore(test, _outcome(run, reason), reason, run.seconds),),
+            by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
+            log=run.output,
+            obstacle=obstacle,
+            hint=hint,
+            by_exit_code=run.exit_code == 0 and not run.timed_out,
+            by_log=run.passes_by_log,
+        )
+
+
+def _outcome(run: ScriptRun, reason: str) -> Outcome:
+    if not reason:
+        return Outcome.PASSED
+    if run.timed_out:
+        return Outcome.TIMEOUT
+    return Outcome.CRASHED if run.stopped or run.exit_code < 0 or run.out_of_memory else Outcome.FAILED
+
+
+Judge = RecordingJudge | ScriptJudge
+"""Judges versions of one implementation's goal file; both have the same methods."""
+
+
+def judges_for(bench: Bench) -> tuple[Judge, ...]:
+    """Return the judges of an implementation, the deciding one first.
+
+    A recorded task has two: its replayed cases decide, and the test file that is shipped with them
+    has to agree. A hand-written test has itself alone.
+    """
+    if bench.recording is not None:
+        return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
+    return (ScriptJudge(bench, goldens=True),)

@@ -1,0 +1,133 @@
+"""Mutants: every wrong version of a function that the operators can make, each once, with a stable id."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+import libcst as cst
+
+from lmr_author.core.code import Definition, Module
+from lmr_author.proof.evaluation.mutants.canonical import canonical_form, defaults_of
+from lmr_author.proof.evaluation.mutants.function import Function
+from lmr_author.proof.evaluation.mutants.names import WORDS
+from lmr_author.proof.evaluation.mutants.operators import OPERATORS, Edit
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong version of the golden.
+
+    Attributes:
+        id: eight hex digits made of its change; stable as long as the target's source is.
+        operator: name of its mutation operator.
+        line: its line in the golden's file.
+        before, after: the lines that differ, of the golden and of the mutant.
+        data: the whole file.
+        parameter: the parameter that it ignores; "" for other operators.
+    """
+
+    id: str
+    operator: str
+    line: int
+    before: str
+    after: str
+    data: bytes
+    parameter: str = ""
+
+    @property
+    def diff(self) -> str:
+        """The change as lines with ``-`` and ``+``."""
+        lines = [f"-{line}" for line in self.before.splitlines()]
+        return "\n".join(lines + [f"+{line}" for line in self.after.splitlines()])
+
+
+def mutants(
+    golden: Module, target: Definition, most: int | None = None, differentiated: Collection[str] = ()
+) -> tuple[Mutant, ...]:
+    """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
+
+    Args:
+        golden: the file with the function unmasked.
+        target: the function.
+        most: limit of their number; every operator and line keeps its share.
+        differentiated: parameters whose gradients the test compares, for mutants that detach one.
+    """
+    try:
+        code = Function(golden, target, differentiated)
+    except (cst.ParserSyntaxError, RecursionError):
+        return ()
+    before, after = golden.data[: golden.byte_offset(code.start)], golden.data[golden.byte_offset(code.end) :]
+    source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
+    defaults = defaults_of(golden.tree)
+    seen = {canonical_form(code.header + code.text, defaults)}
+    found = []
+    for name, edit in _edits(code):
+        try:
+            text = code.replaced(edit.old, edit.new)
+        except cst.CSTValidationError:  # "return(x)" without its parentheses
+            continue
+        form = canonical_form(code.header + text, defaults)
+        if form is None or form in seen:
+            continue
+        seen.add(form)
+        old, new, above = _differing(code.text, text)
+        line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
+        key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        found.append(
+            Mutant(digest, name, line, old, new, before + golden.encode(text) + after, edit.parameter)
+        )
+    found.sort(key=lambda item: item.line)
+    return tuple(found if most is None else _thinned(found, most))
+
+
+def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
+    """Yield the edits of all operators with the operators' names, node by node."""
+    stack: list[cst.CSTNode] = [code.node]
+    while stack:
+        node = stack.pop()
+        if not _is_skipped(node):
+            yield from (
+                (operator.name, edit) for operator in OPERATORS for edit in operator.edits(node, code)
+            )
+            stack.extend(reversed(node.body.children if node is code.node else node.children))
+
+
+def _is_skipped(node: cst.CSTNode) -> bool:
+    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations."""
+    if isinstance(node, cst.Expr):
+        return isinstance(node.value, cst.BaseString) or Function.called(node.value) in WORDS["logging"]
+    return isinstance(
+        node, cst.Raise | cst.Assert | cst.Annotation | cst.Decorator | cst.BaseParenthesizableWhitespace
+    )
+
+
+def _differing(old: str, new: str) -> tuple[str, str, int]:
+    """Return the lines that differ, without what is equal above and below them, and how many are above."""
+    one, other = old.splitlines(), new.splitlines()
+    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    one, other = one[head:][::-1], other[head:][::-1]
+    tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return "\n".join(one[tail:][::-1]), "\n".join(other[tail:][::-1]), head
+
+
+def _thinned(found: list[Mutant], most: int) -> list[Mutant]:
+    """Return ``most`` of the mutants: in rounds, one of each line, of the operators least chosen so far."""
+    if len(found) <= most:
+        return found
+    by_line: dict[int, list[Mutant]] = {}
+    for mutant in found:
+        by_line.setdefault(mutant.line, []).append(mutant)
+    used: dict[str, int] = {}
+    chosen: list[Mutant] = []
+    while len(chosen) < most:
+        for waiting in by_line.values():
+            if waiting and len(chosen) < most:
+                best = min(waiting, key=lambda item: used.get(item.operator, 0))
+                waiting.remove(best)
+                used[best.operator] = used.get(best.operator, 0) + 1
+                chosen.append(best)
+    return sorted(chosen, key=lambda item: item.line)

@@ -1,0 +1,321 @@
+"""Run a task's own test as LMR-Bench runs it, as a script from the repository, and read its verdict.
+
+Hand-made tests state their verdict in many ways: an exit code, a line in a log or on the terminal, the summaries of
+unittest and pytest; many exit with 0 whatever they found. The golden's run defines a pass: another version passes if
+it says everything that the golden's run said, and nothing to the contrary.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks.leaks import scan
+from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.runtime.replay.staging import PROBE_ROOT
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount
+
+MAX_LOG = 1024 * 1024
+"""Bytes of a log that are read."""
+MAX_OUTPUT = 100_000
+"""Characters of stdout and of stderr that are kept, from the end."""
+OUT, JOB = f"{PROBE_ROOT}/out", f"{PROBE_ROOT}/job"
+
+_PASSED = re.compile(r"\bpass(?:ed|es)?\b", re.IGNORECASE)
+_FAILED = re.compile(r"(?<!\b0 )\bfail(?:ed|s|ure|ures)?\b", re.IGNORECASE)
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+_UNITTEST_OK = re.compile(r"^OK(?: \((?!skipped).*\))?$", re.MULTILINE)
+_PYTEST = re.compile(r"\b(\d+) passed\b.* in [\d.]+s")
+_SKIPPED = re.compile(r"^OK \(skipped=(\d+)\)$|^(\d+) skipped in [\d.]+s", re.MULTILINE)
+_ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit))\b(?::|$)")
+_PRINTS_FAILED = "it prints Failed"
+_NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
+_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
+
+_OBSTACLES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("obstacles.toml").read_text("utf-8")
+)
+"""Texts of errors that say that a test cannot run here, with the reason and a hint."""
+
+
+@dataclass(frozen=True)
+class ScriptRun:
+    """A finished run of a test script.
+
+    Attributes:
+        exit_code: of the script.
+        log: the content that it wrote to the logs under ``unit_test/``.
+        stdout, stderr: its output, the end of each.
+        timed_out: killed at its time limit.
+        out_of_memory: killed at its memory limit, where that can be told.
+        stopped: killed because it filled the disk, or because the evaluation was ended.
+        logs: all files in ``unit_test/logs/`` afterwards, including those that it did not write.
+        seconds: duration.
+    """
+
+    exit_code: int
+    log: str
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+    out_of_memory: bool = False
+    stopped: bool = False
+    logs: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def output(self) -> str:
+        """Everything it printed."""
+        return f"{self.stdout}\n{self.stderr}"
+
+    @property
+    def passes_by_log(self) -> bool:
+        """The verdict of LMR-Bench's script: a log says Passed, and none says Failed."""
+        return any("Passed" in text for text in self.logs) and not any("Failed" in text for text in self.logs)
+
+    @property
+    def denials(self) -> frozenset[str]:
+        """Its statements against a pass."""
+        texts = {"its log says Failed": self.log, _PRINTS_FAILED: self.stdout}
+        return frozenset(name for name, text in texts.items() if _FAILED.search(text))
+
+    @cached_property
+    def evidence(self) -> frozenset[str]:
+        """Its statements in favour of a pass."""
+        unittest = _UNITTEST.search(self.output) if _UNITTEST_OK.search(self.output) else None
+        pytest = _PYTEST.search(self.output)
+        texts = {
+            "its log says Passed": _PASSED.search(self.log),
+            "it prints Passed": _PASSED.search(self.stdout),
+            f"unittest ran {unittest and unittest[1]} tests": unittest,
+            f"pytest passed {pytest and pytest[1]} tests": pytest,
+        }
+        return frozenset(text for text, match in texts.items() if match)
+
+    @property
+    def cause(self) -> str:
+        """The error it ended with, or its last line; "" for no output."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if _ERROR.match(line)]
+        return (errors or lines or [""])[-1][:200]
+
+    @property
+    def error(self) -> str:
+        """Class of the error that it ended with; ""."""
+        match = _ERROR.match(self.cause)
+        return match[1] if match else ""
+
+    def blames_mask(self, goal_file: str, names: frozenset[str]) -> bool:
+        """Return true if a failure comes from the mask, which is all that differs from the golden that passes.
+
+        It does unless something could not be imported, outside of the masked functions (``names``).
+        """
+        text = f"{self.output}\n{self.log}"
+        in_target = any(
+            path.endswith("/" + goal_file) and name.rpartition(".")[2] in names
+            for path, _, name in _FRAME.findall(text)
+        )
+        return in_target or "NotImplementedError" in text or self.error not in _NOT_IMPORTED
+
+
+def problem(run: ScriptRun, golden: ScriptRun | None) -> str:
+    """Return why a run is no pass, in one line; "" when it is one.
+
+    Args:
+        golden: the golden's run that passed, which defines a pass; None for that run itself.
+    """
+    if run.stopped:
+        return "the test was stopped: it filled the disk"
+    if run.timed_out:
+        return "the test script ran into its time limit"
+    if run.exit_code == 0 and _all_skipped(run):
+        return "all tests are skipped"
+    if run.exit_code != 0:
+        contrary = ", although its log says Passed" if "its log says Passed" in run.evidence else ""
+        return f"the test script exits {run.exit_code}{contrary}: {run.cause or 'no output'}"
+    # What a golden prints beside a pass ("0 errors, 1 failed attempt repeated") is no failure.
+    allowed = golden.denials if golden else frozenset({_PRINTS_FAILED} if run.evidence else ())
+    if denied := sorted(run.denials - allowed):
+        because = f" ({run.cause})" if run.error else ""
+        return f"the test script exits 0, but {denied[-1]}{because}"
+    if missing := sorted(golden.evidence - run.evidence if golden else ()):
+        return f"the test script exits 0, but unlike with the golden, not: {'; '.join(missing)}"
+    return ""
+
+
+def _all_skipped(run: ScriptRun) -> bool:
+    ran, skipped = _UNITTEST.search(run.output), _SKIPPED.search(run.output)
+    return skipped is not None and bool(skipped[2] or (ran and ran[1] == skipped[1]))
+
+
+def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
+    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or "".
+
+    Args:
+        pointers: Git LFS pointers that the test reads.
+    """
+    if run.timed_out or run.out_of_memory:
+        limit = "time" if run.timed_out else "memory"
+        return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
+    if _all_skipped(run):
+        return "all of its tests are skipped here", "evaluate where they run"
+    # The error itself first: a warning above it may name another cause. A failed assertion is no obstacle.
+    places = (run.cause, "" if run.error == "AssertionError" else f"{run.output}{run.log}")
+    for text in places:
+        missing = re.search(r"No module named '([\w.]+)'", text)
+        if missing:
+            reason = f"this environment lacks {missing[1]}"
+            make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
+            hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
+            return reason, f"{reason}: {hint}"
+        if pointers and run.error not in ("AssertionError", *_NOT_IMPORTED):
+            hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
+            return f"{listed(list(pointers), 3)}, which it reads, is a Git LFS pointer instead of data", hint
+        for known in _OBSTACLES.values():
+            if match := re.search(known["pattern"], text):
+                what = next((group for group in match.groups() if group), "")
+                return known["reason"].format(what).replace(" ()", ""), known["hint"]
+    return "", ""
+
+
+def pointers_read(bench: Bench) -> list[str]:
+    """Return the Git LFS pointers of a task that its test names, or whose folder it names."""
+    view = TaskView(bench.task)
+    test = read_test(view, bench.implementation)
+    text = test.text if test else ""
+    paths = [view.in_repository(entry) for entry in scan(view).pointers]
+    named = (part for part in paths if re.search(rf"\b{re.escape(part.rpartition('/')[2])}\b", text))
+    beside = (part for part in paths if (folder := part.split("/")[-2:-1]) and _names_folder(text, folder[0]))
+    return list(dict.fromkeys([*named, *beside]))
+
+
+def _names_folder(text: str, folder: str) -> bool:
+    return folder != "unit_test" and re.search(rf"[\"'/]{re.escape(folder)}[\"'/]", text) is not None
+
+
+def run(
+    bench: Bench,
+    name: str,
+    overlay: dict[str, bytes],
+    seed: int = 0,
+    *,
+    goldens: bool = False,
+    limits: Limits | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> ScriptRun:
+    """Run ``python <unit_test_file>`` from the repository's root, as LMR-Bench does.
+
+    Args:
+        name: of the private copy of the tree, which stays until it is removed or made anew.
+        goldens: mount ``golden_files/`` beside the repository, where LMR-Bench has it. Never with a candidate.
+        stop: polled while the test runs; True ends it, as a full disk does.
+
+    Raises LmrError when the task has no such file.
+    """
+    test = bench.implementation.unit_test_file
+    tree = bench.fresh_tree(name, overlay)
+    if not test or not files.inside(tree, test).is_file():
+        raise LmrError(
+            f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
+        )
+    _make_logs_folder(tree, test)
+    before, disk_is_full = read_logs(tree), DiskWatch(tree)
+    mounts, folder = [Mount(tree, bench.inside, writable=True)], bench.task.golden_folder
+    if goldens and folder.is_dir():
+        mounts.append(Mount(folder, posixpath.join(posixpath.dirname(bench.inside), folder.name)))
+    result = bench.sandbox.run(
+        Command(
+            argv=("python", test),
+            mounts=tuple(mounts),
+            cwd=bench.inside,
+            env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
+            limits=limits or Limits(seconds=60 + 4 * bench.seconds),
+            stop=lambda: (stop is not None and stop()) or disk_is_full(),
+        )
+    )
+    after = read_logs(tree)
+    return ScriptRun(
+        exit_code=result.exit_code,
+        log="\n".join(text for path, text in after.items() if before.get(path) != text),
+        stdout=result.stdout.decode("utf-8", "replace")[-MAX_OUTPUT:],
+        stderr=result.stderr.decode("utf-8", "replace")[-MAX_OUTPUT:],
+        timed_out=result.timed_out,
+        out_of_memory=result.out_of_memory,
+        stopped=result.stopped,
+        logs=tuple(text for path, text in after.items() if path.startswith("unit_test/logs/")),
+        seconds=result.seconds,
+    )
+
+
+class DiskWatch:
+    """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
+
+    def __init__(self, tree: Path, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
+        self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
+
+    def __call__(self) -> bool:
+        """Return true if the tree has grown beyond what a test may write."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        size = _size_of(self._tree)
+        self._next = time.monotonic() + 10 * (time.monotonic() - now)
+        return any(now - first > most for now, first, most in zip(size, self._first, self._most, strict=True))
+
+
+def _size_of(tree: Path) -> tuple[int, int]:
+    """Return the bytes on the disk, and the number of files and folders."""
+    total = count = 0
+    waiting = [str(tree)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return total, count
+
+
+def _older_pytorch(bench: Bench) -> dict[str, str]:
+    """Let ``torch.load`` read what it read before PyTorch 2.6, unless the task's own image runs.
+
+    There the version is the task's choice. Here it may be newer than the one a hand-made test was written for,
+    and unpickling runs in the sandbox anyway.
+    """
+    return {} if bench.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
+
+
+def _make_logs_folder(tree: Path, test: str) -> None:
+    """Make the folder for logs if the test writes there without making it: git does not keep empty ones."""
+    text = files.inside(tree, test).read_bytes()
+    if b"logs" in text and b"mkdir" not in text and b"makedirs" not in text:
+        files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
+
+
+def read_logs(tree: Path) -> dict[str, str]:
+    """Return the text of the logs that tests write: ``unit_test/logs/*``, and ``*.log``, ``*.txt`` beside the tests."""
+    found = {}
+    for path in files.walk(tree / "unit_test"):
+        parts = path.relative_to(tree).parts
+        if "recordings" in parts or not (path.suffix in {".log", ".txt"} or "logs" in parts):
+            continue
+        with path.open("rb") as file:
+            found["/".join(parts)] = file.read(MAX_LOG).decode("utf-8", "replace")
+    return found

@@ -1,0 +1,95 @@
+"""The verdict of a judge about one version of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from lmr_author.core.errors import LmrError
+
+BUSY = "evaluate again when the machine has less to do, or with more --seconds"
+"""Hint where the golden fails beside the versions, but not alone."""
+
+
+class Unproven(LmrError):
+    """A gate cannot be shown here and now: nothing is wrong with the task."""
+
+
+class Outcome(StrEnum):
+    """The outcome of a candidate.
+
+    PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process ended. INVALID:
+    it cannot be put in place (not Python, no such function), or a test script cannot be trusted with it.
+    INFRASTRUCTURE: it could not be judged; never counted as wrong.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    INVALID = "invalid"
+    INFRASTRUCTURE = "infrastructure"
+
+
+@dataclass(frozen=True)
+class CaseScore:
+    """The result of one recorded call, or of one test script."""
+
+    case: str
+    outcome: Outcome
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one version of the target.
+
+    Attributes:
+        passed: it passes the test.
+        reason: why not, in one line; "" when it passed.
+        cases: the results of its recorded calls, or of the test script.
+        by_mask: it failed, in every case, because the masked body raised.
+        entered: a statement of the target's body was executed; None when that was not watched.
+        file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
+        facts: the sandbox's report about itself.
+        identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
+        log: output of the run, for people.
+        obstacle: why a test script cannot run here; "" when it can, or for another failure.
+        hint: for ``obstacle``.
+        by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
+    """
+
+    passed: bool
+    reason: str = ""
+    cases: tuple[CaseScore, ...] = ()
+    by_mask: bool = False
+    entered: bool | None = None
+    file: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    identity: str = ""
+    log: str = ""
+    obstacle: str = ""
+    hint: str = ""
+    by_exit_code: bool = False
+    by_log: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of the cases."""
+        found = {case.outcome for case in self.cases}
+        order = (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED, Outcome.PASSED)
+        return next((one for one in order if one in found), Outcome.FAILED)
+
+    @property
+    def late(self) -> bool:
+        """True if it failed only because its time ran out."""
+        failed = [case.outcome for case in self.cases if case.outcome is not Outcome.PASSED]
+        return bool(failed) and all(outcome is Outcome.TIMEOUT for outcome in failed)
+
+    @property
+    def seconds(self) -> float:
+        """Duration of the slowest case, as the sandbox claims."""
+        return max((case.seconds for case in self.cases), default=0.0)

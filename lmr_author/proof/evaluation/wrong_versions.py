@@ -1,0 +1,314 @@
+"""The gates that try wrong versions of the target: trivial ones, and mutants of the golden."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from lmr_author.core import code
+from lmr_author.core.task import GateResult, GateStatus, equivalents
+from lmr_author.core.texts import counted
+from lmr_author.proof.evaluation.bench import MUTANTS, Bench
+from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.runtime.probe.document import Document, tagged, walk
+
+NEEDED = 0.9
+"""Share of the mutants that has to fail."""
+FEWEST = 30
+"""Fewer mutants prove nothing where more can be made: they may die by chance."""
+MOST_BY_SCRIPT = FEWEST
+"""Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
+MAX_ARGUMENTS = 4
+"""How many different "return this argument" versions are tried."""
+
+ZEROS = "zeros in the golden's shape"
+_ZEROS = """\
+from copy import deepcopy as _copy
+
+def _zeros(value, first=True):
+    if isinstance(value, (tuple, list)):
+        items = [_zeros(item, False) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        return {key: _zeros(item, False) for key, item in value.items()}
+    if isinstance(value, (bool, int, float, complex, str)):
+        return type(value)()
+    if hasattr(value, "detach"):
+        return value.detach().clone().zero_()
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return (value * 0).astype(value.dtype)
+    if first:  # nothing to compare, but perhaps an effect, which would be the golden's
+        raise NotImplementedError
+    return None
+"""
+MUTANTS_DIE = "mutants-die"
+_UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
+
+
+def trivial_fails(on: Subject) -> GateResult:
+    """Return-None, return-an-argument, zeros of the right shape all fail."""
+    judge = on.judges[0]
+    expected = list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
+    sources = trivial_sources(on.bench, expected)
+    if not sources:
+        return failed(*_UNCLEAR)
+    verdicts = judge.versions(sources)
+    own = on.signals(verdicts.values())
+    survivors = [name for name, verdict in verdicts.items() if verdict.passed]
+    if survivors:
+        return failed(
+            f"passes although it does nothing: {'; '.join(survivors)}",
+            "compare with stored values of the golden"
+            if on.handwritten
+            else "record cases whose outcome differs from it (other inputs, other options)",
+            survivors=survivors,
+            **own,
+        )
+    verb = "fails" if len(verdicts) == 1 else "fail"
+    return passed(f"{counted(len(verdicts), 'trivial implementation')} {verb}", tried=sorted(verdicts), **own)
+
+
+def mutants_to_try(
+    golden: code.Module,
+    functions: Iterable[code.Definition],
+    paths: Iterable[str],
+    most: int = MUTANTS,
+) -> list[Mutant]:
+    """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
+
+    Accepted ones are among them: they do not count, and are not replaced by others, which an annotator would have
+    to look at in turn.
+
+    Args:
+        functions: the masked functions in the golden file.
+        paths: parts of the outcome that the cases compare; some are gradients.
+        most: how many at most.
+    """
+    differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
+    made = (mutants(golden, item, most, differentiated) for item in functions)
+    return [mutant for found in made for mutant in found][:most]
+
+
+def mutants_die(on: Subject) -> GateResult:
+    """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
+    bench, judge = on.bench, on.judges[0]
+    pair = bench.definitions
+    if pair is None or isinstance(pair[0].node, ast.ClassDef):
+        return failed(*_UNCLEAR)
+    most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
+    if not most:
+        return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
+    accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
+    paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
+    functions = [function for function, _ in bench.pairs]
+    every = mutants_to_try(bench.golden_module, functions, paths)
+    sample = every if most >= len(every) else mutants_to_try(bench.golden_module, functions, paths, most)
+    tried = [item for item in sample if item.id not in accepted]
+    if not tried:
+        none_left = "every wrong version is accepted"
+        why = none_left if accepted else "no wrong version of the target can be made"
+        return unproven(why, "choose a larger target")
+    # Much more than the golden's slowest case takes, so that an endless loop ends.
+    slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
+    verdicts = judge.versions(
+        {item.id: item.data for item in tried},
+        min(bench.seconds, max(5.0, 20 * slowest)),
+        lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+    )
+    survivors = [item for item in tried if verdicts[item.id].passed]
+    identities = {item.identity for item in on.golden}
+    detail: dict[str, Any] = {
+        "mutants": len(tried),
+        "killed": len(tried) - len(survivors),
+        "accepted": len(sample) - len(tried),
+        "method": judge.method,
+        "made": len(every),
+        "survivors": [
+            {
+                "id": item.id,
+                "line": item.line,
+                "operator": item.operator,
+                "diff": item.diff,
+                "why": explain_survivor(bench, item, verdicts[item.id].identity in identities),
+            }
+            for item in survivors
+        ],
+    }
+    return summed_up({**detail, **on.signals(verdicts.values())})
+
+
+def summed_up(detail: Mapping[str, Any], accepted: Collection[str] = ()) -> GateResult:
+    """Return the result of ``mutants-die`` from its figures.
+
+    Args:
+        detail: mutants, killed, accepted, method, made and survivors, as stored.
+        accepted: survivors that were accepted since.
+    """
+    left = [item for item in detail["survivors"] if item["id"] not in accepted]
+    newly = len(detail["survivors"]) - len(left)
+    tried, known = detail["mutants"] - newly, detail["accepted"] + newly
+    score = detail["killed"] / tried if tried else 0.0
+    figures = {"mutants": tried, "accepted": known, "score": round(score, 4), "survivors": left}
+    also = f", {known} accepted as equivalent" if known else ""
+    method = detail.get("method", RecordingJudge.method)
+    left_out = detail.get("made", 0) - tried - known
+    share = f"{left_out} more were not tried" if left_out > 0 else whole_percent(score)
+    message = f"{detail['killed']} of {tried} mutants fail ({share}, {method}){also}"
+    status, hint = GateStatus.PASSED, ""
+    if score < NEEDED:
+        status = GateStatus.FAILED
+        more = "record calls that tell them apart"
+        if method != RecordingJudge.method:
+            more = "let the test compare more, or make a recorded one (lmr-author record)"
+        hint = (
+            f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
+            "lmr-author evaluate --accept-mutant ID --accept-mutant 40-52 --reason TEXT"
+        )
+    elif tried < FEWEST and left_out > 0:
+        status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
+        message += f"; fewer than {FEWEST} prove nothing"
+    return GateResult(MUTANTS_DIE, status, message, hint, detail={**detail, **figures})
+
+
+def whole_percent(share: float) -> str:
+    """Return a share as a percentage, rounded down, so that 89.9 % is not shown as the 90 % that are needed."""
+    return f"{int(100 * share + 1e-9)}%"
+
+
+def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
+    """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
+
+    Args:
+        same: its outputs are the golden's to the bit.
+    """
+    recording = bench.recording
+    if recording is None:
+        return ""
+    no_case = "no case tells the difference: "
+    coverage, tree = recording.coverage, bench.golden_module.tree
+    for first in coverage.missed:  # the first lines of blocks
+        last = code.block_end(tree, first)
+        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
+        if inside or (same and _decides(tree, mutant.line, first)):
+            return no_case + (
+                f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
+            )
+    if not same:
+        return no_case + "the outputs differ, but within the tolerance"
+    if mutant.parameter:
+        return no_case + f"none needs another value of `{mutant.parameter}` than its default"
+    if mutant.line in coverage.never_false:
+        return no_case + f"the condition on line {mutant.line} holds in all of them"
+    every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
+    return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _decides(tree: ast.Module, line: int, first: int) -> bool:
+    """Return whether the condition on a line decides over the block that begins on another."""
+    return any(
+        block and code.first_line(block[0]) == first
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and node.test.lineno == line
+        for block in (node.body, node.orelse)
+    )
+
+
+def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:
+    """Return the goal file with the target's body replaced by do-nothing bodies, by their names.
+
+    Args:
+        bench: the implementation.
+        expected: recorded outcomes, of which zeros of the right shape are made; may be empty.
+    """
+    functions = {
+        definition: definition.node
+        for _, definition in bench.pairs
+        if not isinstance(definition.node, ast.ClassDef)
+    }
+    if not functions:
+        return {}
+    bodies = {"return None": ["return None"]}
+    if len(functions) == 1:  # the parameters of one method mean nothing in another
+        (node,) = functions.values()
+        if not code.is_generator(node):
+            names = [item.arg for item, _ in code.parameters(node.args)]
+            values = [name for name in names if name not in {"self", "cls", "mcs"}]
+            bodies |= {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
+            if bench.recording is None and isinstance(node, ast.FunctionDef):
+                bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
+            for number, document in enumerate(expected, 1):
+                expression = zeros_expression(document)
+                if expression is not None and [f"return {expression}"] not in bodies.values():
+                    bodies[f"zeros as in case {number}"] = [f"return {expression}"]
+    return {
+        name: code.splice(
+            bench.masked_module,
+            {
+                one: [*body, *(["yield"] if code.is_generator(node) else [])]
+                for one, node in functions.items()
+            },
+        )
+        for name, body in bodies.items()
+    }
+
+
+def zeroed(golden: code.FunctionNode) -> list[str]:
+    """Return the lines of a body that returns zeros in the golden's own shape, and changes nothing.
+
+    A hand-written test has no recorded outcome to take the shape from, and a test that compares parts of the result
+    with themselves fails on everything that cannot be unpacked.
+    """
+    copied = ast.parse(ast.unparse(golden)).body[0]
+    assert isinstance(copied, ast.FunctionDef)
+    copied.name, copied.decorator_list, copied.returns = "_golden", [], None
+    arguments = copied.args
+    arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
+    for one in (node for node in ast.walk(arguments) if isinstance(node, ast.arg)):
+        one.annotation = None
+    passed_on = [f"_copy({one.arg})" for one in (*arguments.posonlyargs, *arguments.args)]
+    passed_on += [f"*_copy({arguments.vararg.arg})"] if arguments.vararg else []
+    passed_on += [f"{one.arg}=_copy({one.arg})" for one in arguments.kwonlyargs]
+    passed_on += [f"**_copy({arguments.kwarg.arg})"] if arguments.kwarg else []
+    call = f"return _zeros(_golden({', '.join(passed_on)}))"
+    return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
+
+
+def zeros_expression(document: Document) -> str | None:
+    """Return a Python expression for the recorded structure with every number zero; None if there is none."""
+    tree = document.tree
+    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
+    known = {node["id"]: node for node in nodes if "id" in node}
+    return _zeros(tree["value"], known) if isinstance(tree, dict) and "value" in tree else None
+
+
+def _zeros(node: Any, known: Mapping[int, Any]) -> str | None:
+    node = tagged(node)
+    if isinstance(node, dict) and node["$"] == "ref":
+        node = known.get(node["id"], node)
+    if not isinstance(node, dict):
+        return "None" if node is None else repr(type(node)())
+    if node["$"] == "tensor":
+        return (
+            f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{node['dtype']})"
+        )
+    if node["$"] in {"array", "scalar"}:
+        scalar = "[()]" if node["$"] == "scalar" else ""
+        return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r}){scalar}"
+    if node["$"] == "complex":
+        return "0j"
+    if node["$"] in {"list", "tuple"}:
+        items = [_zeros(item, known) for item in node["v"]]
+        if any(item is None for item in items):
+            return None
+        inner = ", ".join(str(item) for item in items)
+        return f"[{inner}]" if node["$"] == "list" else f"({inner}{',' if items else ''})"
+    if node["$"] == "dict":
+        pairs = [(key, _zeros(value, known)) for key, value in node["v"] if isinstance(key, str)]
+        if len(pairs) != len(node["v"]) or any(value is None for _, value in pairs):
+            return None
+        return "{" + ", ".join(f"{key!r}: {value}" for key, value in pairs) + "}"
+    return None

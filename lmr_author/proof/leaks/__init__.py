@@ -1,0 +1,14 @@
+"""Find where a solution can be read a second time: copies and near copies in any kind of file.
+
+A golden function becomes :class:`~lmr_author.proof.leaks.statements.Statement` rows in which variables are blanks; any
+file becomes fragments (functions, comments, cells, texts), which are compared statement by statement, and
+:mod:`~lmr_author.proof.leaks.search` decides whether it *is* the solution or a look-alike.
+Nothing is imported, executed, unpickled or unpacked to disk.
+"""
+
+from __future__ import annotations
+
+from lmr_author.proof.leaks.search import Leak, in_file, is_generated
+from lmr_author.proof.leaks.solution import Solution, solution
+
+__all__ = ["Leak", "Solution", "in_file", "is_generated", "solution"]

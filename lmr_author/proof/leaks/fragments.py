@@ -1,0 +1,232 @@
+"""Take a file apart into what could be code: functions, comments, cells of a notebook, texts.
+
+Text that is not a Python file (documents, patches, comments, Python 2, Cython) is read a logical line (brackets closed)
+at a time, so that prose, prompts and missing lines around it do no harm.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from lmr_author.core import files
+from lmr_author.core.code import Definition, Module, each
+from lmr_author.core.errors import SourceError
+from lmr_author.proof.leaks.statements import Statement, of_function, of_module
+
+PYTHON = frozenset({".py", ".pyi", ".pyw"})
+MAX_LINES = 20_000
+"""Longer texts are data: only so many lines are read."""
+MAX_JOINED, MAX_LENGTH = 40, 4_000
+"""Lines and characters that one statement of a text may have."""
+
+_PATCH = frozenset({".patch", ".diff", ".rej"})
+_COMMENT = re.compile(r"[ \t\f]*#+ ?(.*)")
+_MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
+_PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
+_MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
+_CODE = re.compile(r"[=(\[]|^\s*(?:return|yield|elif|if|for|while|with)\b")
+_COMPOUND = re.compile(r"^(?:if|for|while|with|def)\b.*:\s*(?:#.*)?$", re.DOTALL)
+_STRINGS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#.*")
+_LINE_MARK = re.compile(r"^[\s#>+\-*/|;!\"']+")
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A piece of a file that may hold a copy.
+
+    Attributes:
+        kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
+        where: the function, or the cell of a notebook; "" for the top level or a whole text.
+        line: its first line in the file; 0 when it has none (notebooks).
+        text: its source.
+        definition: the function, when it is one of a Python file.
+        parsed: its statements, when it was taken apart as Python already.
+    """
+
+    kind: str
+    where: str
+    line: int
+    text: str
+    definition: Definition | None = None
+    parsed: tuple[Statement, ...] | None = None
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Its statements; for text, those lines that are some."""
+        if self.definition is not None:
+            return tuple(of_function(self.definition.function))
+        return self.parsed if self.parsed is not None else tuple(loose_statements(self.text, self.line or 1))
+
+    @cached_property
+    def lines(self) -> set[str]:
+        """Its lines without blanks."""
+        return {squeezed(line) for line in self.text.splitlines()}
+
+    @cached_property
+    def data(self) -> bytes:
+        """Its text as bytes, for a quick look."""
+        return self.text.encode("utf-8", "replace")
+
+
+def fragments(name: str, data: bytes) -> Iterator[Fragment]:
+    """Yield everything in a file that could be code.
+
+    Args:
+        name: the file's name; its ending says how to read it.
+        data: its bytes.
+    """
+    suffix = files.suffix(name)
+    if suffix == ".ipynb":
+        yield from _notebook(data)
+        return
+    if suffix in PYTHON or ".py." in name or name.endswith(".py~") or (not suffix and b"def " in data):
+        module = parse(data, name)
+        if module is not None:
+            yield from _python(module)
+            return
+    text = data.decode("utf-8-sig", "replace").replace("\0", "\n")
+    if suffix in _PATCH or text.startswith(("diff --git ", "--- ", "Index: ")) or "\n@@ -" in text:
+        lines = text.splitlines()
+        for sign, other, where in (("-", "+", "removed lines"), ("+", "-", "added lines")):
+            side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
+            yield Fragment("patch", where, 1, "\n".join(side))
+    else:
+        # An editor counts other lines in a file with null bytes.
+        yield Fragment("text", "", 0 if b"\0" in data else 1, text)
+
+
+def parse(data: bytes, name: str) -> Module | None:
+    """Return a Python 3 file; None for what is none."""
+    try:
+        return Module.parse(data, name)
+    except (SourceError, RecursionError, MemoryError, ValueError):
+        return None
+
+
+def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Fragment]:
+    if top := tuple(of_module(module.tree, definitions=False)):
+        yield Fragment(kind, cell, 1, module.text, parsed=top)
+    owners = {}
+    for item in module.definitions:
+        owners[id(item.node.body[0])] = item.qualname
+        if item.kind == "function":
+            text = "\n".join(module.line_text(number) for number in range(item.line, item.end_line + 1))
+            where = f"{cell}, {item.qualname}" if cell else item.qualname
+            yield Fragment(kind, where, item.line, text, definition=item)
+    quiet = "comments" if kind == "code" else kind
+    lines = (module.line_text(number) for number in range(1, module.line_count + 1))
+    comments = [match[1] if (match := _COMMENT.match(line)) else "" for line in lines]
+    if any(comments):
+        yield Fragment(quiet, cell, 1, "\n".join(comments))
+    documented = {id(node.value): owners.get(id(node), "") for node in each(module.tree, ast.Expr)}
+    for node in each(module.tree, ast.Constant):
+        if isinstance(node.value, str) and "\n" in node.value.strip():
+            where = documented.get(id(node)) or cell
+            yield Fragment(quiet, where, node.lineno, textwrap.dedent(node.value))
+
+
+def _notebook(data: bytes) -> Iterator[Fragment]:
+    """Yield the cells of a notebook."""
+    try:
+        entries = [cell for cell in json.loads(data)["cells"] if isinstance(cell, dict)]
+    except (ValueError, KeyError, RecursionError, TypeError):  # damaged, or of an older format
+        quoted = re.split(r'(?<!\\)"', data.decode("utf-8", "replace"))
+        plain = [text.replace("\\n", "\n").replace('\\"', '"') for text in quoted if "\\n" in text]
+        yield Fragment("notebook", "", 0, "\n".join(plain))
+        return
+    code = []
+    for number, cell in enumerate(entries, 1):
+        source, where = cell.get("source", ""), f"cell {number}"
+        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        if cell.get("cell_type") != "code":
+            yield Fragment("notebook", where, 0, text)
+            continue
+        text = "\n".join("" if _MAGIC.match(line) else line for line in text.splitlines())
+        code.append(text)
+        module = parse(text.encode("utf-8", "replace"), where)
+        if module is None:
+            yield Fragment("notebook", where, 0, text)
+        else:
+            yield from _python(module, "notebook", where)
+    if len(code) > 1:
+        yield Fragment("notebook", "", 0, "\n".join(code))
+
+
+# statements in text
+
+
+def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
+    """Return the lines of a text that are Python statements.
+
+    Args:
+        first_line: number of the text's first line in its file.
+    """
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number, piece in _logical_lines(text):
+            found += [replace(item, line=first_line + number) for item in _parsed(piece)]
+    return found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (number from 0, text) of lines joined until their brackets are closed."""
+    lines = [_MARKED.sub("", _PROMPT.sub("", line, 1), 1) for line in text.splitlines()[:MAX_LINES]]
+    number = 0
+    while number < len(lines):
+        piece, count = lines[number], 1
+        depth = _depth(piece)
+        while (depth > 0 or piece.endswith("\\")) and count < MAX_JOINED and number + count < len(lines):
+            following = lines[number + count]
+            piece = f"{piece.removesuffix(chr(92))} {following.strip()}"
+            depth += _depth(following)
+            count += 1
+        if depth > 0:  # an unclosed bracket is prose
+            piece, count = lines[number], 1
+        if len(piece) <= MAX_LENGTH and _CODE.search(piece):
+            yield number, piece.strip()
+        number += count
+
+
+def _depth(line: str) -> int:
+    bare = _STRINGS.sub("", line)
+    return sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
+
+
+def _parsed(piece: str) -> list[Statement]:
+    """Return the statement that a logical line is; none when it is no Python."""
+    piece = piece.removeprefix("async ")
+    if piece.startswith("elif"):
+        piece = piece[2:]
+    if _COMPOUND.match(piece):
+        piece = re.sub(r":\s*(#.*)?$", ": pass", piece)
+    try:
+        tree = ast.parse(piece.replace("\0", " "))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [item for item in of_module(tree, definitions=True) if len(item.shape) > 1]
+
+
+# lines of comments
+
+
+def squeezed(line: str) -> str:
+    """Return a line of code without blanks and without the marks of a comment, quote or patch before it."""
+    return "".join(_LINE_MARK.sub("", line, count=1).split())
+
+
+def is_telling(line: str) -> bool:
+    """Recognize a telling line (without blanks): long enough, and a computation."""
+    return len(line) >= 10 and bool(re.search(r"[=(\[.]", line)) and bool(re.search(r"[A-Za-z_]{2}", line))
+
+
+def is_comment(line: str) -> bool:
+    """Recognize a line that is nothing but a comment."""
+    return line.lstrip().startswith("#")

@@ -1,0 +1,213 @@
+"""A golden function in the forms in which it is searched for: statements, lines, and names in compiled files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from lmr_author.core.code import FunctionNode, Module, first_line, walk
+from lmr_author.core.task import Implementation
+from lmr_author.proof.leaks.fragments import is_comment, is_telling, squeezed
+from lmr_author.proof.leaks.statements import Statement, of_function, token_weight
+
+LEAST_WEIGHT = 2.5
+"""Functions that tell less than this (``return self.x``) are no solution that could leak."""
+
+COMMON_NAMES = frozenset(
+    """
+    forward backward step loss main run train test update call get set init reset build load save create
+    make fit predict evaluate encode decode process compute apply collate collate_fn setup validate
+    sample generate
+    """.split()  # noqa: SIM905
+)
+"""Names of functions that do not identify one."""
+
+NEEDED = 0.6
+"""Share of the names that a solution uses, or of its variables, that a copy of it has."""
+COMPILED, COMPILED_ELSEWHERE = 0.6, 0.9
+"""Share of the telling names by which a compiled file is the golden's: of the goal file, and of another name."""
+_MASKED = b"NotImplementedError"
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A golden function.
+
+    Attributes:
+        source: its lines, as they stand in the golden file.
+        statements: its statements, without those that the masked function still has.
+        lines: its telling lines without blanks, comments left out.
+        needed: names that a copy needs: functions, attributes, keywords.
+        variables: names of its variables.
+        compiled: its names in a compiled file.
+    """
+
+    implementation: Implementation
+    qualname: str
+    source: str
+    statements: tuple[Statement, ...]
+    lines: frozenset[str]
+    needed: tuple[bytes, ...]
+    variables: tuple[bytes, ...]
+    compiled: CompiledNames
+
+    @property
+    def name(self) -> str:
+        """Last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def has_telling_name(self) -> bool:
+        """Tell a name that identifies the function from a common one."""
+        return self.name not in COMMON_NAMES and not self.name.startswith("__")
+
+    @cached_property
+    def weight(self) -> float:
+        """The sum of its statements' weights."""
+        return sum(item.weight for item in self.statements)
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Rule most places out quickly: a copy has most of the names that it needs, or most of the variables."""
+        share = NEEDED if len(self.needed) >= 3 else 1.0
+        if sum(word in data for word in self.needed) >= share * len(self.needed):
+            return True
+        return len(self.variables) >= 3 and (
+            sum(word in data for word in self.variables) >= NEEDED * len(self.variables)
+        )
+
+
+def solution(
+    implementation: Implementation,
+    qualname: str,
+    golden: Module,
+    node: FunctionNode,
+    masked: FunctionNode | None,
+    goal: Module | None,
+) -> Solution | None:
+    """Return the golden function in comparable forms; None when it is too small to be recognized.
+
+    Args:
+        golden, node: the golden file, and the function in it.
+        masked: the masked function; None when it is not masked.
+        goal: the masked file; None when there is none.
+    """
+    kept = Counter(item.exact for item in of_function(masked)) if masked is not None else Counter()
+    statements = []
+    for item in of_function(node):
+        if kept[item.exact] > 0:
+            kept[item.exact] -= 1
+        else:
+            statements.append(item)
+    if sum(item.weight for item in statements) < LEAST_WEIGHT:
+        return None
+    used = {token for item in statements for token in item.shape if token[0] in ".@"}
+    rare = {token for token in used if token_weight(token) == 1.0}
+    own = {item.name for item in walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+    needed = {token[1:] for token in (rare if len(rare) >= 4 else used)} - own  # a copy may rename inner ones
+    variables = {name for item in statements for name in item.names} - {"self", "cls"}
+    last = node.end_lineno or node.lineno
+    return Solution(
+        implementation,
+        qualname,
+        "\n".join(golden.line_text(number) for number in range(first_line(node), last + 1)),
+        tuple(statements),
+        frozenset(_telling_lines(golden, node)),
+        _words(needed),
+        _words(variables),
+        compiled_names(golden, node, goal),
+    )
+
+
+def _words(names: set[str]) -> tuple[bytes, ...]:
+    """Return the longest words of some names."""
+    words = {word for name in names for word in _WORD.findall(name)}
+    return tuple(word.encode() for word in sorted(words, key=lambda word: (-len(word), word))[:14])
+
+
+def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
+    """Return the lines of the body behind the docstring that compute something."""
+    first = node.body[0]
+    documented = ast.get_docstring(node, clean=False) is not None
+    start = (first.end_lineno or first.lineno) + 1 if documented else first.lineno
+    texts = (golden.line_text(number) for number in range(start, (node.end_lineno or node.lineno) + 1))
+    found = (squeezed(text) for text in texts if not is_comment(text))
+    return {line for line in found if is_telling(line)}
+
+
+# compiled files
+
+
+@dataclass(frozen=True)
+class CompiledNames:
+    """The names and texts by which a compiled golden function is known.
+
+    A ``.pyc`` stores every name behind its length, in all versions of Python, damaged files included. Nothing is
+    unmarshalled: ``marshal.loads`` can crash the interpreter on hostile data.
+
+    Attributes:
+        stems: names of the golden and the goal file, without suffix.
+        every: all of them.
+        telling: those that nothing in the masked file has.
+        raises: the masked file names ``NotImplementedError``, and the golden file does not.
+    """
+
+    stems: frozenset[str]
+    every: frozenset[bytes]
+    telling: frozenset[bytes]
+    raises: bool
+
+    def share_in(self, path: str, data: bytes) -> float:
+        """Return the share of the names in a compiled file, 0 if it is not the golden's."""
+        found = _share(self.telling, data)
+        if PurePosixPath(path).name.partition(".")[0] in self.stems:
+            if len(self.telling) >= 2:
+                return found if found >= COMPILED else 0.0
+            # The masked file has all of its names too, but not without the exception.
+            return float(self.raises and not _holds(data, _MASKED) and _share(self.every, data) == 1.0)
+        # A library's plain version has the telling names too, but not the new arguments.
+        known = len(self.telling) >= 6 and _share(self.every, data) >= COMPILED_ELSEWHERE
+        return found if known and found >= COMPILED_ELSEWHERE else 0.0
+
+
+def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> CompiledNames:
+    """Return the names of a golden function; ``goal`` is the masked file, None when it is not masked."""
+    every = _names(node) - {node.name.encode()}
+    left = _names(goal.tree) if goal is not None else frozenset[bytes]()
+    stems = {PurePosixPath(one.name).stem for one in (golden, goal) if one is not None}
+    return CompiledNames(
+        frozenset(stems), every, every - left, _MASKED in left and _MASKED not in golden.data
+    )
+
+
+def _names(tree: ast.AST) -> frozenset[bytes]:
+    """Return the names, and the short texts, that a compiled file keeps of some code; annotations left out."""
+    found: set[str] = set()
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        match node:
+            case (
+                ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name))
+            ):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Constant(value=str(text)) if 3 <= len(text) < 256:
+                found.add(text)
+        kept_out = {getattr(node, "annotation", None), getattr(node, "returns", None)}
+        stack += [child for child in ast.iter_child_nodes(node) if child not in kept_out]
+    return frozenset(name.encode() for name in found if name.isascii() and len(name) >= 3)
+
+
+def _share(wanted: frozenset[bytes], data: bytes) -> float:
+    return sum(_holds(data, name) for name in wanted) / len(wanted) if wanted else 0.0
+
+
+def _holds(data: bytes, name: bytes) -> bool:
+    """Find a name behind its length: of one byte, or of four in Python 2 and for long texts."""
+    return bytes([len(name)]) + name in data or len(name).to_bytes(4, "little") + name in data

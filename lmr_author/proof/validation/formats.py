@@ -1,0 +1,203 @@
+"""A report in the formats of other programs: GitHub Actions, SARIF 2.1.0 and JUnit XML."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from lmr_author import __version__
+from lmr_author.core.task import INFO, Finding, Severity
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.proof.checks.base import INTERNAL, Check
+from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS
+from lmr_author.proof.checks.view import readable
+from lmr_author.proof.validation.places import Places
+from lmr_author.proof.validation.report import Report, TaskReport
+
+_GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+_CRASHED = "a check crashed"
+
+
+def file_of(task: TaskReport, finding: Finding, base: Path) -> str:
+    """Return the file of a finding, from ``base`` where it lies below, else absolute; with ``/``.
+
+    For a finding about the whole task it is its ``info.json``: these programs know only files.
+    """
+    root = os.path.normpath(base.absolute() / task.path)
+    below = os.path.relpath(root, base.absolute())
+    return Path(readable(root if below.startswith("..") else below), finding.path or INFO).as_posix()
+
+
+def clean(text: str) -> str:
+    """Escape characters that move a cursor or that XML and logs cannot hold, as Python writes them."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def _text(finding: Finding) -> str:
+    which = f" [implementation {finding.implementation}]" if finding.implementation else ""
+    return f"{clean(finding.message)}{which}" + (f"\n{clean(finding.hint)}" if finding.hint else "")
+
+
+def github(report: Report, base: Path) -> Iterator[str]:
+    """Yield a workflow command for each finding, which becomes a remark at its line of a pull request.
+
+    https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions
+
+    Args:
+        base: the folder that paths are relative to: the checkout.
+    """
+    for task in report.tasks:
+        places = Places(task.directory)
+        for finding in task.findings:
+            values = {"file": file_of(task, finding, base)}
+            if place := places.of(finding):
+                values |= {"line": str(place.first), "endLine": str(place.last)}
+                if place.end > place.start:
+                    values |= {"col": str(place.start + 1), "endColumn": str(place.end)}
+            values["title"] = f"{finding.code} in {task.task}"
+            shown = ",".join(
+                f"{key}={_escaped(clean(value)).replace(':', '%3A').replace(',', '%2C')}"
+                for key, value in values.items()
+            )
+            yield f"::{_GITHUB[finding.severity]} {shown}::{_escaped(_text(finding))}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def sarif(report: Report, base: Path) -> dict[str, Any]:
+    """Return the report as one SARIF run (https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
+
+    Args:
+        base: the folder that paths are relative to, for files below it.
+    """
+    crashed = {
+        "id": INTERNAL,
+        "shortDescription": {"text": _CRASHED},
+        "defaultConfiguration": {"level": "error"},
+    }
+    rules = [
+        {
+            "id": check.code,
+            "shortDescription": {"text": check.title},
+            "fullDescription": {"text": check.rationale},
+            "defaultConfiguration": {"level": check.severity.value},
+            "properties": {"tags": [GROUPS[check.code[3]]]},
+        }
+        for check in ALL_CHECKS
+    ]
+    numbers = {str(rule["id"]): number for number, rule in enumerate([crashed, *rules])}
+    results = []
+    for task in report.tasks:
+        places = Places(task.directory)
+        for finding, entry in (*((one, None) for one in task.findings), *task.accepted):
+            result = _result(task, finding, base, places) | {"ruleIndex": numbers[finding.code]}
+            if entry is not None:
+                reason = clean(entry.reason)
+                result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
+            results.append(result)
+    driver = {"name": "lmr-author", "semanticVersion": __version__, "rules": [crashed, *rules]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"%SRCROOT%": {"uri": _uri(base.absolute().as_posix() + "/")}},
+        "results": results,
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    return {"$schema": schema, "version": "2.1.0", "runs": [run]}
+
+
+def _result(task: TaskReport, finding: Finding, base: Path, places: Places) -> dict[str, Any]:
+    file = file_of(task, finding, base)
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+    if not file.startswith("/"):
+        physical["artifactLocation"]["uriBaseId"] = "%SRCROOT%"
+    if place := places.of(finding):
+        physical["region"] = {"startLine": place.first, "endLine": place.last}
+        if place.end > place.start:
+            physical["region"] |= {"startColumn": place.start + 1, "endColumn": place.end + 1}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.pointer.startswith("/"):
+        location["logicalLocations"] = [{"fullyQualifiedName": clean(finding.pointer), "kind": "property"}]
+    # Everything but the line, so that it stays the same when lines above are added.
+    parts = (finding.code, finding.task, str(finding.implementation), finding.path, finding.message)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+    return {
+        "ruleId": finding.code,
+        "level": finding.severity.value,
+        "message": {"text": _text(finding)},
+        "locations": [location],
+        "partialFingerprints": {"lmrFinding/v1": digest},
+    }
+
+
+def _uri(path: str) -> str:
+    quoted = quote(path.encode("utf-8", "backslashreplace"))
+    return f"file://{quoted}" if path.startswith("/") else quoted
+
+
+def junit(report: Report, checks: Sequence[Check]) -> str:
+    """Return the report as JUnit XML: a suite for each task, a case for each check.
+
+    Notes do not fail a case; what was accepted is skipped, with the reason.
+
+    Args:
+        checks: those that ran.
+    """
+    root = ElementTree.Element("testsuites", {"name": "lmr-author validate"})
+    for task in report.tasks:
+        root.append(_suite(task, checks))
+    for key in ("tests", "failures", "errors", "skipped"):
+        root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _suite(task: TaskReport, checks: Sequence[Check]) -> ElementTree.Element:
+    findings: dict[str, list[Finding]] = defaultdict(list)
+    accepted: dict[str, list[Accepted]] = defaultdict(list)
+    for finding in task.findings:
+        findings[finding.code].append(finding)
+    for finding, entry in task.accepted:
+        accepted[finding.code].append(entry)
+    titles = {INTERNAL: _CRASHED} if INTERNAL in findings else {}
+    titles |= {check.code: check.title for check in checks}
+    suite = ElementTree.Element("testsuite", {"name": clean(task.task), "tests": str(len(titles))})
+    for code, title in titles.items():
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": clean(task.task), "name": f"{code} {title}"}
+        )
+        failing = [one for one in findings[code] if one.severity is not Severity.NOTE]
+        notes = [one for one in findings[code] if one.severity is Severity.NOTE]
+        if failing:
+            more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
+            attributes = {"message": _line(failing[0]) + more, "type": failing[0].severity.value}
+            element = ElementTree.SubElement(case, "error" if code == INTERNAL else "failure", attributes)
+            element.text = _lines(failing)
+        elif accepted[code]:
+            reason = "; ".join(clean(entry.reason) for entry in accepted[code])
+            ElementTree.SubElement(case, "skipped", {"message": f"accepted: {reason}"})
+        if notes:
+            ElementTree.SubElement(case, "system-out").text = _lines(notes)
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(key, str(len(suite.findall(f"testcase/{tag}"))))
+    return suite
+
+
+def _lines(findings: list[Finding]) -> str:
+    return "\n".join(_line(one) + (f"\n  {clean(one.hint)}" if one.hint else "") for one in findings)
+
+
+def _line(finding: Finding) -> str:
+    place = ", ".join(filter(None, (clean(finding.path), clean(finding.pointer))))
+    return f"{place}: {clean(finding.message)}" if place else clean(finding.message)

@@ -1,0 +1,217 @@
+"""The result of a validation and its JSON, with the four properties of LMR-Bench's Table 1.
+
+A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
+tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
+masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
+an error; a check that did not run proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lmr_author import __version__
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.proof.checks.base import INTERNAL
+from lmr_author.proof.checks.view import readable
+
+FORMAT = "lmr-validation/1"
+LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+"""From bad to harmless."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A property of a task and the reason why it holds or not.
+
+    Attributes:
+        name: of the property.
+        holds: None when checks that would prove it did not run.
+        evidence: the checks that deny it, or "".
+    """
+
+    name: str
+    holds: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """The findings of one task, in the order of path, line and code.
+
+    Attributes:
+        findings: those that count.
+        accepted: those that the annotator accepted, each with the reason.
+        properties: the four properties of LMR-Bench's Table 1.
+    """
+
+    task: str
+    path: Path
+    findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...] = ()
+    properties: tuple[Held, ...] = ()
+
+    @property
+    def directory(self) -> Task:
+        """Return the task."""
+        return Task(self.path)
+
+    @property
+    def clean(self) -> bool:
+        """Return True if there is neither an error nor a warning."""
+        return all(finding.severity is Severity.NOTE for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of several tasks."""
+
+    tasks: tuple[TaskReport, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return all findings of all tasks."""
+        return tuple(finding for task in self.tasks for finding in task.findings)
+
+    @property
+    def clean(self) -> bool:
+        """Return True if no task has an error or a warning."""
+        return all(task.clean for task in self.tasks)
+
+    def at_least(self, severity: Severity) -> Report:
+        """Return the report without findings that are less bad than a severity."""
+        kept = LEVELS[: LEVELS.index(severity) + 1]
+        return Report(
+            tuple(
+                replace(task, findings=tuple(one for one in task.findings if one.severity in kept))
+                for task in self.tasks
+            )
+        )
+
+    def count(self, severity: Severity) -> int:
+        """Return the number of findings of a severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    @property
+    def by_code(self) -> dict[str, int]:
+        """Return the number of findings of each code, in the order of codes."""
+        counts = Counter(finding.code for finding in self.findings)
+        return dict(sorted(counts.items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
+        return {
+            "format": FORMAT,
+            "tool": __version__,
+            "tasks": [
+                {
+                    "task": task.task,
+                    "path": readable(str(task.path)),
+                    "findings": [finding.to_json() for finding in task.findings],
+                    "accepted": [
+                        {"finding": one.to_json(), "reason": why.reason, "by": why.by, "date": why.date}
+                        for one, why in task.accepted
+                    ],
+                    "properties": [asdict(one) for one in task.properties],
+                }
+                for task in self.tasks
+            ],
+            "summary": {
+                "tasks": len(self.tasks),
+                "clean": sum(task.clean for task in self.tasks),
+                "errors": self.count(Severity.ERROR),
+                "warnings": self.count(Severity.WARNING),
+                "notes": self.count(Severity.NOTE),
+                "accepted": sum(len(task.accepted) for task in self.tasks),
+                "by_code": self.by_code,
+            },
+        }
+
+
+# accepting
+
+
+def accept_findings(
+    tasks: Sequence[Task], report: Report, wanted: Iterable[str], reason: str
+) -> tuple[accepted.Accepted, ...]:
+    """Store an acceptance of each named finding.
+
+    Args:
+        tasks: the one task meant.
+        report: its findings.
+        wanted: ``CODE``, when it was found in one file only, or ``CODE:PATH``, the path relative to the task
+            or to its repository.
+        reason: why they are no problem.
+
+    Raises:
+        UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
+    """
+    names = list(wanted)
+    if len(tasks) != 1:
+        raise UsageError(f"--accept is for one task, not for {len(tasks)}", "name the task's folder")
+    if not names or not reason.strip():
+        raise UsageError(
+            "--accept and --reason belong together",
+            "lmr-author validate --accept LMR403:PATH --reason 'another loss, which only shares the masking'",
+        )
+    findings = report.tasks[0].findings
+    chosen = [finding for name in names for finding in _named(findings, name)]  # before one is stored
+    return tuple(accepted.add(tasks[0], finding, reason) for finding in dict.fromkeys(chosen))
+
+
+def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
+    code, _, path = name.partition(":")
+    code, path = code.strip().upper(), path.strip().removeprefix("./")
+    same = [finding for finding in findings if finding.code == code]
+    paths = list(dict.fromkeys(finding.path for finding in same))
+    if not path and len(paths) == 1:
+        return same
+    chosen = [finding for finding in same if path in (finding.path, finding.path.partition("/")[2])]
+    if not chosen:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
+        shown = f"name the file: --accept {' or '.join(f'{code}:{item}' for item in paths[:3])}"
+        where = f" in {path!r}" if path else ""
+        where = f"{where} in one file" if paths and not path else where
+        raise UsageError(f"{code} was not found{where}", shown if paths else f"found: {codes}")
+    return chosen
+
+
+# the four properties
+
+_TESTS = ("LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512")
+_DOCKER = ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR206", "LMR406")
+PROPERTIES: dict[str, tuple[str, ...]] = {
+    "from a publication": ("LMR001", "LMR101", "LMR102"),
+    "repository-level": ("LMR001", "LMR103", "LMR301"),
+    "unit tests": ("LMR001", *_TESTS),
+    "Docker": _DOCKER,
+}
+"""The properties as the table has them, and the checks that prove each."""
+DOUBTED_BY = frozenset({"LMR206"})
+"""Checks of which a warning is enough to deny a property."""
+
+
+def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+    """Decide which properties hold.
+
+    Args:
+        findings: those that count.
+        ran: codes of the checks that ran.
+    """
+    against = {
+        one.code
+        for one in findings
+        if one.severity is Severity.ERROR or (one.severity is Severity.WARNING and one.code in DOUBTED_BY)
+    }
+    held = []
+    for name, codes in PROPERTIES.items():
+        denied = sorted(against.intersection({*codes, INTERNAL}))
+        holds = not denied and (True if set(codes) <= set(ran) else None)
+        held.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+    return tuple(held)

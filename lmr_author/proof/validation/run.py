@@ -1,0 +1,278 @@
+"""Validate tasks: each by itself, several in parallel, then beside each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from types import FrameType
+
+from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.proof.checks import hygiene
+from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
+from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
+from lmr_author.proof.checks.view import TaskView, readable
+from lmr_author.proof.validation.repair import changes_for
+from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
+
+ALONE_BELOW = 4
+"""Fewer tasks are validated in this process: starting others would take longer."""
+
+SECONDS = 300
+"""Time limit of one task, two hundred times what a large one takes."""
+
+OnTask = Callable[[str], None]
+"""Called with the name of each task that was examined, for progress. Comparisons between tasks come at the end."""
+
+
+@dataclass(frozen=True)
+class _Result:
+    """The outcome of the checks over one task, before acceptances and comparisons.
+
+    Attributes:
+        task: name of the task folder, in characters that can be printed.
+        claims: (code, what is claimed, finding if another task claims it too).
+    """
+
+    task: str
+    findings: tuple[Finding, ...]
+    claims: tuple[tuple[str, str, Finding], ...] = ()
+
+
+def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
+    """Return the checks to run.
+
+    Args:
+        select: codes, or beginnings of codes (``LMR4``); all when empty.
+        ignore: codes, or beginnings of codes, taken out of these.
+
+    Raises:
+        UsageError: something that is no code, or that no check has.
+    """
+    wanted, unwanted = (
+        {check for item in texts for text in item.split(",") if text.strip() for check in matching(text)}
+        for texts in (select, ignore)
+    )
+    return tuple(check for check in ALL_CHECKS if check not in unwanted and (check in wanted or not wanted))
+
+
+def validate(
+    tasks: Sequence[Task],
+    checks: Sequence[Check] = ALL_CHECKS,
+    on_task: OnTask | None = None,
+    *,
+    jobs: int = 1,
+) -> Report:
+    """Run checks over tasks, each by itself and then beside each other.
+
+    Nothing of a task is run, and nothing is written. A check that crashes is a finding LMR000, and so is a task
+    that ends its process. Findings that the annotator accepted with a reason are kept apart
+    (:mod:`lmr_author.accepted`).
+
+    Args:
+        on_task: called in this thread.
+        jobs: processes at most.
+    """
+    results: dict[int, _Result] = {}
+    for number, result in _examine_all(tasks, checks, jobs):
+        results[number] = result
+        if on_task is not None:
+            on_task(result.task)
+    conflicts = _conflicts([results[number].claims for number in range(len(tasks))], checks)
+    return Report(
+        tuple(_report(task, results[number], conflicts[number], checks) for number, task in enumerate(tasks))
+    )
+
+
+def validate_task(task: Task, checks: Sequence[Check] = ALL_CHECKS) -> TaskReport:
+    """Run checks over one task."""
+    return validate([task], checks).tasks[0]
+
+
+def validate_view(view: TaskView, checks: Sequence[Check]) -> list[Finding]:
+    """Return the findings of some checks about one task, in the order of the checks."""
+    return [finding for check in checks for finding in check.run(view)]
+
+
+def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
+    """Validate tasks for commands that look at tasks as a whole, without the check for stale records.
+
+    Those commands judge each record themselves: as a finding, one reviewer's old sign-off would keep every other
+    reviewer from signing off.
+    """
+    checks = [check for check in ALL_CHECKS if check is not hygiene.records_current]
+    return validate(tasks, checks, on_task, jobs=processors())
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> Iterator[tuple[int, _Result]]:
+    """Yield the number and result of each task, in any order."""
+    ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
+    if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
+        yield from ((number, _examine(task, checks)) for number, task in enumerate(tasks))
+        return
+    requests = [(task.root.absolute(), tuple(check.code for check in checks)) for task in tasks]
+    done = set()
+    for number, result in _in_processes(dict(enumerate(requests)), min(jobs, len(tasks))):
+        done.add(number)
+        yield number, result
+    for number in set(range(len(tasks))) - done:  # one of these ended its process, and with it the pool
+        again = dict(_in_processes({number: requests[number]}, 1))
+        yield number, again.get(number) or _lost(tasks[number], "ended the process")
+
+
+_Request = tuple[Path, tuple[str, ...]]
+
+
+def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple[int, _Result]]:
+    """Yield what is done before a process dies."""
+    before = os.environ.get("PYTHONSAFEPATH", "")
+    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may be a foreign repository: import nothing of it
+    # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
+    try:
+        numbers = {pool.submit(_examine_by_codes, request): number for number, request in requests.items()}
+        for future in as_completed(numbers):
+            with suppress(BrokenProcessPool):
+                yield numbers[future], future.result()
+    finally:
+        os.environ["PYTHONSAFEPATH"] = before  # "" is off
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent, and end with it: the pool's own pipe stays open in its other workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _examine_by_codes(request: _Request) -> _Result:
+    root, codes = request
+    return _examine(Task(root), [by_code()[code] for code in codes])
+
+
+def _examine(task: Task, checks: Sequence[Check]) -> _Result:
+    """Run checks over one task, within a time limit."""
+    claims: list[tuple[str, str, Finding]] = []
+    try:
+        with _time_limit():
+            view = TaskView(task)
+            findings = [_with_fixable(view, finding) for finding in validate_view(view, checks)]
+            try:
+                for check in (one for one in checks if isinstance(one, DatasetCheck)):
+                    claims += [(check.code, what, finding) for what, finding in check.claims(view)]
+            except Exception as error:  # hostile tasks must not end the run
+                findings.append(crash("the comparison with other tasks", view.name, error))
+            return _Result(view.name, tuple(findings), tuple(claims))
+    except _TooLateError:
+        return _lost(task, f"took more than {SECONDS} s")
+    except MemoryError:
+        return _lost(task, "needed too much memory")
+
+
+def _with_fixable(view: TaskView, finding: Finding) -> Finding:
+    """Mark a finding as fixable if there are edits that fix it."""
+    try:
+        return replace(finding, fixable=bool(changes_for(view, [finding])))
+    except Exception:  # a fix that crashes is none
+        return replace(finding, fixable=False)
+
+
+def _lost(task: Task, why: str) -> _Result:
+    name = readable(task.name)
+    message = f"the task could not be validated: it {why}"
+    return _Result(name, (Finding(INTERNAL, Severity.ERROR, name, message, "please report this"),))
+
+
+def _conflicts(
+    claims: Sequence[Sequence[tuple[str, str, Finding]]], checks: Sequence[Check]
+) -> dict[int, list[Finding]]:
+    """Return the findings, by number of task, for claims that another task makes too."""
+    made: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
+    for number, each in enumerate(claims):
+        for code, what, finding in each:
+            made[code, what].append((number, finding))
+    comparing = {check.code: check for check in checks if isinstance(check, DatasetCheck)}
+    found: dict[int, list[Finding]] = defaultdict(list)
+    for (code, _), together in made.items():
+        for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
+            others = [other for at, (_, other) in enumerate(together) if at != place]
+            found[number].append(comparing[code].conflict(finding, others))
+    return found
+
+
+def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: Sequence[Check]) -> TaskReport:
+    every = dict.fromkeys((*result.findings, *conflicts))
+    ordered = accepted.sort(task, sorted(every, key=_order))
+    codes = {check.code for check in checks}
+    unused = [entry for entry in ordered.unused if entry.code in codes]
+    notes = [
+        hygiene.unused_acceptance(result.task, entry)
+        for entry in unused
+        if hygiene.accepted_used.code in codes
+    ]
+    return TaskReport(
+        result.task,
+        task.root,
+        tuple(sorted((*ordered.open, *notes), key=_order)),
+        ordered.accepted,
+        judge(ordered.open, codes),
+    )
+
+
+def _order(finding: Finding) -> tuple[int, str, int, str, int]:
+    """Errors before warnings before notes; then by file, line and code."""
+    line = re.match(r"L(\d+)", finding.pointer)
+    return (
+        LEVELS.index(finding.severity),
+        finding.path,
+        int(line[1]) if line else 0,
+        finding.code,
+        finding.implementation or 0,
+    )
+
+
+class _TooLateError(BaseException):
+    """Time is over. No Exception, so that no check takes it for a crash of its own."""
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Limit time, where this is the main thread.
+
+    The alarm is repeated in case something swallows the first, and also ends a runaway regular expression.
+    """
+
+    def too_late(number: int, frame: FrameType | None) -> None:
+        raise _TooLateError
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, too_late)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

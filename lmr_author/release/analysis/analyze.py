@@ -1,0 +1,145 @@
+"""``analyze``: results of models become the tables and figures of LMR-Bench's paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author.core import files, quoting
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task
+from lmr_author.core.texts import counted
+from lmr_author.release.analysis import tables
+from lmr_author.release.analysis.observations import GRADES, Observations, read
+from lmr_author.release.analysis.regression import properties, regression
+from lmr_author.release.analysis.tables import Cell, Table
+from lmr_author.release.reporting.page import render
+from lmr_author.release.review.score import grades_of_predictions
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A finished analysis: its folder and its tables, and remarks about the data."""
+
+    folder: Path
+    tables: tuple[Table, ...]
+    remarks: tuple[str, ...]
+
+
+def analyze(
+    results: Sequence[Path], out: Path, tasks: Sequence[Task] = (), predictions: Path | None = None
+) -> Analysis:
+    """Write all tables as CSV, Markdown and LaTeX, and one HTML page.
+
+    Args:
+        results: JSONL files, logs, or folders of them (:mod:`lmr_author.release.analysis.observations`).
+        tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
+            regression needs their repositories.
+        predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
+
+    Raises UsageError: nothing to analyze; LmrError: results that contradict each other.
+    """
+    if out.exists():
+        raise LmrError(f"{out} exists already", "name a new folder with --out, or remove this one")
+    found = read(results)
+    if not found.items:
+        raise UsageError(
+            "no results to analyze", "name the results.jsonl of `lmr-author evaluate --predictions`, or logs"
+        )
+    if predictions is not None:
+        found = _add_grades(found, tasks, predictions)
+    problems = {one.problem for one in found.items}
+    known = {}
+    for task in tasks:
+        info = task.load()
+        for one in info.implementations:
+            problems.add((task.name, one.index))
+            if measured := properties(task, info, one):
+                known[task.name, one.index] = measured
+    made = (
+        tables.main_results(found.items, problems),
+        tables.by_input(found.items, problems),
+        regression(found.items, known),
+        tables.binary(found.items),
+        tables.by_category(found.items, problems),
+        tables.actions(found.items),
+        tables.error_classes(found.items),
+        tables.agreements(found.items),
+    )
+    remarks = _remarks(found, problems)
+    with files.staged_folder(out) as staging:
+        for table in made:
+            files.write_text(staging / f"{table.name}.csv", as_csv(table))
+            files.write_text(staging / f"{table.name}.tex", as_latex(table))
+        text = "\n".join(
+            ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
+        )
+        files.write_text(staging / "results.md", text)
+        page = render("analysis.html.j2", {"tables": made, "remarks": remarks})
+        files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
+    return Analysis(out, made, remarks)
+
+
+def _add_grades(found: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
+    """Add people's grades of the answers in a file of predictions."""
+    stored = grades_of_predictions(tasks, predictions)
+    items = []
+    for one in found.items:
+        grades = {person: GRADES[grade] for person, grade in stored.get(one.key, {}).items()}
+        items.append(replace(one, grades={**one.grades, **grades}))
+    return replace(found, items=tuple(items))
+
+
+def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:
+    models = {one.model for one in found.items}
+    answers = counted(len(found.items), "answer")
+    remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
+    if found.repeated:
+        remarks.append(f"{counted(found.repeated, 'repeated line')} ignored")
+    for where in found.cut:
+        again = "`lmr-author evaluate --predictions` with the same --out judges its answer again"
+        remarks.append(f"{where} was cut off and is left out: {again}")
+    for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
+        if count := sum(one.outcome == outcome for one in found.items):
+            remarks.append(f"{counted(count, 'answer')} {text}")
+    return tuple(remarks)
+
+
+def as_csv(table: Table) -> str:
+    """Format a table as CSV."""
+    return quoting.csv_rows([table.columns, *table.rows])
+
+
+def as_markdown(table: Table) -> str:
+    """Format a table as Markdown, with its title and note."""
+    rows = [[quoting.markdown(_shown(cell)) for cell in row] for row in table.rows]
+    lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
+    if rows:
+        lines += [f"| {' | '.join(table.columns)} |", "|" + "---|" * len(table.columns)]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+    else:
+        lines.append("No data.")
+    return "\n".join([*lines, ""])
+
+
+def as_latex(table: Table) -> str:
+    """Format a table as LaTeX (booktabs)."""
+
+    def line(cells: Sequence[Cell]) -> str:
+        return " & ".join(quoting.latex(_shown(cell)) for cell in cells) + r" \\"
+
+    head = "l" + "r" * (len(table.columns) - 1)
+    body = [line(row) for row in table.rows]
+    lines = [
+        rf"% {table.title}",
+        rf"\begin{{tabular}}{{{head}}}",
+        r"\toprule",
+        line(table.columns),
+        r"\midrule",
+    ]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _shown(cell: Cell) -> str:
+    return "–" if cell is None else str(cell)

@@ -1,0 +1,183 @@
+"""One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files and logs.
+
+A line names an answer by ``task``, ``index``, ``model``, ``sample`` and adds any of the other fields of
+:class:`Observation`. Lines about the same answer are merged, so the results of ``evaluate --predictions``, the
+outputs of a judge and people's grades may come in separate files. Logs of Inspect AI and Harbor give such lines, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
+from lmr_author.proof.evaluation.candidates.predictions import Key
+
+GRADES = {
+    "completely-correct": "CC",
+    "logically-correct": "LC",
+    "logically-incorrect": "LI",
+    "cc": "CC",
+    "lc": "LC",
+    "li": "LI",
+}
+"""Spellings of the paper's grades (appendix C): completely correct, logically correct, logically incorrect."""
+
+INPUTS = ("signature", "paper", "paper+goal", "repository")
+"""Values of ``input``: what the model was given (the paper's Table 3)."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One answer of a model.
+
+    Attributes:
+        task, index: the implementation.
+        model, sample: the model, and the number of its answer, from 1.
+        category: the implementation's category.
+        setting: ``prompting`` or ``agent``; "" when not given.
+        input: one of :data:`INPUTS`; "" when not given.
+        outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
+        judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
+        grades: people's grades, by person.
+        error_class: class of the error that a person assigned.
+        actions: number of an agent's actions by kind (edit, finish, message, read, run).
+        golden_share: share of the golden that the answer repeats word for word, 0 to 1; None when not measured.
+    """
+
+    task: str
+    index: int
+    model: str
+    sample: int = 1
+    category: str = ""
+    setting: str = ""
+    input: str = ""
+    outcome: str = ""
+    judge: str = ""
+    grades: Mapping[str, str] = field(default_factory=dict)
+    error_class: str = ""
+    actions: Mapping[str, int] = field(default_factory=dict)
+    golden_share: float | None = None
+
+    @property
+    def key(self) -> Key:
+        """The answer that this is about."""
+        return self.task, self.index, self.model, self.setting, self.input, self.sample
+
+    @property
+    def problem(self) -> tuple[str, int]:
+        """The implementation that this is about."""
+        return self.task, self.index
+
+    @property
+    def group(self) -> tuple[str, str, str]:
+        """The row of a table: model, setting, input."""
+        return self.model, self.setting, self.input
+
+
+@dataclass(frozen=True)
+class Observations:
+    """All observations.
+
+    Attributes:
+        repeated: number of lines that only repeated another one.
+        cut: places of last lines that were cut off, and are left out.
+    """
+
+    items: tuple[Observation, ...]
+    repeated: int
+    cut: tuple[str, ...] = ()
+
+
+def read(paths: Iterable[Path]) -> Observations:
+    """Read and merge JSONL files and logs; a folder stands for those below it.
+
+    Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
+    values for one field of the same answer.
+    """
+    merged: dict[Key, Observation] = {}
+    repeated, cut = 0, list[str]()
+    for path in _files(paths):
+        for where, data in _lines(path, cut):
+            new = _observation(data, where)
+            old = merged.get(new.key)
+            try:
+                merged[new.key] = _merge(old, new) if old else new
+            except ValueError as error:
+                raise LmrError(f"{where}: {error}", "keep one of the two") from error
+            repeated += old is not None and merged[new.key] == old
+    return Observations(tuple(merged.values()), repeated, tuple(cut))
+
+
+def _files(paths: Iterable[Path]) -> Iterable[Path]:
+    for path in paths:
+        found = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
+        if not found or not found[0].is_file():
+            raise UsageError(
+                f"{path}: no results", "name a JSONL file, a log, or a folder that contains some"
+            )
+        yield from found
+
+
+def _lines(path: Path, cut: list[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Yield the lines of a file or a log with their places; add that of a line that was cut off to ``cut``."""
+    if logs.is_log(path):
+        yield from logs.read(path)
+        return
+    lines = JsonLines(path)
+    for number, data in lines:
+        where = f"{path}:{number}"
+        if not isinstance(data, dict):
+            raise LmrError(f"{where}: not a JSON object", "each line names an answer: task, index, model")
+        yield where, data
+    if lines.cut:
+        cut.append(f"{path}:{lines.cut}")
+
+
+def _observation(data: Mapping[str, Any], where: str) -> Observation:
+    """Convert a line; people's grades are ``grades: {person: grade}`` or ``grader`` and ``grade``."""
+    given = data.get("grades") or {}
+    if not isinstance(given, dict):
+        raise LmrError(f"{where}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
+    if "grader" in data:
+        given = {**given, str(data["grader"]): data.get("grade")}
+    judge = data.get("judge") or ""
+    if judge and judge != "unparsable":
+        judge = _grade(judge, where)
+    if (chosen := data.get("input") or "") not in ("", *INPUTS):
+        raise LmrError(f"{where}: unknown input {chosen!r}", f"one of: {', '.join(INPUTS)}")
+    known = {"index": 1, **{key: value for key, value in data.items() if value is not None}}
+    known |= {"judge": judge, "grades": {person: _grade(grade, where) for person, grade in given.items()}}
+    try:
+        return msgspec.convert(known, Observation, strict=False)
+    except msgspec.ValidationError as error:
+        raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
+
+
+def _grade(value: object, where: str) -> str:
+    if found := GRADES.get(str(value).strip().lower()):
+        return found
+    raise LmrError(f"{where}: unknown grade {value!r}", "grades are CC, LC, LI")
+
+
+def _merge(old: Observation, new: Observation) -> Observation:
+    """Combine two observations of one answer. Raises ValueError where both have another value for a field."""
+    changes: dict[str, Any] = {}
+    for name in ("category", "outcome", "judge", "error_class"):
+        first, second = getattr(old, name), getattr(new, name)
+        if first and second and first != second:
+            raise ValueError(f"{name} of {old.task} #{old.index} by {old.model} is {first!r} and {second!r}")
+        changes[name] = first or second
+    for person, grade in new.grades.items():
+        if old.grades.get(person, grade) != grade:
+            raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")
+    changes["grades"] = {**old.grades, **new.grades}
+    changes["actions"] = old.actions or new.actions
+    changes["golden_share"] = new.golden_share if old.golden_share is None else old.golden_share
+    return replace(old, **changes)

@@ -1,0 +1,232 @@
+"""The tables and figures of LMR-Bench's paper, computed from observations.
+
+A problem is one implementation of one task. Unit-test accuracy is the share of problems whose test passes; a
+problem without a result counts as failed, one that the infrastructure could not judge does not count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+
+from lmr_author.proof.evaluation.candidates.results import wilson
+from lmr_author.release.analysis.observations import Observation
+from lmr_author.release.review.agreement import agreement, majority
+
+Group = tuple[str, str, str]
+Cell = str | int | float | None
+
+CC, LC, LI = "CC", "LC", "LI"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its file name, title, columns and rows; ``chart`` is the column drawn as bars, if any."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    chart: str = ""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Unit-test accuracy of a group: share, 95 % interval, and the counts behind it."""
+
+    share: float | None
+    low: float
+    high: float
+    problems: int
+    missing: int
+    unjudged: int
+
+
+def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
+    """Sort observations by model, setting and input."""
+    found: dict[Group, list[Observation]] = defaultdict(list)
+    for one in observations:
+        found[one.group].append(one)
+    return dict(sorted(found.items()))
+
+
+def accuracy(items: Sequence[Observation], problems: Iterable[tuple[str, int]]) -> Accuracy:
+    """Measure unit-test accuracy over problems; several samples of a problem are averaged (pass@1).
+
+    The interval is Wilson's with one sample for each problem, otherwise that of the mean over problems.
+    """
+    samples: dict[tuple[str, int], list[bool]] = {}
+    unjudged = set()
+    for one in items:
+        if one.outcome == "infrastructure":
+            unjudged.add(one.problem)
+        elif one.outcome:
+            samples.setdefault(one.problem, []).append(one.outcome == "passed")
+    wanted = set(problems)
+    left_out = (unjudged - set(samples)) & wanted
+    shares = [mean(samples.get(problem, [False])) for problem in sorted(wanted - left_out)]
+    missing = len(wanted - left_out - set(samples))
+    if not samples or not shares:
+        return Accuracy(None, 0.0, 0.0, len(shares), missing, len(left_out))
+    share = mean(shares)
+    if all(value in (0, 1) for value in shares):
+        low, high = wilson(round(sum(shares)), len(shares))
+    else:
+        half = 1.96 * stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else 1.0
+        low, high = max(0.0, share - half), min(1.0, share + half)
+    return Accuracy(share, low, high, len(shares), missing, len(left_out))
+
+
+def main_results(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
+    """Return the paper's Table 2: unit test, judge and people, per model and setting."""
+    rows = []
+    for (model, setting, given), items in groups(observations).items():
+        found = accuracy(items, problems)
+        judged = Counter(one.judge for one in items if one.judge)
+        people = Counter(grade for one in items if (grade := majority(one.grades)))
+        shares = [one.golden_share for one in items if one.golden_share is not None]
+        rows.append(
+            (
+                model, setting, given, found.problems, percent(found.share), percent(found.low), percent(found.high),
+                found.missing, found.unjudged,
+                *(_part(judged, grade, (CC, LC, LI)) for grade in (CC, LC, LI)), judged["unparsable"],
+                *(_part(people, grade, (CC, LC, LI, "disputed")) for grade in (CC, LC, LI)), people["disputed"],
+                percent(mean(shares)) if shares else None,
+            )
+        )  # fmt: skip
+    columns = ("model", "setting", "input", "problems", "unit test %", "low %", "high %", "missing", "unjudged",
+               "judge CC %", "judge LC %", "judge LI %", "judge unparsable",
+               "people CC %", "people LC %", "people LI %", "people disputed", "golden repeated %")  # fmt: skip
+    note = "Missing results count as failed; unjudged ones (infrastructure) do not count. Interval: 95 %."
+    return Table(
+        "table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note, "unit test %"
+    )
+
+
+def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
+    """Return the paper's Table 3: unit-test accuracy by the input that a model was given."""
+    found = groups(observations)
+    inputs = sorted({given for _, _, given in found if given})
+    rows = []
+    for model, setting in sorted({(model, setting) for model, setting, given in found if given}):
+        parts = [accuracy(found.get((model, setting, given), []), problems).share for given in inputs]
+        rows.append((model, setting, *map(percent, parts)))
+    title = "Unit-test accuracy by input, % (Table 3)"
+    return Table("table3-inputs", title, ("model", "setting", *inputs), tuple(rows))
+
+
+def binary(observations: Sequence[Observation]) -> Table:
+    """Return the paper's Table 6: the judge's and people's grades as completely correct or not."""
+    rows = []
+    for (model, setting, given), items in groups(observations).items():
+        judged = [one.judge == CC for one in items if one.judge in (CC, LC, LI)]
+        people = [grade == CC for one in items if (grade := majority(one.grades)) in (CC, LC, LI)]
+        shares = [percent(mean(values)) if values else None for values in (judged, people)]
+        rows.append((model, setting, given, len(judged), shares[0], len(people), shares[1]))
+    columns = ("model", "setting", "input", "judged", "judge CC %", "graded", "people CC %")
+    return Table("table6-binary", "Completely correct or not (Table 6)", columns, tuple(rows))
+
+
+def by_category(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
+    """Return the paper's Figure 2: problems by category, with the accuracy of all models together."""
+    category = {one.problem: one.category for one in observations if one.category}
+    members: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for problem in problems:
+        members[category.get(problem, "unknown")].add(problem)
+    rows = []
+    for name, own in sorted(members.items(), key=lambda item: (-len(item[1]), item[0])):
+        outcomes = [one.outcome == "passed" for one in observations if one.problem in own and one.outcome
+                    and one.outcome != "infrastructure"]  # fmt: skip
+        rows.append((name, len(own), len(outcomes), percent(mean(outcomes)) if outcomes else None))
+    columns = ("category", "problems", "answers", "passed %")
+    return Table(
+        "figure2-categories", "Problems by category (Figure 2)", columns, tuple(rows), chart="problems"
+    )
+
+
+def actions(observations: Sequence[Observation]) -> Table:
+    """Return the paper's Figures 5 and 6: an agent's actions in the mean, for passed and failed answers."""
+    rows = []
+    for (model, setting, given), items in groups(observations).items():
+        kinds = sorted({kind for one in items for kind in one.actions})
+        for kind in kinds:
+            counts = {
+                passed: [one.actions.get(kind, 0) for one in items
+                         if one.actions and one.outcome and (one.outcome == "passed") is passed]
+                for passed in (True, False)
+            }  # fmt: skip
+            means = [round(mean(values), 2) if values else None for values in counts.values()]
+            rows.append((model, setting, given, kind, *means))
+    columns = ("model", "setting", "input", "action", "passed: mean", "failed: mean")
+    return Table(
+        "figure5-6-actions", "Actions of agents, passed against failed (Figures 5, 6)", columns, tuple(rows)
+    )
+
+
+def error_classes(observations: Sequence[Observation]) -> Table:
+    """Return the paper's Figure 7: the classes of errors that people assigned."""
+    counts = Counter((one.error_class, one.model) for one in observations if one.error_class)
+    rows = tuple((name, model, count) for (name, model), count in sorted(counts.items()))
+    return Table(
+        "figure7-errors",
+        "Classes of errors (Figure 7)",
+        ("error class", "model", "answers"),
+        rows,
+        chart="answers",
+    )
+
+
+def agreements(observations: Sequence[Observation]) -> Table:
+    """Return agreement between people, of the judge with people, and of the judge with the unit tests."""
+    people: dict[str, dict[str, str]] = defaultdict(dict)
+    judge_and_people: dict[str, dict[str, str]] = {"judge": {}, "people": {}}
+    conflicts = 0
+    right = []
+    for one in observations:
+        thing = "/".join(map(str, one.key))
+        for person, grade in one.grades.items():
+            people[person][thing] = grade
+        said = majority(one.grades)
+        if one.judge in (CC, LC, LI) and said in (CC, LC, LI):
+            judge_and_people["judge"][thing], judge_and_people["people"][thing] = one.judge, said
+            conflicts += {one.judge, said} == {CC, LI}
+        if one.judge in (CC, LC, LI) and one.outcome in ("passed", "failed", "timeout", "crashed", "invalid"):
+            right.append((one.judge == CC) == (one.outcome == "passed"))
+    rows: list[tuple[Cell, ...]] = []
+    for name, judgements in (("people", people), ("judge and people", judge_and_people)):
+        found = agreement(judgements)
+        kappa = found.cohen if found.cohen is not None else found.fleiss
+        direct = conflicts if name != "people" else None
+        rows.append(
+            (name, found.judged, percent(found.percent), _round(kappa), _round(found.krippendorff), direct)
+        )
+    rows.append(
+        (
+            "judge and unit test (CC = passed)",
+            len(right),
+            percent(mean(right)) if right else None,
+            None,
+            None,
+            None,
+        )
+    )
+    columns = ("between", "answers", "agree %", "kappa", "Krippendorff's alpha", "CC against LI")
+    note = "Kappa is Cohen's for two, Fleiss' for more. The people's grade is that of their majority."
+    return Table("agreement", "Agreement", columns, tuple(rows), note)
+
+
+def percent(share: float | None) -> float | None:
+    """Return a share as a percentage with one decimal."""
+    return None if share is None else round(100.0 * share, 1)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _part(counts: Counter[str], grade: str, among: Sequence[str]) -> float | None:
+    total = sum(counts[each] for each in among)
+    return percent(counts[grade] / total) if total else None

@@ -1,0 +1,77 @@
+"""The agent bundle: what a model receives, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Implementation, Task
+from lmr_author.release.export.soundness import Exportable
+from lmr_author.runtime.replay.staging import copy_tree
+from lmr_author.runtime.sandbox.docker_build import with_base
+
+SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")
+
+_DEFAULT_BASE = re.compile(r"^([ \t]*ARG[ \t]+BASE_IMAGE)(?:=.*)?$", re.IGNORECASE | re.MULTILINE)
+_IMAGE = re.compile(r"[\w][\w./:@-]*")
+
+
+def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
+    """Write the masked repository without ``unit_test/``, the environment files and the instructions.
+
+    Goldens, expected outputs and ``authoring/`` are never copied: only the files listed here are.
+
+    Args:
+        folder: it is made if it does not exist.
+        base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves it as it is.
+    """
+    repository = one.task.repository(one.info)
+    copy_tree(repository, folder / repository.name, {}, with_tests=False)
+    copy_environment(one.task, folder, base_image)
+    files.write_json(folder / "task.json", agent_document(one))
+
+
+def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
+    """Copy the files that the image is built from."""
+    for name in SHIPPED_FILES:
+        path = files.inside(task.root, name)
+        if path.is_file():
+            shutil.copyfile(path, folder / name)
+    if base_image:
+        if not task.dockerfile.is_file():
+            raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
+        text = task.dockerfile.read_text("utf-8")
+        files.write_text(folder / "Dockerfile", with_base_image(text, base_image))
+
+
+def with_base_image(dockerfile: str, image: str) -> str:
+    """Make an image the Dockerfile's default base. Raises UsageError for a name that is none."""
+    if not _IMAGE.fullmatch(image):
+        raise UsageError(f"--base-image {image!r} is not the name of an image", "as in pytorch/pytorch:2.5.1")
+    if _DEFAULT_BASE.search(dockerfile):
+        return _DEFAULT_BASE.sub(lambda found: f"{found[1]}={image}", dockerfile, count=1)
+    return with_base(dockerfile, image)
+
+
+def agent_document(one: Exportable) -> dict[str, Any]:
+    """Return ``task.json``: the paper and, for each implementation, what to write where."""
+    info = one.info
+    return {
+        "instance_id": info.instance_id,
+        "paper_name": info.paper_name,
+        "folder_name": one.task.name,
+        "repo_folder_name": info.repo_folder_name,
+        "implementations": [_without_hidden(item) for item in info.implementations],
+        # Not why: a finding can say where the solution is.
+        "sound": not one.problems,
+        "review": one.review,
+    }
+
+
+def _without_hidden(item: Implementation) -> dict[str, Any]:
+    hidden = {"golden_file", "unit_test_file"}
+    return {key: value for key, value in item.to_json().items() if key not in hidden}

@@ -1,0 +1,194 @@
+"""A data set for the Hugging Face hub: card with declared features, JSONL, archives of bundles, Croissant.
+
+Goldens, unit tests and expected values are in the private part only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import code, files, quoting, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import AUTHORING, Implementation, provenance
+from lmr_author.core.texts import size_text
+from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.croissant import croissant
+from lmr_author.release.export.output import files_and_links, render, write_tar
+from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable
+from lmr_author.release.review.review import result_of
+from lmr_author.release.review.standing import ACCEPTED
+
+TEMPLATES = "export/huggingface"
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
+PRIVATE_RECORDS = ("*.json", "originals/**/*")
+"""Files of ``authoring/`` that an evaluation reads."""
+
+_LICENSE_ID = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+"""The form of the hub's names of licences; it refuses a card with another text."""
+
+Row = dict[str, Any]
+Columns = dict[str, list[list[str]]]
+"""Name, type and description of each column, by table."""
+
+
+def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) -> None:
+    """Write the public part."""
+    tables: dict[str, list[Row]] = {"implementations": [], "papers": []}
+    for one in tasks:
+        archive = folder / "tasks" / f"{one.task.name}.tar.gz"
+        with files.temporary_folder(".bundle-", folder) as bundle:
+            write_bundle(one, bundle, base_image)
+            write_tar(archive, bundle, files_and_links(bundle), one.task.name)
+        packed = {"archive": f"tasks/{archive.name}", "archive_sha256": files.sha256_file(archive)}
+        rows = [{**_implementation(one, item), **packed} for item in one.info.implementations]
+        tables["implementations"] += rows
+        tables["papers"].append(_paper(one))
+    columns = json.loads(resources.template(f"{TEMPLATES}/columns.json"))
+    for name, rows in tables.items():
+        ordered = ({column: row[column] for column, *_ in columns[name]} for row in rows)
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ordered)
+        files.write_text(folder / "data" / f"{name}.jsonl", text)
+    licenses = sorted({row["license"] or "unknown" for row in tables["papers"]})
+    # The day the newest task was made: the same tasks always have the same date.
+    day = max(provenance.load(one.task).created[:10] for one in tasks)
+    unreviewed = [one.task.name for one in tasks if one.review == NOT_REVIEWED]
+    described = croissant(folder, columns, licenses, day)
+    if unreviewed:
+        described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
+    files.write_json(folder / "croissant.json", described)
+    unsound = {one.task.name: one.problems for one in tasks if one.problems}
+    card = render(
+        "export/huggingface/README.md.j2",
+        front_matter=quoting.yaml(_front_matter(tables, columns, licenses)),
+        tasks=len(tasks),
+        unreviewed=unreviewed,
+        unsound=unsound,
+        **_datasheet(tables, folder),
+    )
+    files.write_text(folder / "README.md", card)
+
+
+def write_private(tasks: list[Exportable], folder: Path) -> None:
+    """Write what an evaluator needs: complete task folders, without reviews and logs."""
+    files.write_text(folder / "README.md", resources.template(f"{TEMPLATES}/private.md"))
+    for one in tasks:
+        task = one.task
+        records = (path for pattern in PRIVATE_RECORDS for path in task.authoring.glob(pattern))
+        links = (path for path in files_and_links(task.root) if path.is_symlink())
+        content = {*task.content_files(), *(path for path in records if path.is_file())}
+        content |= {path for path in links if path.relative_to(task.root).parts[0] != AUTHORING}
+        write_tar(folder / "tasks" / f"{task.name}.tar.gz", task.root, content, task.name)
+
+
+def _shared(one: Exportable) -> Row:
+    info = one.info
+    names = ("paper_name", "paper_url", "repo_url", "repo_commit", "license")
+    return {
+        **{name: getattr(info, name) for name in names},
+        "task": one.task.name,
+        "year": info.year or None,
+        "review": one.review,
+    }
+
+
+def _implementation(one: Exportable, item: Implementation) -> Row:
+    info, repository, paper = one.info, one.task.repository(one.info), one.task.paper_json(one.info)
+    goal = one.task.goal(info, item)
+    names = ("index", "category", "goal_file", "goal_function", "class_name", "instruction")
+    return {
+        **_shared(one),
+        **{name: getattr(item, name) for name in names},
+        "id": f"{one.task.name}/{item.index}",
+        "instance_id": info.instance_id,
+        "masked_file": code.Module.parse(goal.read_bytes(), item.goal_file).text,
+        "context": [
+            {"path": path, "text": files.inside(repository, path).read_text("utf-8", errors="replace")}
+            for path in item.retrieval_context
+            if files.is_file_inside(repository, path)
+        ],
+        "paper_json": paper.read_text("utf-8", errors="replace") if paper.is_file() else "",
+        "problems": list(one.problems),
+    }
+
+
+def _paper(one: Exportable) -> Row:
+    pdf = one.task.paper_pdf(one.info)
+    try:
+        agreement = result_of(one.task).agreement
+    except LmrError:
+        agreement = None
+    share = agreement.percent if agreement else None
+    return {
+        **_shared(one),
+        "venue": provenance.load(one.task).paper.venue,
+        "paper_license": "",
+        "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
+        "implementations": len(one.info.implementations),
+        "agreement": None if share is None else round(100 * share, 1),
+    }
+
+
+def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list[str]) -> dict[str, Any]:
+    """Return what the hub reads from the card: licence, size, tables and the types of their columns."""
+    count = len(tables["implementations"])
+    single = licenses[0].lower() if len(licenses) == 1 and licenses != ["unknown"] else "other"
+    return {
+        "pretty_name": "Research code to implement from papers",
+        "license": single if _LICENSE_ID.fullmatch(single) else "other",
+        "language": ["en"],
+        "task_categories": ["text-generation"],
+        "tags": ["code", "research-code", "reproducibility"],
+        "size_categories": [next((name for most, name in SIZES if count < most), "n>100K")],
+        "configs": [
+            {
+                "config_name": name,
+                "data_files": [{"split": "test", "path": f"data/{name}.jsonl"}],
+                **({"default": True} if name == "implementations" else {}),
+            }
+            for name in columns
+        ],
+        "dataset_info": [
+            {"config_name": name, "features": [_feature(column, kind) for column, kind, _ in listed]}
+            for name, listed in columns.items()
+        ],
+    }
+
+
+def _feature(column: str, kind: str) -> dict[str, Any]:
+    if kind == "context":
+        parts = [{"name": name, "dtype": "string"} for name in ("path", "text")]
+        return {"name": column, "list": parts}
+    return {"name": column, "list": "string"} if kind == "strings" else {"name": column, "dtype": kind}
+
+
+def _datasheet(tables: dict[str, list[Row]], folder: Path) -> dict[str, Any]:
+    """Return what the card says of the data set as a whole."""
+    implementations, papers = tables["implementations"], tables["papers"]
+    agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
+    size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
+    return {
+        "facts": {
+            "Tasks": len(papers),
+            "Implementations": len(implementations),
+            "Years of the papers": _range(row["year"] for row in papers if row["year"]),
+            "Size of the archives": size_text(size),
+            "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),
+            "Accepted by reviewers": f"{sum(row['review'] == ACCEPTED for row in papers)} of {len(papers)}",
+            "Agreement of reviewers": f"{sum(agreements) / len(agreements):.0f} %"
+            if agreements
+            else NOT_REVIEWED,
+        },
+        "categories": Counter(row["category"] or "none" for row in implementations),
+        "repository_licenses": Counter(row["license"] or "unknown" for row in papers),
+        "paper_licenses": Counter(row["paper_license"] or "not recorded" for row in papers),
+    }
+
+
+def _range(values: Iterable[int]) -> str:
+    found = sorted(set(values))
+    return f"{found[0]} to {found[-1]}" if len(found) > 1 else str(*found) or "unknown"

@@ -1,0 +1,54 @@
+"""Is a task fit for release, and if not, why: asked before anything is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Severity, Task, TaskInfo
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.status import status_with
+from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
+
+NOT_REVIEWED = "not reviewed"
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A task on its way out.
+
+    Attributes:
+        problems: why it is not fit for release, one line each; exports are marked with them.
+        review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
+    """
+
+    task: Task
+    info: TaskInfo
+    problems: tuple[str, ...]
+    review: str = NOT_REVIEWED
+
+
+def examine(tasks: Sequence[Task]) -> list[Exportable]:
+    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked."""
+    found = []
+    for task, report in zip(tasks, checked(tasks).tasks, strict=True):
+        info = task.load()
+        if not info.implementations:
+            raise LmrError(
+                f"{task.name}: nothing is masked, so there is nothing to export", "mask a function"
+            )
+        problems = [
+            f"{one.code} {one.path or task.name}: {one.message}"
+            for one in report.findings
+            if one.severity is not Severity.NOTE
+        ]
+        # Without the findings, so that a task with findings is also reported as stale or never evaluated.
+        standing = status_with(task, ())
+        if "evaluated" not in standing.done:
+            problems.append(standing.note)
+        if standing.review in (DISPUTED, REJECTED):
+            problems.append(f"{standing.review} by its reviewers ({standing.people})")
+        review = NOT_REVIEWED if standing.review == WAITING else standing.review
+        found.append(Exportable(task, info, tuple(problems), review))
+    return found

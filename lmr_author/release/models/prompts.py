@@ -1,0 +1,141 @@
+"""Prompts: of models that answer at once, of agents, and of the model that judges."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.core import code, files
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
+from lmr_author.core.task.reviews import GRADES
+from lmr_author.release.analysis.observations import GRADES as SHORT
+from lmr_author.release.export.output import render
+from lmr_author.release.review.score import Candidate
+from lmr_author.runtime.replay.staging import tree_path
+
+CHARACTERS = 3.5
+"""Characters of a token, on average over papers and code: real tokenizers would have to be downloaded."""
+
+Page = tuple[str, str]
+"""Its number and its text."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt, and a remark on the pages that were cut; "" when all are in it."""
+
+    text: str
+    cut: str
+
+
+def prompting(
+    task: Task, info: TaskInfo, item: Implementation, given: str, context: Sequence[str], tokens: int
+) -> Prompt:
+    """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
+
+    The last pages of the paper are cut where it would have more than ``tokens``.
+
+    Args:
+        given: ``signature``, ``paper``, ``paper+goal`` or ``repository``.
+        context: with ``repository``, files and folders to show in place of the files that ``info.json`` names.
+    """
+    pages = _pages(task, info) if given != "signature" else []
+    shown = [] if given in ("signature", "paper") else [item.goal_file]
+    if given == "repository":
+        shown += [path for path in _context(task, info, item, context) if path not in shown]
+
+    def fill(number: int) -> Prompt:
+        cut = ""
+        if number < len(pages):
+            cut = f"Pages {number + 1} to {len(pages)} of {len(pages)} are cut to fit {tokens} tokens"
+        text = render(
+            "models/prompting.md.j2",
+            info=info,
+            item=item,
+            paper=given != "signature",
+            pages=pages[:number],
+            cut=cut,
+            files=[(path, _read(task, info, path)) for path in shown],
+            goal_given=bool(shown),
+            signature=signature(task, info, item),
+        )
+        return Prompt(text, cut)
+
+    fitting = (fill(number) for number in range(len(pages), 0, -1))
+    return next((one for one in fitting if len(one.text) <= tokens * CHARACTERS), fill(0))
+
+
+def agent(task: Task, info: TaskInfo, item: Implementation, given: str) -> str:
+    """Write the instruction of an agent."""
+    repository = tree_path(info)
+    return render(
+        "models/agent.md.j2",
+        info=info,
+        item=item,
+        input=given,
+        repository=repository,
+        path=f"{repository}/{item.goal_file}",
+        signature=signature(task, info, item),
+    )
+
+
+def judging(info: TaskInfo, candidate: Candidate) -> str:
+    """Write the prompt of the model that grades an answer, in the manner of LMR-Bench's appendix C."""
+    return render(
+        "models/judge.md.j2",
+        info=info,
+        item=candidate.implementation,
+        golden=candidate.golden,
+        answer=candidate.text,
+        # The answer cannot close a fence that it does not know.
+        fence=f"=== {secrets.token_hex(8)} ===",
+        grades=[(SHORT[name], name.replace("-", " "), meaning) for name, meaning in GRADES.items()],
+    )
+
+
+def signature(task: Task, info: TaskInfo, item: Implementation) -> str:
+    """Return the target's header and docstring, without the comment on how to implement it."""
+    goal = code.Module.parse(task.goal(info, item).read_bytes(), item.goal_file)
+    node = copy.deepcopy(code.find(goal, item.target).node)
+    for function in ast.walk(node):
+        if isinstance(function, FunctionNode):
+            has_docstring = ast.get_docstring(function) is not None
+            function.body = [function.body[0] if has_docstring else ast.Expr(ast.Constant(...))]
+    text = ast.unparse(node)
+    for name in reversed(item.class_name.split(".") if item.class_name else []):
+        text = f"class {name}:\n" + "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+    return text
+
+
+def _pages(task: Task, info: TaskInfo) -> list[Page]:
+    """Return the paper's pages. Raises LmrError when there is no paper.json, or nothing in it."""
+    path = task.paper_json(info)
+    pages = files.read_json(path) if path.is_file() else None
+    if not isinstance(pages, dict) or not pages:
+        raise LmrError(f"{task.name} has no pages in {path.name}", "run `lmr-author validate`")
+    return [(str(number), str(text)) for number, text in pages.items()]
+
+
+def _context(task: Task, info: TaskInfo, item: Implementation, chosen: Sequence[str]) -> Iterable[str]:
+    """Return the paths of the files to show beside the goal file; never anything of ``unit_test/``."""
+    repository = task.repository(info)
+    if not chosen:
+        return [path for path in item.retrieval_context if files.is_file_inside(repository, path)]
+    found: list[Path] = []
+    for name in chosen:
+        path = repository if name == "." else files.inside(repository, name)
+        if not path.exists():
+            raise LmrError(f"{task.name}: there is no {name} in its repository", "see -T context")
+        found += [path] if path.is_file() else (one for one in files.walk(path) if one.suffix == ".py")
+    paths = (path.relative_to(repository) for path in found)
+    return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != UNIT_TEST]
+
+
+def _read(task: Task, info: TaskInfo, path: str) -> str:
+    return files.inside(task.repository(info), path).read_text("utf-8", errors="replace").rstrip()

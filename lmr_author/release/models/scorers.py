@@ -1,0 +1,175 @@
+"""Scorers: the unit test, a model that judges, and how much of the golden an answer repeats.
+
+Answers are judged here, never in the agent's container, with the judge of ``evaluate --predictions``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import threading
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import anyio
+from inspect_ai.model import get_model
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, frequency, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+from inspect_ai.util import concurrency
+
+from lmr_author.core.code import FunctionNode, parse
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task, by_name, tasks_at
+from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import judged
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.proof.leaks import statements
+from lmr_author.release.analysis.tables import CC, LC, LI
+from lmr_author.release.models.prompts import judging
+from lmr_author.release.review.score import answer
+
+_GRADE = re.compile(r"^\W*GRADE\W+(CC|LC|LI)\W*$", re.MULTILINE)
+_LOG_LINES = 10
+
+_ready: dict[tuple[Path, CandidateOptions], TaskScorer] = {}
+"""Tasks whose sandboxes wait for further answers: to prepare one takes longer than to judge an answer."""
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def unit_test(
+    tasks: str, sandbox: str = "local", python: str = "", base_image: str = "", gpus: str = "", jobs: int = 1
+) -> Scorer:
+    """Run the unit test of a task on an answer.
+
+    An answer that could not be judged (no sandbox, a golden that does not pass) is unscored, never wrong.
+
+    Args:
+        tasks: folder of the tasks.
+        sandbox, python, base_image, gpus: as for ``lmr-author evaluate``.
+        jobs: answers judged side by side.
+    """
+    options = CandidateOptions(
+        Path(), jobs, sandbox, Path(python) if python else None, base_image or None, gpus
+    )
+    folder = Path(tasks)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        stop = threading.Event()
+        async with concurrency("lmr-author unit tests", jobs):
+            work = partial(_judge, _task(folder, state), options, _prediction(state), stop)
+            try:
+                result = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            except LmrError as error:
+                outcome = {"outcome": Outcome.INFRASTRUCTURE.value}
+                return Score.unscored(reason="scoring_failed", explanation=str(error), metadata=outcome)
+            finally:
+                stop.set()
+        text, about = _explain(result), result.to_json()
+        if result.outcome is Outcome.INFRASTRUCTURE:
+            return Score.unscored(reason="scoring_failed", explanation=text, metadata=about)
+        value = "C" if result.outcome is Outcome.PASSED else "I"
+        return Score(value=value, answer=_answer(state), explanation=text, metadata=about)
+
+    return score
+
+
+@scorer(metrics=[frequency(categories=[CC, LC, LI])])
+def judge(tasks: str) -> Scorer:
+    """Have the model of the role ``grader`` grade an answer: completely correct, logically correct or incorrect.
+
+    A reply without a grade is unscored. The log then holds the golden, as a part of the grader's prompt.
+
+    Args:
+        tasks: folder of the tasks.
+    """
+    folder = Path(tasks)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        task = _task(folder, state)
+        candidate = answer(task, _prediction(state))
+        reply = await get_model(role="grader", required=True).generate(judging(task.load(), candidate))
+        about = {"grader": reply.model, "golden_sha256": candidate.golden_sha256}
+        grades = _GRADE.findall(reply.completion)
+        if not grades:
+            return Score.unscored(reason="grader_failed", explanation=reply.completion, metadata=about)
+        return Score(value=grades[-1], answer=candidate.text, explanation=reply.completion, metadata=about)
+
+    return score
+
+
+@scorer(metrics=[mean()])
+def golden_share(tasks: str) -> Scorer:
+    """Measure how much of the golden an answer repeats word for word: with ``input=signature``, what was memorised.
+
+    The share is that of the golden's statements, variable names included, weighted by what they tell.
+
+    Args:
+        tasks: folder of the tasks.
+    """
+    folder = Path(tasks)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        candidate = answer(_task(folder, state), _prediction(state))
+        own, golden = _statements(candidate.text), _statements(candidate.golden)
+        left = Counter(one.exact for one in own)
+        same = 0.0
+        for one in golden:
+            if left[one.exact]:
+                left[one.exact] -= 1
+                same += one.weight
+        return Score(value=same / max(sum(one.weight for one in golden), 1e-9))
+
+    return score
+
+
+def _task(folder: Path, state: TaskState) -> Task:
+    name, known = state.metadata["task"], by_name(tasks_at([folder]), "samples")
+    if name not in known:
+        raise LmrError(f"{name} is not in {folder}", "name the folder of the tasks: -S tasks=DIR")
+    return known[name]
+
+
+def _answer(state: TaskState) -> str:
+    return str(state.store.get(logs.ANSWER, state.output.completion))
+
+
+def _prediction(state: TaskState) -> Prediction:
+    about = state.metadata
+    return Prediction(about["task"], about["index"], str(state.model), "", state.epoch, code=_answer(state))
+
+
+def _judge(
+    task: Task, options: CandidateOptions, prediction: Prediction, stop: threading.Event
+) -> CandidateResult:
+    key = task.root, options
+    if key not in _ready:
+        _ready[key] = TaskScorer(task, options, lambda _: None)
+        atexit.register(_ready[key].close)
+    return judged(_ready[key], prediction, "", stop)
+
+
+def _explain(result: CandidateResult) -> str:
+    """Return outcome and reason, the cases that failed, and the end of the log."""
+    lines = [f"{result.outcome.value}: {result.reason}" if result.reason else result.outcome.value]
+    failed = [case for case in result.cases if case.outcome is not Outcome.PASSED]
+    if failed:
+        lines.append(f"{len(failed)} of {len(result.cases)} cases failed:")
+        lines += [f"- {case.case}: {case.reason}" for case in failed]
+    if result.dropped:
+        lines.append(f"not applied, as outside of the target: {', '.join(result.dropped)}")
+    if result.outcome is not Outcome.PASSED:
+        lines += result.log.splitlines()[-_LOG_LINES:]
+    return "\n".join(lines)
+
+
+def _statements(text: str) -> list[statements.Statement]:
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    functions = [node for node in tree.body if isinstance(node, FunctionNode)]
+    return [one for node in functions for one in statements.of_function(node)]

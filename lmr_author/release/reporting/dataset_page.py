@@ -1,0 +1,169 @@
+"""Gather the report of a folder of tasks: one row for each task, and totals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from urllib.parse import quote
+
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.texts import size_text
+from lmr_author.proof.checks.lookup import pair
+from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.report import TaskReport
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.page import percent
+from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
+from lmr_author.release.review.review import ReviewResult, result_of
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One task in the report of a folder of tasks.
+
+    Attributes:
+        info: empty for a broken task.
+        state: one of :data:`~lmr_author.release.reporting.status.STATES`.
+        people: the reviews in numbers; "" for none.
+        errors, warnings: findings that count.
+        strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
+        bytes: size of the task's content.
+        agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
+        link: address of the task's page; "" without one.
+        stale: the task changed since it was evaluated.
+        lengths: lines of each golden target.
+    """
+
+    name: str
+    info: TaskInfo
+    categories: tuple[str, ...]
+    state: str
+    people: str
+    note: str
+    next: str
+    errors: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+    gates: tuple[GateResult, ...]
+    strength: float | None
+    bytes: int
+    agreement: float | None
+    link: str
+    stale: bool
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """Everything on the page of a folder of tasks; ``facts`` are (name, value) pairs shown at the top."""
+
+    name: str
+    rows: tuple[TaskRow, ...]
+    categories: tuple[tuple[str, int], ...]
+    states: tuple[tuple[str, int], ...]
+    lengths: tuple[tuple[str, int], ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
+    """Return the page of several tasks. A broken task has a row, too.
+
+    Args:
+        linked: each task has a page of its own beside this one, ``<task>.html``.
+    """
+    say(f"checking {len(tasks)} tasks")
+    done = iter(range(1, len(tasks) + 1))
+    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one}"))
+    rows = []
+    for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
+        say(f"{number} of {len(tasks)}: {task.name}")
+        rows.append(_row(task, found, f"{quote(task.name)}.html" if linked else ""))
+    categories = Counter(category for row in rows for category in row.categories)
+    order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
+    states = Counter(row.state for row in rows)
+    return DatasetPage(
+        name,
+        tuple(rows),
+        tuple((category, categories[category]) for category in order),
+        tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
+        _lengths(rows),
+        _facts(rows),
+    )
+
+
+def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
+    try:
+        info = task.load()
+    except LmrError as error:
+        info = TaskInfo.from_json({})
+        where = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
+    else:
+        where = status_with(task, found.findings)
+    evaluation = evaluations.load(task)
+    gates = evaluation.gates if evaluation else ()
+    killed, tried = evaluations.mutants_killed(gates)
+    reviewed = _reviewed(task)
+    return TaskRow(
+        name=task.name,
+        info=info,
+        categories=tuple(
+            canonical_category(one.category) or one.category or "none" for one in info.implementations
+        ),
+        state=where.state,
+        people=where.people,
+        note=where.note,
+        next=where.next.replace(str(task.root), task.name),
+        errors=tuple(item for item in found.findings if item.severity is Severity.ERROR),
+        warnings=tuple(item for item in found.findings if item.severity is Severity.WARNING),
+        gates=gates,
+        strength=killed / tried if tried else None,
+        bytes=sum(path.stat().st_size for path in task.content_files()),
+        agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
+        link=link,
+        stale=evaluation is not None and not evaluation.is_of(State.of(task)),
+        lengths=_target_lengths(task),
+    )
+
+
+def _reviewed(task: Task) -> ReviewResult | None:
+    try:
+        return result_of(task)
+    except (LmrError, OSError):
+        return None
+
+
+def _target_lengths(task: Task) -> tuple[int, ...]:
+    view = TaskView(task)
+    targets = (each.golden for one in view.implementations for each in pair(view, one).targets)
+    return tuple(each.length for each in targets if each)
+
+
+def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
+    """Count the masked functions by their length in lines."""
+    lengths = [length for row in rows for length in row.lengths]
+    limits = (0, 10, 20, 40, 80)
+    counted = [
+        (f"{low + 1} to {high}", sum(low < length <= high for length in lengths))
+        for low, high in pairwise(limits)
+    ]
+    return (*counted, (f"over {limits[-1]}", sum(length > limits[-1] for length in lengths)))
+
+
+def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
+    strengths = [row.strength for row in rows if row.strength is not None]
+    agreements = [row.agreement for row in rows if row.agreement is not None]
+    judged = Counter(row.state for row in rows)
+    return (
+        *((state, str(judged[state])) for state in (ACCEPTED, DISPUTED, REJECTED)),
+        ("masked functions", str(sum(len(row.info.implementations) for row in rows))),
+        ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
+        ("mutants killed, median", percent(median(strengths) if strengths else None)),
+        ("agreement, median", percent(median(agreements) if agreements else None)),
+        ("in all", size_text(sum(row.bytes for row in rows))),
+    )

@@ -1,0 +1,70 @@
+"""``report``: a task, or a folder of tasks, as HTML that works offline."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import AUTHORING, INFO, Progress, Task
+from lmr_author.release.reporting.dataset_page import dataset_page
+from lmr_author.release.reporting.page import render
+from lmr_author.release.reporting.task_page import task_page
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """A written report: the file to open, the bytes of all files, the number of tasks."""
+
+    path: Path
+    bytes: int
+    tasks: int
+
+
+def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
+    """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
+
+    Args:
+        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``
+            and a linked page for each task.
+
+    Raises:
+        UsageError: the file would become part of a task.
+        NotATaskError: no task there.
+    """
+    tasks = Task.find_all(place)
+    require_outside(destination)
+    single = len(tasks) == 1 and not (place.is_dir() and place.absolute() == tasks[0].root.parent.absolute())
+    in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
+    start = destination / "index.html" if in_folder else destination
+    if single:
+        return WrittenReport(start, _write(start, render("task.html.j2", task_page(tasks[0], say))), 1)
+    size = 0
+    for task in tasks if in_folder else ():
+        try:
+            text = render("task.html.j2", task_page(task, say))
+        except LmrError as error:
+            text = render("broken.html.j2", {"name": task.name, "problem": error.message})
+        size += _write(destination / f"{task.name}.html", text)
+    listed = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
+    size += _write(start, render("dataset.html.j2", listed))
+    return WrittenReport(start, size, len(tasks))
+
+
+def _write(path: Path, text: str) -> int:
+    data = text.encode("utf-8", "replace")
+    files.write_bytes(path, data)
+    return len(data)
+
+
+def require_outside(destination: Path) -> None:
+    """Raise UsageError for a file in a task: a report shows solutions, and the file would change the digest."""
+    destination = Path(os.path.normpath(destination.absolute()))
+    for folder in (destination, *destination.parents):
+        if (folder / INFO).is_file() and destination.relative_to(folder).parts[:1] != (AUTHORING,):
+            raise UsageError(
+                f"--html {destination} lies in the task {folder.name}, and the page shows its solution",
+                "write it beside the task, or below its authoring/",
+            )

@@ -1,0 +1,181 @@
+"""``status``: the state of each task, and its next command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lmr_author.authoring.recording.run import words_of
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.state import State
+from lmr_author.core.texts import counted
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.review.review import load_reviews, standing_of
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, Standing
+
+STEPS = ("created", "masked", "recorded", "valid", "evaluated", ACCEPTED)
+"""The steps of a task's life, in order."""
+BROKEN = "broken"
+STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
+"""Every state that a task can be in: its last step, or what its reviewers made of it."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """The status of a task.
+
+    Attributes:
+        task: folder name.
+        done: the steps that hold now.
+        next: the next command, which can be pasted and asks for what only a person knows; "" for none.
+        note: why the first open step does not hold, and failures in other sandboxes.
+        review: ``waiting``, ``disputed``, ``rejected`` or ``accepted``, for the task as it is.
+        reviewed_by: people who reviewed the task as it is.
+        reviews_needed: number of reviews that the checklist asks for.
+        signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
+    """
+
+    task: str
+    done: tuple[str, ...]
+    next: str
+    note: str
+    review: str = WAITING
+    reviewed_by: tuple[str, ...] = ()
+    reviews_needed: int = 0
+    signed_off_by: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """One of :data:`STATES`."""
+        if self.review in (DISPUTED, REJECTED):
+            return self.review
+        return self.done[-1] if self.done else BROKEN
+
+    @property
+    def people(self) -> str:
+        """The reviews in numbers: "1 of 3 reviews" while some are missing, then "2 of 3 sign-offs"."""
+        if self.review == WAITING:
+            return f"{len(self.reviewed_by)} of {self.reviews_needed} reviews" if self.reviewed_by else ""
+        return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
+
+    def to_json(self) -> dict[str, Any]:
+        """The status as a JSON object."""
+        return {**asdict(self), "state": self.state}
+
+
+def status(task: Task) -> Status:
+    """Return the status of one task, also of a broken one."""
+    return status_with(task, None)
+
+
+def statuses(tasks: Sequence[Task], on_task: Callable[[str], None] | None = None) -> list[Status]:
+    """Return the status of several tasks, checked in parallel."""
+    found = checked(tasks, on_task).tasks
+    return [status_with(task, one.findings) for task, one in zip(tasks, found, strict=True)]
+
+
+def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
+    """Return the status of a task whose findings are known already."""
+    try:
+        info = task.load()
+    except LmrError as error:
+        return Status(task.name, (), _typed("validate", task.root), error.message)
+    done = ["created"]
+    if not info.implementations:
+        note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
+        return Status(task.name, tuple(done), _typed("mask", "--task", task.root), note)
+    done.append("masked")
+    missing = [item for item in info.implementations if not _has_test(task, info, item)]
+    if missing:
+        target = str(missing[0].target)
+        if words := words_of(task.run_folder(missing[0].index)):
+            note = f"the recording of {target} was interrupted; its calls are kept"
+            return Status(task.name, tuple(done), _typed("record", *words), note)
+        command = _typed("record", target, "--task", task.root)
+        return Status(task.name, tuple(done), command, f"{target} has no test yet")
+    done.append("recorded")
+    return _checked(task, done, findings)
+
+
+def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> Status:
+    """Continue with the steps that depend on content: valid, evaluated, accepted."""
+    state = State.of(task)
+    standing = standing_of(task, None, state.content)
+    command, note = _next_proof(task, done, known, state)
+    if not command:
+        done.append("evaluated")
+        command, found = next_review(task, standing)
+        note = "; ".join(filter(None, (found, note)))
+        if standing.state == ACCEPTED:
+            done.append(ACCEPTED)
+    return Status(
+        task.name,
+        tuple(done),
+        command,
+        note,
+        standing.state,
+        standing.reviewers,
+        len(standing.reviewers) + standing.missing,
+        standing.signed_off,
+    )
+
+
+def _next_proof(
+    task: Task, done: list[str], known: Sequence[Finding] | None, state: State
+) -> tuple[str, str]:
+    """Return the command that is needed before people review, and why; the command is "" if none is."""
+    if known is None:
+        known = checked([task]).findings
+    findings = [item for item in known if item.severity is not Severity.NOTE]
+    if findings:
+        worst = next((item for item in findings if item.severity is Severity.ERROR), findings[0])
+        count = f"{counted(len(findings), 'finding')}, first {worst.code}: {worst.message}"
+        return _typed("validate", task.root), count
+    done.append("valid")
+    evaluation = evaluations.load(task)
+    if evaluation is None:
+        return _typed("evaluate", task.root), "never evaluated"
+    command = _typed("evaluate", *evaluation.options, task.root)
+    # An interpreter that this machine does not know has to be named again.
+    other = evaluation.other_python if "--python" not in evaluation.options else ""
+    again = f" (add --python: the last one was {other})" if other else ""
+    if not evaluation.is_of(state):
+        return command, f"changed since it was evaluated{again}"
+    if not evaluation.passed:
+        return command, f"evaluated: {evaluation.open_gates}{again}"
+    return "", evaluation.doubts
+
+
+def next_review(task: Task, standing: Standing) -> tuple[str, str]:
+    """Return what people have to do next, and why."""
+    if standing.state == ACCEPTED:
+        return "", ""
+    if standing.state == DISPUTED:
+        items = [item.item for item in standing.disputes]
+        return _typed("review", task.root, "--adjudicate", items[0]), "disputed: " + ", ".join(items)
+    if standing.state == REJECTED:
+        return _typed("review", task.root, "--results"), "rejected: " + ", ".join(standing.failed)
+    done = len(standing.reviewers)
+    fell = any(item.signed_off for item in load_reviews(task))
+    note = "the sign-off is void: the task changed" if fell else "not reviewed"
+    if done:
+        note = f"{done} of {done + standing.missing} reviews done"
+    if standing.damaged:
+        note += f"; damaged reviews, not counted: {', '.join(standing.damaged)}"
+    return _typed("review", task.root), note
+
+
+def _typed(*words: object) -> str:
+    """Return a command as it is typed into a shell."""
+    return shlex.join(["lmr-author", *map(str, words)])
+
+
+def _has_test(task: Task, info: TaskInfo, item: Implementation) -> bool:
+    try:
+        return task.unit_test(info, item).is_file()
+    except LmrError:
+        return False

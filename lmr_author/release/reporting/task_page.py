@@ -1,0 +1,334 @@
+"""Gather the report of one task. A missing or damaged part becomes a line on the page."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.authoring.masking.instruction import words_of
+from lmr_author.authoring.suggesting.sections import FunctionWords, passages
+from lmr_author.core import files, paper
+from lmr_author.core.code import Definition, Module, first_line
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper import PageImage, Paragraph
+from lmr_author.core.task import (
+    Evaluation,
+    Finding,
+    GateResult,
+    Implementation,
+    Progress,
+    Severity,
+    State,
+    Task,
+    TaskInfo,
+    equivalents,
+)
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.recording import Case, Recording
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.texts import counted
+from lmr_author.proof.checks.lookup import Pair, pair
+from lmr_author.proof.checks.view import TaskView
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting import records, values
+from lmr_author.release.reporting.code import CodeBlock
+from lmr_author.release.reporting.records import History, ReviewView
+from lmr_author.release.reporting.status import STEPS, Status, status_with
+from lmr_author.release.reporting.values import Values
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
+
+MUTANTS = "mutants-die"
+MOST_DIFFERENCES = 30
+"""Inputs listed in the table of differences between cases."""
+
+_EQUATIONS = re.compile(r"\b(?:equations?|eqs?)\.?\s*\(?(\d+)\)?(?:\s*(to|-|–|and|,)\s*\(?(\d+)\)?)?", re.I)
+_ALGORITHM = re.compile(r"\balgorithm\s+(\d+)", re.I)
+
+VerdictLine = tuple[str, str, str]
+"""Subject, result, and ``good``, ``bad`` or ``open``."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A highlighted paragraph of the paper: its number, the reason for it, where it is and its text."""
+
+    number: int
+    reason: str
+    block: Paragraph
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """A page of the paper with its marks; without an image when it could not be drawn."""
+
+    number: int
+    image: PageImage | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class TargetView:
+    """One masked function: golden and masked code; None where it cannot be found."""
+
+    qualname: str
+    golden: CodeBlock | None
+    masked: CodeBlock | None
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """A recorded call with its values."""
+
+    case: Case
+    inputs: Values
+    expected: Values
+
+
+@dataclass(frozen=True)
+class ImplementationView:
+    """One implementation with its code, cases, gates and mutants.
+
+    Attributes:
+        differences: (input, its description in each case) for inputs that differ between the cases.
+        gates: results of ``authoring/evaluation.json`` for it.
+        mutants: the detail of its gate ``mutants-die``; empty when there is none.
+        problems: reasons for missing parts.
+    """
+
+    item: Implementation
+    pages: tuple[PaperPage, ...]
+    targets: tuple[TargetView, ...]
+    recording: Recording | None
+    cases: tuple[CaseView, ...]
+    differences: tuple[tuple[str, tuple[str, ...]], ...]
+    gates: tuple[GateResult, ...]
+    mutants: Mapping[str, Any]
+    accepted_mutants: tuple[EquivalentMutant, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """Everything on the page of one task; ``next`` is the next command, without the path of the task."""
+
+    name: str
+    info: TaskInfo
+    steps: tuple[tuple[str, bool], ...]
+    state: str
+    next: str
+    note: str
+    verdict: tuple[VerdictLine, ...]
+    implementations: tuple[ImplementationView, ...]
+    task_gates: tuple[GateResult, ...]
+    environment: tuple[tuple[str, str], ...]
+    dockerfile: str
+    lock: str
+    findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...]
+    vetting: VettingRecord | None
+    reviews: ReviewView
+    history: History
+
+
+def task_page(task: Task, say: Progress) -> TaskPage:
+    """Return the page of a task. Raises LmrError only when ``info.json`` cannot be read."""
+    info = task.load()
+    view = TaskView(task)
+    say(f"{task.name}: checking")
+    found = checked([task]).tasks[0]
+    where = status_with(task, found.findings)
+    evaluation = evaluations.load(task)
+    gates = evaluation.gates if evaluation else ()
+    say(f"{task.name}: looking for passages in the paper")
+    blocks, problem = _blocks(view)
+    parts = [_implementation(task, view, one, gates, blocks, problem) for one in info.implementations]
+    return TaskPage(
+        name=task.name,
+        info=info,
+        steps=tuple((step, step in where.done) for step in STEPS),
+        state=where.state,
+        next=where.next.replace(str(task.root), task.name),
+        note=where.note,
+        verdict=_verdict(task, evaluation, found.findings, where),
+        implementations=tuple(parts),
+        task_gates=tuple(gate for gate in gates if gate.implementation is None),
+        environment=records.environment(task, evaluation),
+        dockerfile=view.text(task.dockerfile) or "",
+        lock=view.text(task.lock) or "",
+        findings=found.findings,
+        accepted=found.accepted,
+        vetting=VettingRecord.read_if_valid(task.vetting_path),
+        reviews=records.reviews(task),
+        history=records.history(task, info, evaluation),
+    )
+
+
+def _verdict(
+    task: Task, evaluation: Evaluation | None, findings: Sequence[Finding], where: Status
+) -> tuple[VerdictLine, ...]:
+    """Return the verdict: gates, mutants, findings, reviews."""
+    lines = []
+    if evaluation is None:
+        lines.append(("Gates", "never evaluated", "open"))
+    else:
+        held = sum(gate.status == "passed" for gate in evaluation.gates)
+        text = f"{held} of {len(evaluation.gates)} hold" if evaluation.passed else evaluation.open_gates
+        if not evaluation.is_of(State.of(task)):
+            lines.append(("Gates", f"stale: the task changed since ({text})", "bad"))
+        else:
+            lines.append(("Gates", text, "good" if evaluation.passed else "bad"))
+        killed, tried = evaluations.mutants_killed(evaluation.gates)
+        if tried:
+            lines.append(("Wrong versions", f"{killed} of {tried} fail", ""))
+    serious = [item for item in findings if item.severity is not Severity.NOTE]
+    titles = ", ".join(sorted({item.code for item in serious}))
+    result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
+    lines.append(("Checks", result, "bad" if serious else "good"))
+    kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(where.review, "open")
+    state = where.review if where.review != WAITING else "" if where.people else "not reviewed"
+    lines.append(("Reviews", ", ".join(filter(None, (state, where.people))), kind))
+    return tuple(lines)
+
+
+def _blocks(view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
+    """Return the paper's paragraphs, or none and the reason."""
+    pdf = view.repository / "paper.pdf" if view.repository else None
+    if pdf is None or not pdf.is_file() or pdf.is_symlink():
+        return (), "no paper.pdf"
+    try:
+        return paper.blocks(pdf), ""
+    except LmrError as error:
+        return (), error.message
+
+
+def _implementation(
+    task: Task,
+    view: TaskView,
+    item: Implementation,
+    gates: Sequence[GateResult],
+    blocks: Sequence[Paragraph],
+    problem: str,
+) -> ImplementationView:
+    own = tuple(gate for gate in gates if gate.implementation == item.index)
+    one = pair(view, next(each for each in view.implementations if each.index == item.index))
+    problems, recording = [problem], None
+    accepted: tuple[EquivalentMutant, ...] = ()
+    try:
+        folder = task.recording(view.info, item.index)
+        recording = recorded.load(folder)
+    except LmrError as error:
+        problems.append(error.message)
+    try:
+        accepted = equivalents.load(task).of(item.target)
+    except LmrError as error:
+        problems.append(error.message.replace(f"{task.root}/", ""))
+    cases = tuple(_case(folder, case) for case in recording.cases) if recording else ()
+    mutants: Mapping[str, Any] = next((gate.detail for gate in own if gate.gate == MUTANTS), {})
+    return ImplementationView(
+        item=item,
+        pages=_pages(view, blocks, _marked(_words(item, one), item.instruction, blocks)),
+        targets=tuple(
+            TargetView(
+                each.qualname,
+                _code(one.golden, each.golden, item.golden_file),
+                _code(one.goal, each.goal, item.goal_file),
+            )
+            for each in one.targets
+        ),
+        recording=recording,
+        cases=cases,
+        differences=_differences(cases),
+        gates=own,
+        mutants=mutants if "killed" in mutants else {},
+        accepted_mutants=accepted,
+        problems=tuple(filter(None, problems)),
+    )
+
+
+def _code(module: Module | None, definition: Definition | None, name: str) -> CodeBlock | None:
+    """Return a definition with its decorators, as in its file."""
+    if module is None or definition is None:
+        return None
+    first = first_line(definition.node)
+    lines = [module.line_text(number) for number in range(first, definition.end_line + 1)]
+    docstring = (0, 0)
+    if definition.docstring is not None:
+        head = definition.node.body[0]
+        docstring = (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1)
+    return CodeBlock(name, first, "\n".join(lines), docstring)
+
+
+def _words(item: Implementation, one: Pair) -> FunctionWords:
+    """Return the words of the golden, or of the masked function without a golden, and of the instruction."""
+    found = [words_of(known) for each in one.targets if (known := each.golden or each.goal)]
+    return FunctionWords(
+        item.goal_function,
+        item.class_name,
+        [name for words in found for name in words.parameters],
+        [name for words in found for name in words.identifiers],
+        [item.instruction, *(text for words in found for text in words.texts)],
+    )
+
+
+def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Paragraph]) -> dict[int, str]:
+    """Return the blocks to highlight and why: named equations and algorithms first, then passages."""
+    equations: set[int] = set()
+    for first, between, last in _EQUATIONS.findall(instruction):
+        start, end = int(first), int(last or first)
+        equations |= (
+            set(range(start, min(end, start + 50) + 1)) if between in ("to", "-", "–") else {start, end}
+        )
+    algorithms = {int(number) for number in _ALGORITHM.findall(instruction)}
+    marked: dict[int, str] = {}
+    for place, block in enumerate(blocks):
+        numbers = {int(number) for number in re.findall(r"\((\d{1,3})\)\s*$", block.text, re.M)}
+        named = [f"equation ({number})" for number in sorted(numbers & equations)]
+        heading = _ALGORITHM.match(block.text.lstrip())
+        if heading and int(heading[1]) in algorithms:
+            named.append(f"algorithm {heading[1]}")
+        if named:
+            marked[place] = ", ".join(named)
+    for passage in passages([block.text for block in blocks], words):
+        marked.setdefault(passage.place, f"shares {', '.join(passage.terms)}")
+    return marked
+
+
+def _pages(view: TaskView, blocks: Sequence[Paragraph], marked: Mapping[int, str]) -> tuple[PaperPage, ...]:
+    """Return the pages with highlighted blocks, the page of the first one first."""
+    marks: dict[int, list[Mark]] = defaultdict(list)
+    for number, (place, reason) in enumerate(marked.items(), 1):
+        marks[blocks[place].page].append(Mark(number, reason, blocks[place]))
+    if not marks or view.repository is None:
+        return ()
+    try:
+        drawn = paper.images(view.repository / "paper.pdf", marks)
+    except LmrError:
+        drawn = {}
+    # Marks are numbered in their order of importance, so that the most important page comes first.
+    return tuple(PaperPage(number, drawn.get(number), tuple(found)) for number, found in marks.items())
+
+
+def _case(folder: Path, case: Case) -> CaseView:
+    try:
+        place = files.inside(folder, case.name)
+        return CaseView(case, values.read(place, "inputs"), values.read(place, "expected"))
+    except LmrError as error:
+        return CaseView(case, Values((), error.message), Values((), error.message))
+
+
+def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the inputs that differ between cases: arrays by type and shape, other values by themselves."""
+    described = [
+        {row.path: f"{row.kind} {row.shape}" if row.shape else row.first for row in case.inputs.rows}
+        for case in cases
+    ]
+    paths = dict.fromkeys(path for given in described for path in given)
+    rows = ((path, tuple(given.get(path, "–") for given in described)) for path in paths)
+    return tuple(row for row in rows if len(set(row[1])) > 1)[:MOST_DIFFERENCES]

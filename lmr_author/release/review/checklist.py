@@ -1,0 +1,169 @@
+"""The checklist: automatic items answered by validate and evaluate, human items answered by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lmr_author.core import resources
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Severity, Task
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.reviews import ReviewItem
+from lmr_author.core.task.state import State
+from lmr_author.core.texts import counted
+
+ANSWERS = ("pass", "fail", "unsure")
+
+
+@dataclass(frozen=True)
+class ChecklistQuestion:
+    """A human item: the question, and the evidence to look at."""
+
+    id: str
+    question: str
+    look_at: str
+
+
+HUMAN = (
+    ChecklistQuestion(
+        "instruction",
+        "Does the instruction match the paper and the code?",
+        "info.json: instruction; paper.pdf",
+    ),
+    ChecklistQuestion(
+        "paper-section",
+        "Does the paper contain a section that describes the function well enough to implement it?",
+        "paper.pdf",
+    ),
+    ChecklistQuestion(
+        "core", "Is the masked function a core contribution of the paper?", "the golden file; paper.pdf"
+    ),
+    ChecklistQuestion(
+        "tests",
+        "Do the tests exercise the function as the paper uses it?",
+        "unit_test/; authoring/evaluation.json",
+    ),
+    ChecklistQuestion(
+        "no-leak",
+        "Is the repository free of the solution, even paraphrased?",
+        "the repository folder",
+    ),
+    ChecklistQuestion(
+        "environment",
+        "Are the environment's versions of the paper's time, without superfluous packages?",
+        "Dockerfile",
+    ),
+    ChecklistQuestion(
+        "licence",
+        "Does the repository's licence allow redistribution?",
+        "the repository's licence; provenance",
+    ),
+)
+"""The human items, in the order asked (LMR-Bench paper, section on quality control)."""
+
+REVIEWERS = 3
+"""Number of independent reviewers of a task, as in LMR-Bench's paper."""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """The questions and the number of reviewers: our own list, or a lab's (``schemas/checklist.schema.json``)."""
+
+    name: str = "lmr-author"
+    questions: tuple[ChecklistQuestion, ...] = HUMAN
+    reviewers: int = REVIEWERS
+
+    @classmethod
+    def from_document(cls, data: Any, where: str) -> Checklist:
+        """Read a lab's list. Raises UsageError when it is not as its schema says.
+
+        Args:
+            where: its name in errors.
+        """
+        from jsonschema import Draft202012Validator
+
+        error = next(iter(Draft202012Validator(resources.schema("checklist")).iter_errors(data)), None)
+        if error is not None:
+            place = "/".join(str(part) for part in error.absolute_path) or "the whole"
+            raise UsageError(f"{where}: {place}: {error.message[:160]}", "see schemas/checklist.schema.json")
+        questions = tuple(
+            ChecklistQuestion(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
+        )
+        names = [item.id for item in questions]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise UsageError(f"{where}: two items have the id {twice[0]!r}", "give each item its own id")
+        return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
+
+
+def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem, ReviewItem]:
+    """Return the items that the program answers: static checks, and gates that were run on this very state.
+
+    Args:
+        findings: findings of ``validate`` now.
+    """
+    serious = [item for item in findings if item.severity is not Severity.NOTE]
+    codes = ", ".join(sorted({item.code for item in serious}))
+    static = ReviewItem(
+        "validate",
+        "Do all static checks hold?",
+        "automatic",
+        "fail" if serious else "pass",
+        evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
+    )
+    evaluation = evaluations.load(task)
+    answer: Literal["pass", "fail"] = "fail"
+    if evaluation is None:
+        evidence = "never evaluated"
+    elif not evaluation.is_of(State.of(task)):
+        evidence = "evaluated before the task changed"
+    elif not evaluation.passed:
+        evidence = evaluation.open_gates.replace(", ", "; ")
+    else:
+        answer, evidence = "pass", f"{len(evaluation.gates)} gates passed in the {evaluation.kind} sandbox"
+    if evaluation and evaluation.doubts:
+        evidence += f"; {evaluation.doubts}"
+    return static, ReviewItem("evaluate", "Do all gates hold?", "automatic", answer, evidence=evidence)
+
+
+def human_items(
+    answers: Mapping[str, Any], questions: Sequence[ChecklistQuestion] = HUMAN
+) -> tuple[ReviewItem, ...]:
+    """Return the human items of an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
+
+    Raises UsageError for an unknown id, a missing one, or an answer other than pass, fail, unsure.
+    """
+    unknown = set(answers) - {question.id for question in questions}
+    if unknown:
+        raise UsageError(
+            f"unknown checklist item {sorted(unknown)[0]!r}",
+            "items: " + ", ".join(item.id for item in questions),
+        )
+    missing = [question.id for question in questions if question.id not in answers]
+    if missing:
+        raise UsageError(
+            f"no answer for: {', '.join(missing)}",
+            'answer each with "pass", "fail" or "unsure" (see --template)',
+        )
+    return tuple(_human_item(question, answers[question.id]) for question in questions)
+
+
+def template(questions: Sequence[ChecklistQuestion] = HUMAN) -> dict[str, dict[str, str]]:
+    """An answers document to fill in."""
+    asked = {item.id: f"{item.question} ({', '.join(ANSWERS)})" for item in questions}
+    return {name: {"question": text, "answer": "", "comment": ""} for name, text in asked.items()}
+
+
+def _human_item(question: ChecklistQuestion, given: object) -> ReviewItem:
+    answer, comment = given, ""
+    if isinstance(given, Mapping):
+        answer, comment = given.get("answer"), str(given.get("comment") or "")
+    if answer not in ANSWERS:
+        raise UsageError(
+            f"item {question.id!r}: the answer {answer!r} is none", "one of: " + ", ".join(ANSWERS)
+        )
+    if answer != "pass" and not comment.strip():
+        raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
+    return ReviewItem(question.id, question.question, "human", answer, comment)  # type: ignore[arg-type]

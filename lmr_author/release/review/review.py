@@ -1,0 +1,270 @@
+"""``review``: the checklist of a task answered by one person, decisions about disputes, the review queue.
+
+A review holds for one state of the task. Reviews are blind: nobody sees another's answers before all are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import Finding, State, Task
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.reviews import (
+    Adjudication,
+    Decision,
+    DraftAnswer,
+    Review,
+    ReviewDraft,
+    number_aside,
+    path_of_reviewer,
+)
+from lmr_author.core.texts import shortened
+from lmr_author.proof.validation.run import checked
+from lmr_author.release.review import checklist
+from lmr_author.release.review.agreement import Agreement, agreement
+from lmr_author.release.review.checklist import Checklist
+from lmr_author.release.review.standing import Standing, find_standing
+
+BESIDE_THE_TASKS = "checklist.yaml"
+"""A lab's own list, in the folder that holds the tasks."""
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """The review of one task; answers by person and item, as far as they were given blind and may be shown."""
+
+    task: str
+    standing: Standing
+    answers: Mapping[str, Mapping[str, str]]
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """The agreement of the answers; None while reviews are missing."""
+        return agreement(self.answers) if self.standing.open else None
+
+
+def checklist_for(task: Task, path: Path | None = None) -> Checklist:
+    """Return the checklist at ``path``, else the lab's beside the tasks, else our own.
+
+    Raises UsageError when it is not as its schema says.
+    """
+    beside = task.root.parent / BESIDE_THE_TASKS
+    if path is None and not beside.is_file():
+        return Checklist()
+    return read_checklist(path or beside)
+
+
+def read_checklist(path: Path) -> Checklist:
+    """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
+    data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
+    return Checklist.from_document(data, str(path))
+
+
+def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Return lines that a reviewer should see beside each item of our own checklist, as far as there are any."""
+    info = task.load()
+    several = len(info.implementations) > 1
+    found: dict[str, list[str]] = {"licence": [f"licence: {info.license or 'unknown'}"]}
+    for one in info.implementations:
+        name = f"{one.target}: " if several else ""
+        found.setdefault("instruction", []).append(f"{name}{one.instruction}")
+        found.setdefault("core", []).append(f"{name}{one.target}, {one.category}")
+        try:
+            manifest = recorded.load(task.recording(info, one.index))
+        except LmrError:
+            manifest = None
+        for case in manifest.cases if manifest else ():
+            values = ", ".join(f"{key}: {text}" for key, text in case.summary.items())
+            found.setdefault("tests", []).append(f"{name}{case.name}: {shortened(values, 200)}")
+    if task.dockerfile.is_file():
+        lines = task.dockerfile.read_text("utf-8", "replace").splitlines()
+        found["environment"] = [line for line in lines if line.startswith(("FROM", "ARG BASE_IMAGE"))]
+    leaks = [item for item in findings if item.code.startswith("LMR4")]
+    found["no-leak"] = [f"{item.path}: {item.message}" for item in leaks] or [
+        "validate finds no second place"
+    ]
+    return found
+
+
+@changes_task
+def save_review(
+    task: Task, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
+) -> Review:
+    """Store a review; an earlier one of the same reviewer is kept as ``<reviewer>.json.N``.
+
+    A review stored after all others are in, whose answers could be seen, is marked as not blind.
+
+    Raises:
+        UsageError: an answer is missing or invalid, or the name cannot be a file's.
+        LmrError: not a task folder.
+    """
+    task.load()
+    asked = asked or checklist_for(task)
+    path = path_of_reviewer(task.reviews_folder, reviewer)
+    items = (
+        *checklist.automatic_items(task, checked([task]).findings),
+        *checklist.human_items(answers, asked.questions),
+    )
+    digest = task.content_digest()
+    review = Review(
+        reviewer=reviewer,
+        created=_now(),
+        content_digest=digest,
+        checklist=asked.name,
+        blind=not standing_of(task, asked, digest).open,
+        items=items,
+        signed_off=all(item.answer == "pass" for item in items),
+    )
+    if path.exists():
+        files.write_bytes(number_aside(path), path.read_bytes())
+    review.write(path)
+    path.with_suffix(".draft").unlink(missing_ok=True)
+    return review
+
+
+def load_reviews(task: Task) -> list[Review]:
+    """Return the last review of each reviewer; skip files that cannot be read."""
+    return [review for review in _read_reviews(task).values() if review]
+
+
+def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
+    """Return the standing of a task's review now."""
+    found = _read_reviews(task)
+    decisions = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
+    return find_standing(
+        [review for review in found.values() if review],
+        decisions.decisions,
+        asked or checklist_for(task),
+        digest or task.content_digest(),
+        tuple(name for name, review in found.items() if review is None),
+    )
+
+
+def result_of(task: Task, path: Path | None = None) -> ReviewResult:
+    """Return the standing of a task's review, with the answers when all reviews are in."""
+    asked, digest = checklist_for(task, path), task.content_digest()
+    standing = standing_of(task, asked, digest)
+    return ReviewResult(task.name, standing, _blind_answers(task, asked, digest) if standing.open else {})
+
+
+def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
+    """Measure the agreement over all tasks whose reviews are in."""
+    merged: dict[str, dict[str, str]] = {}
+    for one in results:
+        for person, answers in one.answers.items():
+            merged.setdefault(person, {}).update(answers)
+    return agreement(merged)
+
+
+@changes_task
+def adjudicate(
+    task: Task, item: str, answer: str, reason: str, by: str, path: Path | None = None
+) -> Standing:
+    """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new standing.
+
+    Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
+    """
+    asked, digest = checklist_for(task, path), task.content_digest()
+    names = [question.id for question in asked.questions]
+    if item not in names:
+        raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
+    standing = standing_of(task, asked, digest)
+    if not standing.open:
+        raise UsageError(
+            f"{task.name}: {standing.missing} more reviews are needed before anything can be decided",
+            "reviews stay blind until all are in",
+        )
+    path_of_reviewer(task.reviews_folder, by)
+    if answer not in ("pass", "fail"):
+        raise UsageError(f"invalid decision {answer!r}", "decide for pass or fail")
+    if not reason.strip():
+        raise UsageError(f"the decision about {item!r} needs a reason", "add --reason TEXT")
+    place = task.adjudication_path
+    stored = Adjudication.read(place) if place.exists() else Adjudication()
+    kept = [one for one in stored.decisions if (one.item, one.content_digest) != (item, digest)]
+    new = Decision(item, answer, reason.strip(), by, _now(), digest)  # type: ignore[arg-type]
+    replace(stored, decisions=(*kept, new)).write(place)
+    return standing_of(task, asked, digest)
+
+
+def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None) -> list[Task]:
+    """Return the tasks that this person should review next: evaluated, and waiting for another reviewer."""
+    found = []
+    for task in tasks:
+        try:
+            task.load()
+            state = State.of(task)
+            standing = standing_of(task, checklist_for(task, path), state.content)
+        except LmrError:
+            continue
+        evaluation = evaluations.load(task)
+        ready = evaluation is not None and evaluation.passed and evaluation.is_of(state)
+        if ready and not standing.open and reviewer not in standing.reviewers:
+            found.append(task)
+    return found
+
+
+class DraftReview:
+    """The answers of an unfinished review, kept after each one so that an interruption loses none.
+
+    Answers about an earlier state of the task are moved to ``<reviewer>.draft.N``.
+
+    Attributes:
+        outdated: file of such answers, None when there were none.
+
+    Raises UsageError for a name that cannot be a file's, LmrError when the file is damaged.
+    """
+
+    def __init__(self, task: Task, reviewer: str) -> None:
+        self._path = path_of_reviewer(task.reviews_folder, reviewer).with_suffix(".draft")
+        self._digest = task.content_digest()
+        self.answers: dict[str, dict[str, str]] = {}
+        self.outdated: Path | None = None
+        draft = ReviewDraft.read(self._path) if self._path.is_file() else None
+        if draft and draft.content_digest == self._digest:
+            self.answers = {item: asdict(answer) for item, answer in draft.answers.items()}
+        elif draft and draft.answers:
+            self.outdated = self._path.rename(number_aside(self._path))
+
+    def keep(self, answers: Mapping[str, Mapping[str, str]]) -> None:
+        """Store the answers so far: ``{item: {"answer": …, "comment": …}}``."""
+        given = {item: DraftAnswer(one["answer"], one.get("comment", "")) for item, one in answers.items()}
+        ReviewDraft(content_digest=self._digest, answers=given).write(self._path)
+
+
+def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[str, str]]:
+    """Return person → task and item → answer, from the last blind review of the task as it is by each person."""
+    names = {question.id for question in asked.questions}
+    latest: dict[str, Review] = {}
+    for path in _paths(task, "*.json*"):
+        review = Review.read_if_valid(path)
+        if review is None or not review.blind or review.content_digest != digest:
+            continue
+        known = latest.get(review.reviewer)
+        if known is None or review.created >= known.created:
+            latest[review.reviewer] = review
+    return {
+        name: {f"{task.name}:{item.id}": item.answer for item in review.human.values() if item.id in names}
+        for name, review in sorted(latest.items())
+    }
+
+
+def _read_reviews(task: Task) -> dict[str, Review | None]:
+    """Return the last review of each reviewer by file name; None for a damaged file."""
+    return {path.name: Review.read_if_valid(path) for path in _paths(task, "*.json")}
+
+
+def _paths(task: Task, pattern: str) -> list[Path]:
+    return sorted(task.reviews_folder.glob(pattern)) if task.reviews_folder.is_dir() else []
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

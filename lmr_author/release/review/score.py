@@ -1,0 +1,272 @@
+"""``score``: people grade candidate implementations; agreement over those that enough people graded.
+
+A candidate is identified by the hash of its text. Graders never see who wrote it: when models' answers are
+graded from a file of predictions, the models appear with the results, from that file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lmr_author.core import files, locks
+from lmr_author.core.code import Definition, Module, find
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Implementation, Task
+from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.answer import Invalid, parsed
+from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.release.review.agreement import Agreement, agreement, majority
+from lmr_author.runtime.replay.staging import read_golden
+
+NEEDED = 2
+"""Number of people who grade a candidate before anybody sees the others' grades."""
+MOST_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class GradeSummary:
+    """The grades of candidates.
+
+    Attributes:
+        agreement: agreement of the people over candidates that enough of them graded.
+        hidden: number of other candidates.
+        disputes: grades by person of each candidate on which they differ.
+        models: number of answers by model and grade, when the predictions are given.
+    """
+
+    agreement: Agreement
+    hidden: int
+    disputes: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    models: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate to grade.
+
+    Attributes:
+        task: its task.
+        name: name of its file; for a model's answer, a name that does not reveal the model.
+        sha256: digest of its text; a grade holds for no other.
+        text: the text shown: for an answer the function alone, if it contains it.
+        implementation: the implementation that it solves.
+        golden: the golden that it is compared with, in the same form.
+        golden_sha256: digest of the golden file.
+    """
+
+    task: Task
+    name: str
+    sha256: str
+    text: str
+    implementation: Implementation
+    golden: str
+    golden_sha256: str
+
+
+def candidate(task: Task, path: Path, index: int | None) -> Candidate:
+    """Read a candidate. Raises UsageError: no such file or implementation; LmrError: no golden."""
+    info = task.load()
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise UsageError(
+            f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
+        )
+    one = info.implementation(index)
+    golden, data = read_golden(task, one), path.read_bytes()
+    return Candidate(
+        task,
+        path.name,
+        files.sha256_bytes(data),
+        data.decode("utf-8", "replace"),
+        one,
+        golden.decode("utf-8", "replace"),
+        files.sha256_bytes(golden),
+    )
+
+
+def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | None) -> list[Candidate]:
+    """Return the predictions that this person has not graded, in an order that reveals nothing.
+
+    Args:
+        source: predictions as ``evaluate --predictions`` takes them.
+        model: only answers of this model.
+
+    Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.
+    """
+    given = _predictions(tasks, source)
+    models = sorted({item.model for _, item in given})
+    if model is not None and model not in models:
+        raise UsageError(f"{source} has no answers of {model!r}", f"it has those of {', '.join(models)}")
+    found: dict[tuple[Path, int, str], Candidate] = {}
+    for task, item in given:
+        if model in (None, item.model):
+            one = answer(task, item)
+            found.setdefault((task.root, item.index, one.sha256), one)
+    left = [one for one in found.values() if not _graded(one, reviewer)]
+    return sorted(left, key=lambda one: (one.task.name, one.implementation.index, one.sha256))
+
+
+def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
+    """Store a grade. Raises UsageError for an unknown grade or a missing justification."""
+    new = _grade(given, grade, why)
+    path = path_of_reviewer(given.task.scores_folder, reviewer)
+    with locks.held(given.task.root):
+        stored = Grades.read(path) if path.exists() else Grades(reviewer=reviewer)
+        same = (new.sha256, new.implementation)
+        kept = [one for one in stored.scores if (one.sha256, one.implementation) != same]
+        replace(stored, scores=(*kept, new)).write(path)
+    return path
+
+
+def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[str, object]) -> list[Path]:
+    """Store the grades of a file: ``{candidate: {score, justification}}``.
+
+    Raises UsageError for the first invalid name or grade, before anything is stored.
+    """
+    by_name = {one.name: one for one in candidates}
+    entries = []
+    for name, said in grades.items():
+        if name not in by_name:
+            raise UsageError(f"no candidate {name!r} is waiting for your grade", "see them with --list")
+        if not isinstance(said, Mapping):
+            raise UsageError(f"{name}: not a grade", "as in {score: logically-correct, justification: …}")
+        grade, why = str(said.get("score")), str(said.get("justification") or "")
+        _grade(by_name[name], grade, why)
+        entries.append((by_name[name], grade, why))
+    return [score(one, reviewer, grade, why) for one, grade, why in entries]
+
+
+def _grade(given: Candidate, grade: str, why: str) -> Grade:
+    return Grade(
+        candidate=given.name,
+        sha256=given.sha256,
+        implementation=given.implementation.index,
+        score=grade,  # type: ignore[arg-type]  # the class refuses what is no grade
+        justification=why.strip(),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        golden_sha256=given.golden_sha256,
+    )
+
+
+def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
+    """Combine the grades of several tasks; skip those of another golden or by too few people.
+
+    Args:
+        source: predictions, to count grades by model.
+    """
+    judged, hidden = _judgements(tasks)
+    by_person: dict[str, dict[str, str]] = defaultdict(dict)
+    for thing, said in judged.items():
+        for person, grade in said.items():
+            by_person[person][thing] = grade
+    disputes = [(thing, tuple(said.items())) for thing, said in judged.items() if len(set(said.values())) > 1]
+    models: dict[str, Counter[str]] = defaultdict(Counter)
+    if source is not None:
+        for (_, _, model, *_), said in grades_of_predictions(tasks, source).items():
+            models[model][majority(said)] += 1
+    return GradeSummary(agreement(by_person), hidden, tuple(disputes), models)
+
+
+def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
+    """Return people's grades of predictions that enough people graded: person → grade by answer."""
+    judged, _ = _judgements(tasks)
+    found = {}
+    for task, item in _predictions(tasks, source):
+        one = answer(task, item)
+        if grades := judged.get(_key(task, item.index, one.name, one.sha256)):
+            found[item.key] = grades
+    return found
+
+
+def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Prediction]]:
+    by_name = {task.name: task for task in tasks}
+    given = predictions.read(source, {name: task.load() for name, task in by_name.items()})
+    return [(by_name[item.task], item) for item in given.items]
+
+
+def answer(task: Task, item: Prediction) -> Candidate:
+    """Return an answer with its golden: the functions alone if the answer contains it, else the whole texts."""
+    one = task.load().implementation(item.index)
+    golden, text = read_golden(task, one), _text(item, one)
+    digest = files.sha256_bytes(text.encode("utf-8", "replace"))
+    # The same text (an empty one, say) may answer several tasks, and is graded for each.
+    name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
+    shown, beside = _functions(text, golden, one) or (text, golden.decode("utf-8", "replace"))
+    return Candidate(task, name, digest, shown, one, beside, files.sha256_bytes(golden))
+
+
+def _text(item: Prediction, one: Implementation) -> str:
+    if item.code is not None or item.patch is not None:
+        return item.code if item.code is not None else str(item.patch)
+    assert item.tree is not None
+    path = files.inside(item.tree, one.goal_file)
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return ""
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str] | None:
+    """Return the masked function of an answer and of the golden; None when either is missing."""
+    try:
+        answer = parsed(text, (one.qualname,))
+        own = Module.parse(golden, one.golden_file)
+        wanted = find(own, one.target)
+    except (Invalid, LmrError):
+        return None
+    found = answer.function(one.qualname, wanted)
+    if found is None:
+        return None
+    return _unindented(answer.module, found), _unindented(own, wanted)
+
+
+def _unindented(module: Module, definition: Definition) -> str:
+    """Return a definition without the indentation of its first line."""
+    lines = [module.line_text(number) for number in range(definition.line, definition.end_line + 1)]
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return "\n".join(line.removeprefix(indent) for line in lines)
+
+
+def _graded(one: Candidate, reviewer: str) -> bool:
+    same = (one.sha256, one.implementation.index, one.golden_sha256)
+    given = _grades(one.task).get(reviewer, ())
+    return any((item.sha256, item.implementation, item.golden_sha256) == same for item in given)
+
+
+def _grades(task: Task) -> dict[str, tuple[Grade, ...]]:
+    """Return the grades by person; skip files that cannot be read."""
+    paths = sorted(task.scores_folder.glob("*.json")) if task.scores_folder.is_dir() else []
+    return {one.reviewer: one.scores for path in paths if (one := Grades.read_if_valid(path))}
+
+
+def _key(task: Task, implementation: int, candidate: str, sha256: str) -> str:
+    return f"{task.name}/{implementation}:{candidate}@{sha256[:8]}"
+
+
+def _judgements(tasks: Sequence[Task]) -> tuple[dict[str, dict[str, str]], int]:
+    """Return candidate → person → grade for candidates that enough people graded, and the number of others.
+
+    Grades given beside another golden than today's do not count.
+    """
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for task in tasks:
+        golden = _goldens(task)
+        for person, given in sorted(_grades(task).items()):
+            for one in given:
+                if golden.get(one.implementation) == one.golden_sha256:
+                    table[_key(task, one.implementation, one.candidate, one.sha256)][person] = one.score
+    ready = {key: said for key, said in sorted(table.items()) if len(said) >= NEEDED}
+    return ready, len(table) - len(ready)
+
+
+def _goldens(task: Task) -> dict[int, str]:
+    found = {}
+    for one in task.load().implementations:
+        try:
+            found[one.index] = files.sha256_file(task.golden(one))
+        except (LmrError, OSError):
+            continue
+    return found

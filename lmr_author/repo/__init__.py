@@ -1,8 +1,0 @@
-"""The repository: cloned at a pinned commit, made safe to ship, and described."""
-
-from __future__ import annotations
-
-from lmr_author.repo.address import Address, public_address
-from lmr_author.repo.clone import Clone, CloneOptions, Submodule, clone
-
-__all__ = ["Address", "Clone", "CloneOptions", "Submodule", "clone", "public_address"]

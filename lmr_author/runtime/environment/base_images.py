@@ -1,0 +1,221 @@
+"""Choose the official PyTorch image that fits a repository, and compare its Python with what the repository asks for.
+
+The images are data: ``schemas/base-images.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from lmr_author.core import resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment.packages import table
+from lmr_author.runtime.environment.recipe import Declared, Recipe, applies, has_version
+
+REPOSITORY = "pytorch/pytorch"
+_REFERENCE = re.compile(
+    r"^[A-Za-z0-9][\w.-]*(?::\d+)?(?:/[\w.-]+)*(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$"
+)
+_TAG = re.compile(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$")
+FALLBACK_PYTHON = "3.11"
+"""Python that is assumed in an image of which nothing is known."""
+INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
+"""Files whose Python is demanded: pip installs the repository in no other."""
+_FOLLOWED = timedelta(days=180)
+"""After so long packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
+_BUILDS = datetime(2019, 2, 6, tzinfo=UTC)
+"""The day after setuptools 40.8: uv and pip build no ``setup.py`` with an earlier one."""
+
+
+@dataclass(frozen=True)
+class BaseImage:
+    """A base image.
+
+    Attributes:
+        reference: as after ``FROM``.
+        torch, cuda: versions by its tag; "" for an image that is not in the table.
+        kind: ``"runtime"`` or ``"devel"`` (with compiler); "" when unknown.
+        python: version inside, as far as known.
+        python_certain: whether somebody looked into the image.
+        reason: why it was chosen.
+    """
+
+    reference: str
+    torch: str = ""
+    cuda: str = ""
+    kind: str = ""
+    python: str = FALLBACK_PYTHON
+    python_certain: bool = False
+    reason: str = "given by the annotator"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the image as a JSON object."""
+        return asdict(self.to_record())
+
+    def to_record(self) -> BaseImageOrigin:
+        """Return the image for ``authoring/provenance.json``."""
+        known = ("reference", "torch", "cuda", "python", "python_certain", "reason")
+        return BaseImageOrigin(**{name: getattr(self, name) for name in known})
+
+
+@dataclass(frozen=True)
+class _Release:
+    """A PyTorch version with its images' builds (CUDA, cuDNN), the one that the package index ships first."""
+
+    torch: Version
+    released: date
+    python: str
+    python_certain: bool
+    builds: tuple[tuple[str, str], ...]
+    torchtext: str
+
+    def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
+        cuda, cudnn = build or self.builds[0]
+        reference = f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
+        return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
+
+
+@cache
+def _releases() -> tuple[_Release, ...]:
+    data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
+    return tuple(
+        _Release(
+            Version(item["torch"]), date.fromisoformat(item["released"]), item["python"], item["python_certain"],
+            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
+            item.get("companions", {}).get("torchtext", ""),
+        )
+        for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
+    )  # fmt: skip
+
+
+def choose_base(recipe: Recipe, image: str | None = None, python: str | None = None) -> BaseImage:
+    """Return the image for a recipe, or facts about ``image`` when one is given; ``python`` overrides its version.
+
+    An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
+    was out before the commit. Raises LmrError for a reference that is none.
+    """
+    if image is not None and not _REFERENCE.match(image):
+        hint = "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+        raise LmrError(f"not an image: {image!r}", hint)
+    if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
+        old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
+        raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
+    match = _TAG.search(image) if image is not None else None
+    release = next((item for item in _releases() if match and str(item.torch) == match[1]), None)
+    if image is None:
+        chosen = _choose(recipe)
+    elif match is not None and release is not None:
+        chosen = release.image(match[4], "given by the annotator", (match[2], match[3]))
+        chosen = replace(chosen, reference=image)
+    else:
+        chosen = BaseImage(image)
+    return chosen if python is None else replace(chosen, python=python, python_certain=True)
+
+
+def _choose(recipe: Recipe) -> BaseImage:
+    """The image of an exact torch requirement, else the newest at the commit's date that fits the requirements."""
+    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    if not any(map(has_version, wanted)):
+        wanted = [item for item in recipe.constraints if item.name == "torch"] or wanted
+    text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
+    label = re.search(r"\+cu(\d+)", text)
+    release, reason = _release(recipe, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
+    builds = (one for one in release.builds if label and one[0].replace(".", "") == label[1])
+    reason += f"; devel, because {recipe.devel}" if recipe.devel else ""
+    return release.image("devel" if recipe.devel else "runtime", reason, next(builds, None))
+
+
+def torchtext(base: BaseImage) -> str:
+    """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
+    return next((item.torchtext for item in _releases() if str(item.torch) == base.torch), "")
+
+
+def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
+    said = ", ".join(map(str, wanted))
+    pins = (part.version for part in specifier if part.operator == "==" and "*" not in part.version)
+    exact = next(map(Version, pins), None)
+    if exact is not None:
+        older = [item for item in _releases() if item.torch <= exact]
+        near = older[-1] if older else _releases()[0]
+        missing = f"; there is no image of it, {near.torch} is the nearest" if near.torch != exact else ""
+        return near, f"the repository asks for {said}{missing}"
+    allowed = [item for item in _releases() if item.torch in specifier]
+    suited = allowed or list(_releases())
+    # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
+    python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", recipe.python)
+    suited = [item for item in suited if allows(python, item.python)] or suited
+    before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
+    chosen = before[-1] if before else suited[0]
+    asked = "the repository asks for no torch version"
+    if wanted:
+        asked = f"the repository asks for {said}" if allowed else f"no image satisfies {said}"
+    if recipe.date is None:
+        return chosen, f"{asked}; {chosen.torch} is the newest"
+    when = recipe.date.date().isoformat()
+    if before:
+        return chosen, f"{asked}; {chosen.torch} was the newest when it was committed ({when})"
+    return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
+
+
+def other_python(recipe: Recipe, base: BaseImage) -> str:
+    """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
+    if not unmet(recipe, base.python):
+        return ""
+    fitting = [item for item in _releases() if allows(recipe.python, item.python)]
+    advice = "no PyTorch image of the table has it: name one of yours with --base-image"
+    if fitting:
+        torch = Version(base.torch) if base.torch else fitting[-1].torch
+        near = next((item for item in fitting if item.torch >= torch), fitting[-1])
+        other = near.image(base.kind or "runtime", "")
+        holds = f"PyTorch {other.torch}, Python {other.python}"
+        command = f"`lmr-author env dockerfile --base-image {other.reference}`"
+        advice = f"to use another: {command} ({holds}), then `env lock`"
+    known = ""
+    if not base.python_certain:
+        known = " as far as known"
+        advice += "; or `env lock --python-version X.Y`, if this image has another"
+    return (
+        f"{asking(recipe)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
+        f" not run there; {advice}"
+    )
+
+
+def first_day(python: str) -> datetime:
+    """Return the day from which packages are made for a Python, and sources built with it."""
+    row = table("pythons").get(python)
+    return max(_BUILDS, datetime.combine(row["released"], time(), UTC) + _FOLLOWED) if row else _BUILDS
+
+
+def allows(specifier: str, version: str) -> bool:
+    """Return whether some patch release of ``version`` satisfies a specifier."""
+    patches = [version] if version.count(".") > 1 else [f"{version}.{patch}" for patch in range(30)]
+    return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
+
+
+def unmet(recipe: Recipe, python: str) -> bool:
+    """Return whether the repository asks for a Python other than ``python``, and it matters.
+
+    Code runs in later Pythons by and large, so a request for an older one matters only where pip would refuse.
+    """
+    if not recipe.python or allows(recipe.python, python):
+        return False
+    earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
+    return recipe.python_origin.startswith(INSTALLED_BY) or not any(
+        allows(recipe.python, one) for one in earlier
+    )
+
+
+def asking(recipe: Recipe) -> str:
+    """Return ``the repository asks for Python >=3.12 (pyproject.toml:5)``."""
+    return f"the repository asks for Python {recipe.python} ({recipe.python_origin})"

@@ -1,0 +1,189 @@
+"""Read what the repository's code imports when it is imported itself, by its lines; nothing is parsed or run.
+
+An import inside of ``try``, ``if`` or a function is indented, and not needed to import the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packaging.utils import canonicalize_name
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.packages import distribution, interchangeable, is_standard
+from lmr_author.runtime.environment.recipe import Declared
+from lmr_author.runtime.environment.requirements import read_text
+
+_SKIPPED = re.compile(
+    r"(^|/)(tests?|docs?|\.[^/]*|build|dist|site-packages|node_modules)/"
+    r"|(^|/)(setup[^/]*|conftest|test_[^/]*|[^/]*_test)\.py$|^unit_test/",
+    re.I,
+)
+_ASIDE = re.compile(r"(^|/)(examples?|bench[^/]*|demos?|notebooks?|scripts?|tools?|[^/]*comparison)/", re.I)
+_MANIFEST = re.compile(r"requirements\.txt|(environment|env|conda)([-_.].*)?\.ya?ml", re.I)
+_NO_PART = re.compile(r"^(requirements|conda|envs?|environments?|scripts|install|setup|docker|\.[^/]*)/")
+_IMPORT = re.compile(
+    r"^(?:from[ \t]+(?P<module>\.*[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#;]+)"
+    r"|import[ \t]+(?P<modules>[^\n#;(]+))",
+    re.M,
+)
+_ASKS_VERSION = re.compile(
+    r"^\s*(from|import)\s+(importlib[._]metadata|importlib import metadata|pkg_resources)", re.M
+)
+_NLTK = re.compile(r"\bnltk\.download\(\s*(?:info_or_id\s*=\s*)?['\"]([a-z][a-z0-9_-]*)['\"]")
+
+_GPU = re.compile(r"\.cuda\(\)|\.to\(\s*['\"]cuda|\bdevice\s*=\s*['\"]cuda")
+
+
+@dataclass(frozen=True)
+class Import:
+    """An import: dotted name (a relative one by its absolute name), and line."""
+
+    name: str
+    line: int
+
+    @property
+    def top(self) -> str:
+        """Return its top-level module."""
+        return self.name.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Code:
+    """The repository's code, without tests and documentation.
+
+    Attributes:
+        files: path → imports of the module.
+        local: names of its modules and folders, which an import can mean; research code extends ``sys.path``
+            freely, so the place says little.
+        asks_version: some file asks for the version of an installed package.
+        nltk: data of NLTK that is fetched by name.
+        gpu: the first line of each file that insists on a GPU, as in ``train.py:12``.
+        manifests: requirement files below the top folder, each for the part of the repository in its folder.
+    """
+
+    files: dict[str, list[Import]]
+    local: frozenset[str]
+    asks_version: bool
+    nltk: tuple[str, ...]
+    gpu: tuple[str, ...]
+    manifests: tuple[str, ...]
+
+    def main(self) -> list[str]:
+        """Return the files that are no examples, scripts or such parts; all of them when nothing is left."""
+        parts = tuple(f"{path.rpartition('/')[0]}/" for path in self.manifests)
+        main = [path for path in self.files if not _ASIDE.search(path) and not path.startswith(parts)]
+        return main if any(self.files[path] for path in main) else list(self.files)
+
+    def reachable(self, goals: Iterable[str]) -> list[str]:
+        """Return the files that importing some files reads, those files among them."""
+        by_module: dict[str, list[str]] = {}
+        for path in self.files:
+            parts = PurePosixPath(path).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            for start in range(len(parts)):
+                by_module.setdefault(".".join(parts[start:]), []).append(path)
+        left, found = [path for path in goals if path in self.files], set[str]()
+        while left:
+            path = left.pop()
+            if path in found:
+                continue
+            found.add(path)
+            packages = (f"{parent}/__init__.py" for parent in PurePosixPath(path).parents)
+            left += [package for package in packages if package in self.files]
+            for item in self.files[path]:
+                words = item.name.split(".")
+                # The last word may be a name in the module.
+                modules = (".".join(words[:length]) for length in range(len(words), 0, -1))
+                left += next((by_module[module] for module in modules if module in by_module), [])
+        return sorted(found)
+
+    def foreign(self, paths: Iterable[str]) -> Iterator[tuple[str, Import]]:
+        """Yield the imports of some files that are neither the repository's nor Python's, each with its file."""
+        for path in paths:
+            for item in self.files[path]:
+                if item.top.isidentifier() and item.top not in self.local and not is_standard(item.top):
+                    yield path, item
+
+
+def read_code(root: Path) -> Code:
+    """Read the imports of every Python file below ``root``."""
+    every = list(files.walk(root))
+    sources = [path for path in every if path.suffix == ".py"]
+    below = (path.relative_to(root).as_posix() for path in every if _MANIFEST.fullmatch(path.name))
+    manifests = sorted(path for path in below if "/" in path and not _NO_PART.search(path))
+    found: dict[str, list[Import]] = {}
+    nltk: set[str] = set()
+    gpu: list[str] = []
+    asks_version = False
+    for path in sources:
+        relative = path.relative_to(root).as_posix()
+        if _SKIPPED.search(relative):
+            continue
+        try:
+            text = read_text(path)
+        except LmrError:  # too large, or no text
+            continue
+        found[relative] = list(_imports(relative, text))
+        nltk |= set(_NLTK.findall(text))
+        if match := _GPU.search(text):
+            gpu.append(f"{printable(relative)}:{text.count(chr(10), 0, match.start()) + 1}")
+        asks_version = asks_version or bool(_ASKS_VERSION.search(text))
+    local = {path.stem for path in sources}
+    local |= {part for path in sources for part in path.relative_to(root).parts[:-1]}
+    return Code(found, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu), tuple(manifests))
+
+
+def _imports(path: str, text: str) -> Iterator[Import]:
+    for match in _IMPORT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if match["modules"]:
+            for name in match["modules"].split(","):
+                yield Import(name.split(" as ")[0].strip(), line)
+            continue
+        dots = len(match["module"]) - len(match["module"].lstrip("."))
+        folders = PurePosixPath(path).parts[:-1]
+        above = folders[: len(folders) - dots + 1] if dots else ()
+        if dots and not above:
+            above = (PurePosixPath(path).stem,)
+        prefix = ".".join(filter(None, (*above, match["module"].lstrip("."))))
+        for name in re.sub(r"#.*", "", match["names"]).strip("() \t\n").split(","):
+            if name.strip():
+                yield Import(f"{prefix}.{name.split(' as ')[0].strip()}", line)
+
+
+def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
+    """Return the packages that some files import, by their names on the package index, sorted.
+
+    Of a module that belongs to no known package the name is ``guessed``: the module's own.
+    """
+    found: dict[str, Declared] = {}
+    for path, item in code.foreign(paths):
+        name = distribution(item.name)
+        if name != "":
+            origin = f"import {item.top} in {printable(path)}:{item.line}"
+            made = Declared(
+                canonicalize_name(name or item.top), name or item.top, origin, guessed=name is None
+            )
+            found.setdefault(made.name, made)
+    return sorted(found.values(), key=lambda item: item.name)
+
+
+def providing(item: Declared, declared: Iterable[Declared]) -> frozenset[str]:
+    """Return the packages that may be the one that is imported: those that can replace it, too.
+
+    Of a guessed one, one that is declared under a similar name: ``trak`` is traker's. Names of three letters are in
+    others by chance.
+    """
+    found = interchangeable(item.name)
+    names = {one.name for one in declared}
+    if item.guessed and item.name not in names:
+        for package in names:
+            short, long = sorted((item.name.replace("-", ""), package.replace("-", "")), key=len)
+            found |= {package} if len(short) > 3 and short in long else set()
+    return found

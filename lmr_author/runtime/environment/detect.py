@@ -1,0 +1,375 @@
+"""Detect what a repository needs: a pure function of its files and its commit's date."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TORCH_FAMILY, Task, provenance
+from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.texts import listed, printable
+from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
+from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
+from lmr_author.runtime.environment.manifests import read_manifest
+from lmr_author.runtime.environment.packages import (
+    interchangeable,
+    known_debian,
+    names,
+    system_packages,
+    table,
+)
+from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
+from lmr_author.runtime.environment.recipe import (
+    NOTHING,
+    Declared,
+    Fact,
+    Recipe,
+    SystemPackage,
+    applies,
+    exact_version,
+    has_version,
+    is_freeze,
+)
+from lmr_author.runtime.environment.requirements import Manifest, read_commands, read_requirements, read_text
+from lmr_author.runtime.replay import staging
+
+_REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
+_NOT_FOR_RUNNING = re.compile(
+    r"(^|[-_./])(dev|tests?|docs?|lint|ci|build|examples?|optional|extras?|pre-commit.*|mkdocs)([-_./]|$)",
+    re.I,
+)
+_CONDA = re.compile(r"^(environment|env|conda|requirements?)([-_.].*)?\.ya?ml$", re.I)
+_SCRIPT = re.compile(
+    r"^(install|setup|env|environment|create_env|bootstrap|prepare)([-_.].*)?\.(sh|bash)$", re.I
+)
+_README = re.compile(r"^(readme|install(ation|ing)?|setup|requirements)(\.(md|rst|txt))?$", re.I)
+_DOCKERFILE = re.compile(r"^(Dockerfile([.-][\w.-]+)?|[\w-]+\.Dockerfile)$", re.I)
+_SETUP_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
+_CUDA = re.compile(r"nvidia-.*-cu\d+$")
+_VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
+
+
+def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Recipe:
+    """Return what the repository in the folder ``repo`` needs.
+
+    Declared requirements are taken from its top folder: requirements files first, then conda's environment,
+    pyproject.toml, setup.cfg, setup.py and installation scripts; a later file does not change what an
+    earlier one pins. What the main code imports without declaring it is added; where nothing is declared,
+    everything that the code imports is used. README and Dockerfile only help to choose versions.
+
+    Args:
+        goals: only what these files import is required; the rest of what is declared constrains its versions.
+    """
+    found = _manifests(repo)
+    code = read_code(repo)
+    project = next((manifest.project for manifest in found if manifest.project), "")
+    chosen, said = _choose(found, code, project)
+    kept = [item for item in chosen if not project or item.name != project]
+    # Installing the published form of the repository's own package would ship the solution.
+    own = (item for item in chosen if item not in kept)
+    said += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
+    if code.manifests:
+        parts = listed([printable(path) for path in code.manifests], 5)
+        said.append(f"not used, for a part of the repository only: {parts}")
+    if not code.files:
+        said.append("there are no Python files beside tests and documentation")
+    if code.gpu:
+        advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
+        said.append(f"insists on a GPU: {listed(code.gpu, 3)}; {advice}")
+    apt = [fact for manifest in found for fact in manifest.apt]
+    known = names("system_common")
+    unknown = (fact for fact in apt if not known_debian(fact.text) and fact.text not in known)
+    said += [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
+    unused = [item for manifest in found for item in manifest.unused if not project or item.name != project]
+    built = (item for item in kept if item.name in names("built_with_torch") or item.name == "deepspeed")
+    python, unreadable = _python(found)
+    problems = [problem for manifest in found for problem in manifest.problems]
+    constraints: dict[str, Declared] = {}
+    for item in (item for manifest in found for item in manifest.constraints):
+        if applies(item) and item.name != project:
+            constraints.setdefault(item.name, item)  # the first lock file's version
+    recipe = Recipe(
+        requirements=tuple(
+            item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
+        ),
+        torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
+        python=python.text,
+        python_origin=python.origin,
+        project=project,
+        own_version=_own_version(found) if project and code.asks_version else "",
+        devel=next((f"{item} compiles CUDA code" for item in built), ""),
+        source_folder=staging.source_folder(repo),
+        date=commit_date,
+        sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
+        problems=tuple(dict.fromkeys([*problems, *unreadable, *map(str, unused), *said])),
+        constraints=tuple(sorted(constraints.values(), key=lambda item: item.name)),
+        unused=tuple(dict.fromkeys(unused)),
+        system=_system(kept, apt),
+        nltk=code.nltk,
+    )
+    return _only(recipe, code, goals) if goals else recipe
+
+
+@dataclass(frozen=True)
+class Detected:
+    """The needs of a repository, and the image that fits."""
+
+    place: RepositoryPlace
+    recipe: Recipe
+    base: BaseImage
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what the annotator should know of the repository, and of the image that was chosen for it."""
+        return problems(self.recipe, self.base)
+
+
+def detect(
+    place: RepositoryPlace,
+    *,
+    base_image: str | None = None,
+    python: str | None = None,
+    goals: Sequence[str] = (),
+) -> Detected:
+    """Return what the repository needs, and the image that fits."""
+    if base_image is not None:
+        choose_base(Recipe(), base_image)  # a reference that is none is not passed over
+    recipe = read_recipe(place.folder, place.date, goals)
+    if place.task is None:
+        base = choose_base(recipe, base_image, python)
+    else:
+        base = base_in_use(place.task, recipe, base_image, python)
+    return Detected(place, recipe, base)
+
+
+def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
+    """Return the base image for a recipe: the one that is given, else the Dockerfile's, else the one that fits.
+
+    Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+    """
+    image = image or base_of(text_of(task.dockerfile)) or None
+    if image and python is None:
+        built = BuiltEnvironment.read_if_valid(task.environment_path)
+        before = provenance.load(task).environment.base_image
+        certain = before.python if before.reference == image and before.python_certain else ""
+        found = built.python if built and built.base_image == image else certain
+        version = re.match(r"3\.\d+", found)
+        python = version[0] if version else None
+    own = choose_base(recipe, None, python)
+    try:
+        return own if image in (None, own.reference) else choose_base(recipe, image, python)
+    except LmrError:  # a Dockerfile made by hand may say anything after FROM
+        return own
+
+
+def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
+    """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
+    return (*filter(None, [other_python(recipe, base)]), *recipe.problems)
+
+
+def _manifests(repo: Path) -> list[Manifest]:
+    """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
+    top = _files(repo)
+    requirements = _requirements_files(repo, top)
+    found = [read_requirements(repo, name) for name in requirements]
+    found += [read_manifest(repo, name) for name in _conda_files(repo, top)[:1]]
+    found += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
+    found += [read_commands(repo, name) for name in top if _SCRIPT.match(name)]
+    for folder in _SETUP_FOLDERS:
+        if not any(item.declared for item in found):
+            inside = _files(repo / folder)
+            found += [
+                read_manifest(repo, f"{folder}/{name}") for name in _conda_files(repo / folder, inside)[:1]
+            ]
+            found += [read_commands(repo, f"{folder}/{name}") for name in inside if _SCRIPT.match(name)]
+    spoken = [read_commands(repo, name) for name in top if _README.match(name) and name not in requirements]
+    for folder in ("", "docker/", ".devcontainer/"):
+        dockerfiles = (name for name in _files(repo / folder) if _DOCKERFILE.match(name))
+        spoken += [read_commands(repo, f"{folder}{name}") for name in dockerfiles]
+    found += _included(repo, found, spoken)
+    found += [read_manifest(repo, name) for name in _VERSIONS if name in top]
+    return [item for item in [*found, *spoken] if item != Manifest(item.path)]
+
+
+def _files(folder: Path) -> list[str]:
+    """The names of a folder's files, sorted; none of a folder that is absent or a link."""
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+
+
+def _requirements_files(repo: Path, top: list[str]) -> list[str]:
+    """``requirements.txt``, else others like it, else those of the folder ``requirements/``."""
+    if "requirements.txt" in top:
+        return ["requirements.txt"]
+    others = [name for name in top if _REQUIREMENTS.match(name)]
+    others = others or [
+        f"requirements/{name}" for name in _files(repo / "requirements") if name.endswith(".txt")
+    ]
+    return [name for name in others if not _NOT_FOR_RUNNING.search(name)]
+
+
+def _conda_files(folder: Path, inside: list[str]) -> list[str]:
+    """Conda files by their usual names, then of any name: YAML with a list of dependencies."""
+    yaml = [name for name in inside if name.endswith((".yml", ".yaml")) and not _NOT_FOR_RUNNING.search(name)]
+    usual = [name for name in yaml if _CONDA.match(name)]
+    return usual + [name for name in yaml if name not in usual and _looks_like_conda(folder / name)]
+
+
+def _looks_like_conda(path: Path) -> bool:
+    try:
+        text = read_text(path)
+    except LmrError:
+        return False
+    return bool(re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M))
+
+
+def _included(repo: Path, found: list[Manifest], spoken: list[Manifest]) -> list[Manifest]:
+    """Files that a script, a README or a Dockerfile installs; suggestions where another file declares."""
+    known = {item.path for item in found}
+    declared = any(item.declared for item in found)
+    added = []
+    for name in dict.fromkeys(
+        posixpath.normpath(name) for item in (*found, *spoken) for name in item.includes
+    ):
+        if name in known or _NOT_FOR_RUNNING.search(name) or not files.is_file_inside(repo, name):
+            continue
+        read = (read_manifest if name.endswith((".yml", ".yaml")) else read_requirements)(repo, name)
+        added.append(replace(read, declared=[], unused=[], suggested=read.declared) if declared else read)
+    return added
+
+
+def _python(found: list[Manifest]) -> tuple[Fact, list[str]]:
+    """The Python that is asked for: where pip reads it, else the first file that names one; and what is unreadable."""
+    pythons, unreadable = [], []
+    for fact in (manifest.python for manifest in found if manifest.python.text):
+        try:
+            SpecifierSet(fact.text)
+            pythons.append(fact)
+        except InvalidSpecifier:
+            unreadable.append(f"{fact.origin}: the Python version {printable(fact.text, 60)} cannot be read")
+    demanded = [fact for fact in pythons if fact.origin.startswith(INSTALLED_BY)]
+    return next(iter([*demanded, *pythons]), NOTHING), unreadable
+
+
+def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
+    """A recipe for some files: what they import, themselves or through the repository's other files."""
+    imported = imported_packages(code, code.reachable(goals))
+    wanted = {name for item in imported for name in providing(item, recipe.requirements)}
+    kept = tuple(item for item in recipe.requirements if item.name in wanted)
+    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY | {recipe.project}
+    kept += tuple(
+        replace(item, guessed=True)
+        for item in imported
+        if not item.guessed and not known & interchangeable(item.name)
+    )
+    rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
+    return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints))
+
+
+def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
+    """Declared requirements, else imported and mentioned ones; and what is to be said about the choice."""
+    declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
+    hints: dict[str, Declared] = {}
+    for item in (item for manifest in found for item in manifest.suggested if applies(item)):
+        if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
+            hints[item.name] = item
+    hints.pop(project, None)
+    needed = imported_packages(code, code.main())
+    if not declared:
+        said.append(
+            "no requirements are declared: they were derived from the imports, and from commands in the README"
+        )
+        declared = [_with_hint(item, hints) for item in needed]
+        known = {one for item in declared for one in interchangeable(item.name)}
+        declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
+    else:
+        known = {item.name for item in declared} | {project}
+        added = [
+            _with_hint(replace(item, guessed=True), hints)
+            for item in ([] if is_freeze(declared) else needed)
+            if not item.guessed and not known & interchangeable(item.name)
+        ]
+        # PyTorch without a version takes that of the README, so that the right image is chosen.
+        declared = [
+            _with_hint(item, hints) if item.name in TORCH_FAMILY and not has_version(item) else item
+            for item in declared
+        ] + added
+        said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]
+    if all(item.name != "torch" for item in declared) and "torch" in hints and has_version(hints["torch"]):
+        declared.append(hints["torch"])
+    return declared, said
+
+
+def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
+    """Names that are something else on the index, as the packages that are meant."""
+    meant, said = [], []
+    for item in declared:
+        name = table("renamed").get(item.name)
+        if name is None:
+            meant.append(item)
+            continue
+        said.append(
+            f"{item.origin}: {item.name} is taken as {name}: on the index that name is something else"
+        )
+        if all(other.name != name for other in declared):
+            meant.append(replace(item, name=name, text=name))
+    return meant, said
+
+
+def _merge(declared: Iterable[Declared]) -> list[Declared]:
+    """One file decides per package: the first that names a version. Its several lines (markers) are kept."""
+    chosen: dict[str, list[Declared]] = {}
+
+    def file(item: Declared) -> str:
+        return item.origin.rpartition(":")[0] or item.origin
+
+    for item in filter(applies, declared):
+        before = chosen.get(item.name)
+        if before is None or (not any(map(has_version, before)) and has_version(item)):
+            chosen[item.name] = [item]
+        elif file(before[0]) == file(item) and item.text not in {other.text for other in before}:
+            before.append(item)
+    return [item for items in chosen.values() for item in items]
+
+
+def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
+    """A requirement with the version that a README (a Dockerfile) names."""
+    hint = next((hints[name] for name in sorted(interchangeable(item.name)) if name in hints), None)
+    if hint is None or hint.name in table("renamed") or (item.name in TORCH_FAMILY and not has_version(hint)):
+        return item
+    origin = f"{item.origin}, {hint.origin}"
+    return replace(item, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
+
+
+def _system(declared: Iterable[Declared], apt: Iterable[Fact]) -> tuple[SystemPackage, ...]:
+    """Debian packages: those that Python packages need, and those that the repository installs."""
+    found: dict[str, SystemPackage] = {}
+    for item in declared:
+        for name in system_packages(item.name):
+            found.setdefault(name, SystemPackage(name, f"for {item.name}", item.origin))
+    for fact in apt:
+        if name := known_debian(fact.text):
+            found.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
+    if "default-jdk-headless" in found:
+        found.pop("default-jre-headless", None)
+    return tuple(sorted(found.values(), key=lambda item: item.name))
+
+
+def _own_version(found: list[Manifest]) -> str:
+    """The version that a repository gives its package; ``0`` where it computes one, or names none."""
+    for manifest in found:
+        try:
+            return str(Version(manifest.version))
+        except InvalidVersion:
+            continue
+    return "0"

@@ -1,0 +1,144 @@
+"""A requirements.lock: its content and comments, its lines read, and the checksum of what was written."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from lmr_author.core.files import sha256_bytes
+from lmr_author.runtime.environment.recipe import Declared
+
+SECONDS = 300.0
+"""A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
+_STAMP = re.compile(
+    r"^# Checksum of what lmr-author wrote: ([0-9a-f]{16})\. A changed file is not overwritten\.\n", re.M
+)
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The content of ``requirements.lock``.
+
+    Attributes:
+        text: the file: comments, and one requirement a line; never an option or an address.
+        pinned: every package, also indirect ones, has one exact version.
+        remarks: how it was made, or why it is not pinned, and what else is worth a comment.
+        left_out: requirements that were put aside, each with the reason.
+        compiled: packages without a wheel, which are compiled when they are installed.
+        conflict: why no versions fit together, in the resolver's words; "" when that is not the reason.
+        blamed: requirements that the resolver names then.
+        changes: what was changed of what the repository asks for.
+        old: versions years older than the commit, where newer ones were available.
+    """
+
+    text: str
+    pinned: bool
+    remarks: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
+    conflict: str = ""
+    blamed: tuple[Declared, ...] = ()
+    changes: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """Return all remarks on one line."""
+        return "; ".join((*self.remarks, *self.left_out))
+
+
+@dataclass(frozen=True)
+class LockOptions:
+    """The options of ``env lock``.
+
+    Attributes:
+        date: versions as of this moment, as given; None for the commit's.
+        python: Python version inside the image, where it is known better.
+        base_image: the image, in place of the Dockerfile's.
+        relax: where nothing fits, loosen what conflicts.
+        force: overwrite a lock that somebody edited.
+        dry_run: write nothing.
+        seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
+        extra: requirements beside the repository's, or in place of its own.
+        without: names of packages that are not installed, whoever needs them.
+        only_goal: pin only what the goal files import.
+        from_python: an interpreter with which the code runs: its versions are taken.
+    """
+
+    date: str | None = None
+    python: str | None = None
+    base_image: str | None = None
+    relax: bool = False
+    force: bool = False
+    dry_run: bool = False
+    seconds: float = SECONDS
+    extra: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    only_goal: bool = False
+    from_python: Path | None = None
+
+    def again(self) -> str:
+        """Return those that the next command has to repeat, as typed."""
+        words = [word for text in self.extra for word in ("--with", text)]
+        words += [word for name in self.without for word in ("--without", name)]
+        return shlex.join([*words, *(["--only-goal"] if self.only_goal else [])])
+
+
+def stamped(text: str, before: str = "") -> str:
+    """Return text with a checksum line: before the first line that starts with ``before``, by default at the end."""
+    plain = _STAMP.sub("", text)
+    line = f"# Checksum of what lmr-author wrote: {_digest(plain)}. A changed file is not overwritten.\n"
+    place = re.search(rf"^{before}", plain, re.M) if before else None
+    at = place.start() if place else len(plain)
+    return plain[:at] + line + plain[at:]
+
+
+def is_untouched(text: str) -> bool:
+    """Return whether a file is as we wrote it: it has the checksum line, and the line is right."""
+    return _STAMP.findall(text) == [_digest(_STAMP.sub("", text))]
+
+
+def _digest(text: str) -> str:
+    return sha256_bytes(text.encode("utf-8"))[:16]
+
+
+def held(lock: str) -> dict[str, str]:
+    """Return the requirements of a lock by normalised name, without comments, options and hashes."""
+    found: dict[str, str] = {}
+    for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
+        text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
+        try:
+            found[canonicalize_name(Requirement(text).name)] = text
+        except InvalidRequirement:
+            continue
+    return found
+
+
+def is_pinned(lock: str) -> bool:
+    """Return whether every line of a lock names one version."""
+    return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in held(lock).values())
+
+
+def _said(lock: str, pattern: str) -> str:
+    match = re.search(rf"^# {pattern}", lock, re.M)
+    return match[1] if match else ""
+
+
+def compiled(lock: str) -> list[str]:
+    """Return the packages that a lock says are compiled, having no wheel."""
+    return re.findall(r"[\w.-]+", _said(lock, r"compiled when installed, there is no wheel: (.*)$"))
+
+
+def python(lock: str) -> str:
+    """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
+    return _said(lock, r"for Python (3\.\d+)")
+
+
+def command(lock: str, *words: str) -> str:
+    """Return the command that makes a lock again with more options, as typed."""
+    return " ".join(filter(None, ["lmr-author env lock", _said(lock, r"options: (.*)$"), shlex.join(words)]))

@@ -1,0 +1,100 @@
+"""Names of packages, from ``packages.toml``: imports, conda's names, Debian's, and what people write instead."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("packages.toml").read_text("utf-8"))
+
+
+def table(name: str) -> dict[str, Any]:
+    """Return one mapping of ``packages.toml``."""
+    found: dict[str, Any] = _tables()[name]
+    return found
+
+
+def pattern(name: str) -> str:
+    """Return one regular expression of ``packages.toml``."""
+    return str(_tables()[name])
+
+
+def built_for() -> list[dict[str, str]]:
+    """Return the bounds that builds of PyTorch set, for :func:`lmr_author.runtime.environment.pinning.bounds`."""
+    found: list[dict[str, str]] = _tables()["built_for"]
+    return found
+
+
+@cache
+def names(name: str) -> frozenset[str]:
+    """Return one list of ``packages.toml``."""
+    return frozenset(_tables()[name])
+
+
+@cache
+def _debian(kind: str) -> dict[str, str]:
+    """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
+    return {item: package for package, items in table(kind).items() for item in items}
+
+
+def is_standard(module: str) -> bool:
+    """Return whether a top-level module belongs to Python, or did."""
+    return module in sys.stdlib_module_names or module in names("former_standard")
+
+
+def distribution(module: str) -> str | None:
+    """Return the distribution that provides a module: "" when the index has none, None when it is unknown.
+
+    The longest known prefix decides: ``google.protobuf`` is protobuf's, ``google.cloud.storage`` is not.
+    """
+    parts = module.split(".")
+    known = table("imports")
+    for length in range(len(parts), 0, -1):
+        if (name := ".".join(parts[:length])) in known:
+            return str(known[name])
+    return canonicalize_name(parts[0]) if parts[0] in names("imports_by_name") else None
+
+
+def library_of(folder: str) -> str:
+    """Return the distribution of a folder in ``site-packages``."""
+    known = distribution(folder)
+    return canonicalize_name(folder if known is None else known)
+
+
+def interchangeable(name: str) -> frozenset[str]:
+    """Return a distribution with the others that provide the same module."""
+    return frozenset({name, *table("same_module").get(name, ())})
+
+
+def debian(kind: str, name: str) -> str:
+    """Return the Debian package with one of the ``headers``, ``programs`` or ``libraries``; "" when unknown."""
+    return _debian(kind).get(name) or _debian(kind).get(PurePosixPath(name).name, "")
+
+
+def system_packages(name: str) -> list[str]:
+    """Return the Debian packages that a Python package needs."""
+    return [package for package, users in table("system").items() if name in users]
+
+
+def known_debian(name: str) -> str:
+    """Return a Debian package's name as every supported release has it; "" for one that is not installable.
+
+    Only these may appear in a Dockerfile; a repository cannot add other names.
+    """
+    java = re.fullmatch(r"openjdk-\d+-(jdk|jre)(-headless)?", name)
+    known = f"default-{java[1]}-headless" if java else table("system_alias").get(name, name)
+    return known if known in table("system") or known in names("system_known") else ""
+
+
+def newest_patch(python: str) -> str:
+    """Return the newest release of a minor version: uv takes a bare ``3.7`` for 3.7.0."""
+    return str(table("pythons").get(python, {}).get("newest", python))

@@ -1,0 +1,169 @@
+"""The needs of a repository, each fact with the place it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.packages import names
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One requirement.
+
+    Attributes:
+        name: normalised package name.
+        text: the requirement in PEP 508 form, made from parsed parts: no option, no URL, one line.
+        origin: file and line, as in ``requirements.txt:4``.
+        guessed: derived from an import; nobody declares it, so it is dropped when it does not fit.
+        mentioned: its version comes from a README, a Dockerfile or conda, whose versions the package index need not
+            have; it is dropped when it does not fit.
+    """
+
+    name: str
+    text: str
+    origin: str
+    guessed: bool = False
+    mentioned: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A requirement that cannot be used as written.
+
+    Attributes:
+        text: as written, made printable.
+        origin: file and line.
+        kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
+            ``unreadable``.
+        reason: why, for a person.
+        name: the package's normalised name, where it is known.
+    """
+
+    text: str
+    origin: str
+    kind: str
+    reason: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin}: not used, {self.reason}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that a file of the repository says or shows."""
+
+    text: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.origin})"
+
+
+NOTHING = Fact("", "")
+
+
+@dataclass(frozen=True)
+class SystemPackage:
+    """A package of the image's operating system: its Debian name, and why it is needed."""
+
+    name: str
+    reason: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that a repository declares, or that its code shows.
+
+    Attributes:
+        requirements: without the PyTorch family and the repository's own package.
+        torch: requirements on the PyTorch family.
+        python: version specifier that the repository asks for ("" for none), with ``python_origin``.
+        project: normalised name of the repository's own package, "" when it is none.
+        own_version: that package's version, where the code asks for an installed one; else "".
+        devel: why the base image must have a compiler, or "".
+        source_folder: folder of the repository that must be on Python's path (``src``), or "".
+        date: when the pinned commit was made; newer packages are not used.
+        sources: files that the facts were read from.
+        problems: lines that were not used, and why.
+        constraints: versions from the repository's lock files; dropped when they do not fit.
+        unused: requirements that cannot be used: addresses, paths, options.
+        system: packages of the operating system.
+        nltk: data of NLTK that the code fetches by name.
+    """
+
+    requirements: tuple[Declared, ...] = ()
+    torch: tuple[Declared, ...] = ()
+    python: str = ""
+    python_origin: str = ""
+    project: str = ""
+    own_version: str = ""
+    devel: str = ""
+    source_folder: str = ""
+    date: datetime | None = None
+    sources: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    constraints: tuple[Declared, ...] = ()
+    unused: tuple[Unused, ...] = ()
+    system: tuple[SystemPackage, ...] = ()
+    nltk: tuple[str, ...] = ()
+
+
+def applies(declared: Declared) -> bool:
+    """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
+    marker = Requirement(declared.text).marker
+    linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "extra": ""}
+    return marker is None or any(
+        marker.evaluate(
+            {**linux, "platform_machine": "x86_64", "python_version": one, "python_full_version": f"{one}.0"}
+        )
+        for one in ("3.7", "3.8", "3.10", "3.11", "3.12")
+    )
+
+
+def exact_version(text: str) -> str:
+    """Return the one version that a requirement names, "" when it allows several."""
+    parts = Requirement(text).specifier
+    return next(
+        (part.version for part in parts if part.operator in ("==", "===") and "*" not in part.version), ""
+    )
+
+
+def is_exact(declared: Declared) -> bool:
+    """Return whether a requirement names one version."""
+    return bool(exact_version(declared.text))
+
+
+def has_version(declared: Declared) -> bool:
+    """Return whether a requirement restricts the version at all."""
+    return bool(Requirement(declared.text).specifier)
+
+
+def is_freeze(declared: Sequence[Declared]) -> bool:
+    """Return whether this lists a whole environment: many packages, indirect ones too, nearly all exact.
+
+    A long list of what somebody asked for by name and version is none: it lacks what these packages need.
+    """
+    indirect = sum(item.name in names("indirect") for item in declared)
+    return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
+
+
+def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
+    """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin."""
+    date = recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None
+    said = [printable(problem, 2000) for problem in problems]
+    return {**asdict(recipe), "format": "lmr-recipe/1", "base_image": base, "date": date, "problems": said}

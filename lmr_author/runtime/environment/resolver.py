@@ -1,0 +1,178 @@
+"""Run ``uv pip compile``, and read its messages."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from datetime import date as Date
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import TORCH_FAMILY
+from lmr_author.core.texts import printable
+from lmr_author.runtime.environment import interpreters, uv_command
+from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.packages import names, newest_patch
+from lmr_author.runtime.environment.recipe import Declared
+from lmr_author.runtime.environment.uv_command import UvRun
+
+NO_DATES = "the package index gives no upload dates, so versions as of the commit's date cannot be told"
+_NO_INDEX = re.compile(
+    r"network was disabled|Failed to fetch: `[^`]*/`|error sending request|dns error|Could not connect"
+    r"|client error \(Connect\)"
+)
+_ABOUT_PYTHON = re.compile(
+    r"^warning: A managed Python download.*?(?=^\S|\Z)|^warning: The requested Python.*?$", re.M | re.S
+)
+
+
+@dataclass
+class Question:
+    """A set of requirements to resolve.
+
+    Attributes:
+        base: the image whose Python and C library the packages are for.
+        date: newer packages are not used; None for today.
+        constraints: requirements that apply if a package is needed at all.
+        excluded: names that are not installed, whoever needs them.
+        only_wheels: names of which no source is used.
+        prereleases: names of which a pre-release is taken.
+        later: name → day until which this package may be newer than the date.
+        resolve: whether what packages need is added.
+    """
+
+    requirements: list[Declared]
+    base: BaseImage
+    date: datetime | None = None
+    constraints: list[Declared] = field(default_factory=list)
+    excluded: tuple[str, ...] = ()
+    only_wheels: list[str] = field(default_factory=list)
+    prereleases: list[str] = field(default_factory=list)
+    later: dict[str, Date] = field(default_factory=dict)
+    resolve: bool = True
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package of a resolution: its version, and its files that fit the image."""
+
+    version: str
+    has_wheel: bool
+    uploaded: Date | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of uv: the packages by their normalised names; None when it failed."""
+
+    packages: dict[str, Package] | None
+    stderr: str
+    timed_out: bool
+
+
+def ask(question: Question, seconds: float) -> Answer:
+    """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
+    constraints = [item.text for item in question.constraints]
+    constraints += [f"{name}>=0.dev0" for name in question.prereleases]
+    # Builds use the image's Python, where this machine has it.
+    same = (item.path for item in interpreters.interpreters() if item.minor == question.base.python)
+    python = next(same, Path(sys.executable))
+    with files.temporary_folder("lmr-author-lock-") as folder:
+        folder.chmod(0o755)
+        _write(folder / "requirements.in", [item.text for item in question.requirements])
+        _write(folder / "constraints.txt", constraints)
+        _write(folder / "excludes.txt", question.excluded)
+        arguments = [*_arguments(question), "--python", str(python)]
+        done = uv_command.run(arguments, uv_command.settings(), folder=folder, python=python, seconds=seconds)
+    return _answer(done)
+
+
+def _answer(done: UvRun) -> Answer:
+    """Read a ``pylock.toml`` (PEP 751)."""
+    if done.exit_code != 0:
+        return Answer(None, done.stderr, done.timed_out)
+    found: dict[str, Package] = {}
+    try:
+        for package in tomllib.loads(done.stdout.decode("utf-8", "replace")).get("packages", []):
+            wheels = package.get("wheels", [])
+            listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
+            times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
+            found[canonicalize_name(package["name"])] = Package(
+                str(Version(package["version"])), bool(wheels), min(times).date() if times else None
+            )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
+        raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
+    return Answer(found, done.stderr, done.timed_out)
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    path.chmod(0o644)
+
+
+def _arguments(question: Question) -> list[str]:
+    base = question.base
+    # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer.
+    old = bool(base.torch) and Version(base.torch) < Version("1.13")
+    arguments = ["pip", "compile", "requirements.in", "--excludes", "excludes.txt", "--constraints"]
+    arguments += ["constraints.txt", "--no-header", "--color", "never", "--no-progress"]
+    arguments += ["--format", "pylock.toml", "--python-version", newest_patch(base.python)]
+    arguments += ["--python-platform", "x86_64-manylinux2014" if old else "x86_64-manylinux_2_28"]
+    for name in question.only_wheels:
+        arguments += ["--only-binary", name]
+    if question.date is not None:
+        arguments += ["--exclude-newer", question.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
+        for name, until in question.later.items():
+            arguments += ["--exclude-newer-package", f"{name}={until.isoformat()}"]
+    return arguments + ([] if question.resolve else ["--no-deps"])
+
+
+def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
+    """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
+
+    Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer
+    image's ``import torch``. It is pinned only when the repository asks for it.
+    """
+    old = bool(base.torch) and Version(base.torch) < Version("2.0")
+    needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
+    own = [project] if project else []
+    # Torch brings them; they stay the base image's, like torch itself.
+    cuda = [
+        f"nvidia-{name}-{version}"
+        for version in ("cu11", "cu12", "cu13")
+        for name in sorted(names("cuda_parts"))
+    ]
+    left = needs - {item.name for item in declared}
+    return (*sorted(TORCH_FAMILY), *cuda, *own, *sorted(left), *sorted(names("backports")))
+
+
+def index_failure(text: str) -> str:
+    """Return why the index cannot be used, by uv's message on one line; "" when that is not the failure."""
+    if match := re.search(r"Because ([\w.-]+) was not found in the cache", text):
+        return f"the package index was not asked, and uv's cache does not have {match[1]}"
+    if _NO_INDEX.search(text):
+        return "the package index does not answer"
+    without = "missing an upload date" in text and "filtered by `exclude-newer`" in text
+    return NO_DATES if without and "published at" not in text else ""
+
+
+def message(stderr: str) -> str:
+    """Return uv's message on one line, without its remarks about interpreters."""
+    return " ".join(_ABOUT_PYTHON.sub("", stderr).split())
+
+
+def cause(stderr: str) -> str:
+    """Return the reason in uv's message, on one line."""
+    text = _ABOUT_PYTHON.sub("", stderr)
+    match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
+    found = match[1] if match else text
+    return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S), 300)

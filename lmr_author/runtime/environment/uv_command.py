@@ -1,0 +1,178 @@
+"""Run uv on packages that are not ours: in the sandbox, or here with wheels alone.
+
+To build a package is to run its code; so is to start a Python in whose environment it lies (``.pth`` files). So uv runs
+in bubblewrap: with the network, without the user's home, settings that hold secrets, or the user's cache, which an
+installation could trust later. Without bubblewrap, or where an index needs a password, uv runs here, takes wheels
+alone, and is not asked to compile what it installed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from lmr_author.core import files, processes
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount
+from lmr_author.runtime.sandbox.local import LocalSandbox
+
+_NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+"""For each run of uv: it never fetches a Python."""
+_OF_THE_SHELL = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+_SETTING = re.compile(
+    r"UV_(?!CACHE_DIR|CONFIG_FILE|PYTHON|PROJECT|TOOL|WORKING)\w+|(?i:https?_proxy|no_proxy|all_proxy)"
+)
+_SECRET_NAME = re.compile(r"PASSWORD|TOKEN|USERNAME")
+_SECRET_ADDRESS = re.compile(r"://[^/@\s]+@")
+_PATH = re.compile(r"(?:file://|(?<![^\s,=]))(/[^\s,]+)")
+_WITHOUT_BUBBLEWRAP = "bubblewrap is not installed or does not work here (apt install bubblewrap)"
+_WITH_PASSWORD = "a setting of the package index holds a password, which no build may see"
+
+
+@dataclass(frozen=True)
+class UvRun:
+    """The end of a run of uv."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: str
+    timed_out: bool
+
+
+def settings() -> dict[str, str]:
+    """Return the variables that say where packages are."""
+    return {key: value for key, value in os.environ.items() if _SETTING.fullmatch(key)}
+
+
+def settings_with_pip() -> dict[str, str]:
+    """Return them with pip's, which say where wheels lie on this machine, PyTorch's among them; uv reads none."""
+    chosen = settings()
+    if links := os.environ.get("PIP_FIND_LINKS"):
+        chosen.setdefault("UV_FIND_LINKS", ",".join(links.split()))
+    if (address := os.environ.get("PIP_INDEX_URL")) and "UV_INDEX_URL" not in chosen:
+        chosen.setdefault("UV_DEFAULT_INDEX", address)
+    return chosen
+
+
+def why_only_wheels(chosen: Mapping[str, str]) -> str:
+    """Return why uv may run no code of packages, not even to compile them; "" where it may, in bubblewrap."""
+    if not LocalSandbox().isolating:
+        return _WITHOUT_BUBBLEWRAP
+    secret = any(_SECRET_NAME.search(key) or _SECRET_ADDRESS.search(value) for key, value in chosen.items())
+    configured = _configuration(chosen)
+    if secret or (
+        configured and re.search(r"(?i)password|://[^/@\s]+@", configured.read_text("utf-8", "replace"))
+    ):
+        return _WITH_PASSWORD
+    return ""
+
+
+def run(
+    arguments: Sequence[str],
+    chosen: Mapping[str, str],
+    *,
+    folder: Path,
+    python: Path,
+    seconds: float,
+    writable: Sequence[Path] = (),
+    say: Progress | None = None,
+) -> UvRun:
+    """Run uv once, in the sandbox where :func:`why_only_wheels` has nothing against it.
+
+    Args:
+        chosen: settings, from :func:`settings`.
+        folder: where it runs; its files are seen, and only read.
+        python: an interpreter that is to be seen, with the folders that it consists of.
+        writable: folders that it may change. All paths are the same inside.
+        say: called with each line of its messages, and when it has to wait for another process.
+
+    Raises LmrError when uv is missing.
+    """
+    program = _program()
+    if not why_only_wheels(chosen):
+        return _in_sandbox(program, arguments, chosen, folder, python, seconds, writable, say)
+    env = {key: value for key, value in os.environ.items() if key not in _OF_THE_SHELL}
+    wheels = ("--only-binary", ":all:") if arguments[0] == "pip" else ()
+    done = processes.run(
+        [str(program), *arguments, *wheels],
+        cwd=folder,
+        env={**env, **chosen, **_NO_DOWNLOADS},
+        seconds=seconds,
+        on_line=say,
+    )
+    return UvRun(done.exit_code, done.stdout, done.stderr, done.timed_out)
+
+
+def _program() -> Path:
+    try:
+        import uv
+
+        return Path(uv.find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        raise LmrError("the program uv is missing", "install lmr-author again") from error
+
+
+def _in_sandbox(
+    program: Path, arguments: Sequence[str], chosen: Mapping[str, str], folder: Path, python: Path, seconds: float,
+    writable: Sequence[Path], say: Progress | None,
+) -> UvRun:  # fmt: skip
+    began = time.monotonic()
+    env = {**chosen, **_NO_DOWNLOADS, "UV_CACHE_DIR": "/uv/cache", "UV_LINK_MODE": "copy"}
+    mounts = [Mount(program, "/uv/uv"), Mount(folder, str(folder)), *_local_indexes(chosen)]
+    mounts += [Mount(path, str(path), writable=True) for path in writable]
+    certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
+    if certificates.is_file():
+        # As a copy: in the sandbox /etc has a user of its own, and the file may be anywhere.
+        copy = folder / "certificates.pem"
+        copy.write_bytes(certificates.read_bytes())
+        copy.chmod(0o644)
+        env["SSL_CERT_FILE"] = str(copy)
+    if configured := _configuration(chosen):
+        mounts.append(Mount(configured, "/uv/uv.toml"))
+        env["UV_CONFIG_FILE"] = "/uv/uv.toml"
+    cache = files.user_cache() / "resolver"
+    cache.mkdir(parents=True, exist_ok=True)
+    mounts.append(Mount(cache, "/uv/cache", writable=True))
+    # For a run as root the cache belongs to the sandbox's user meanwhile.
+    one_at_a_time = alone(cache.parent / ".resolver.lock", say) if os.geteuid() == 0 else nullcontext()
+    with one_at_a_time:
+        limits = Limits(seconds=max(1.0, seconds - (time.monotonic() - began)), processes=1024, file_mb=8192)
+        done = LocalSandbox(python).run(
+            Command(
+                ("/uv/uv", *arguments), tuple(mounts), str(folder), env, limits, network=True, on_line=say
+            )
+        )
+    return UvRun(done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out)
+
+
+@contextmanager
+def alone(lock: Path, say: Progress | None = None) -> Iterator[None]:
+    """Hold off other processes that take the same lock, until the block or this process ends."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if say is not None:
+                say("waiting for another lmr-author that installs packages")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _configuration(chosen: Mapping[str, str]) -> Path | None:
+    """The user's own file of uv's settings."""
+    path = Path(os.environ.get("UV_CONFIG_FILE") or Path.home() / ".config" / "uv" / "uv.toml")
+    return path if path.is_file() and "UV_NO_CONFIG" not in chosen else None
+
+
+def _local_indexes(chosen: Mapping[str, str]) -> list[Mount]:
+    """Folders of this machine that the settings name as indexes."""
+    paths = {path for value in chosen.values() for path in _PATH.findall(value)}
+    return [Mount(Path(path), path) for path in sorted(paths) if Path(path).exists()]

@@ -1,0 +1,328 @@
+"""Replay recorded cases in a sandbox and read back what the target did; no part of the answer is trusted.
+
+The sandbox sees the tree, the probe and the inputs. It sends back encoded outcomes, which are compared with the
+expected ones here, outside.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.runtime.probe import checking, compare
+from lmr_author.runtime.probe.document import BadDocument, Document
+from lmr_author.runtime.probe.replayer import LOAD_SECONDS
+from lmr_author.runtime.replay import judging
+from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+
+INPUTS = f"{PROBE_ROOT}/job"
+
+HEAVY = ("numpy", "torch")
+"""Libraries worth importing once for all versions."""
+
+BATCH_BYTES = 96 * 2**20
+"""Size of the outcomes that one run may send back, estimated from the recorded ones."""
+
+AS_PLANNED = (
+    "goal_file", "qualname", "line", "module", "sys_path", "cases", "case_seconds", "preload", "until_lost", "share",
+    "cuda_as_cpu",
+)  # fmt: skip
+"""Parts of a plan that the replayer gets as they are."""
+
+CONTROL = "the golden"
+"""Id of the golden that is replayed in front of other versions."""
+
+MORE_TIME = 10
+"""Factor of the time limit in the second attempt, when the golden exceeded it in the first."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A version of the goal file to replay; without ``source``, the one in the tree."""
+
+    id: str
+    source: bytes | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class ReplayPlan:
+    """The cases to replay, and the target to call.
+
+    Attributes:
+        goal_file, qualname, line: the target, in the tree that is mounted.
+        module: name it is imported under; None for a script.
+        sys_path: folders of the repository put on ``sys.path``, as in ``["", "src"]``.
+        recording: folder that holds ``<case>/inputs.*``.
+        cases: names of the cases.
+        preload: libraries to import before the versions part ways; those that the recorded run used.
+        case_seconds: time limit of one call.
+        fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
+        judging: the parts that checkers of the annotator judge, if any.
+        until_lost: skip the remaining cases of a version that timed out or crashed in one, and all versions when
+            the first did.
+        share: import the installed packages that the first versions import once for all others.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
+    """
+
+    goal_file: str
+    qualname: str
+    line: int
+    module: str | None
+    sys_path: tuple[str, ...]
+    recording: Path
+    cases: tuple[str, ...]
+    preload: tuple[str, ...] = ()
+    case_seconds: float = 60.0
+    fixtures: Path | None = None
+    judging: judging.Judging | None = None
+    until_lost: bool = False
+    share: bool = True
+    cuda_as_cpu: bool = False
+
+
+@dataclass(frozen=True)
+class ReplayOutcome:
+    """The outcome of one variant in one case, as the sandbox claims.
+
+    Attributes:
+        hits: the blocks of the target that it executed; proves nothing where the version is not ours.
+        judged: path → objection of the annotator's checker to that part; "" for none.
+    """
+
+    status: str
+    entered: bool = False
+    file: str = ""
+    error: Mapping[str, Any] = field(default_factory=dict)
+    document: Document | None = None
+    seconds: float = 0.0
+    hits: frozenset[int] = frozenset()
+    judged: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def error_text(self) -> str:
+        """``TypeError: message``, or ""."""
+        if not self.error:
+            return ""
+        return f"{self.error.get('type', 'error')}: {self.error.get('message', '')}".strip()
+
+
+@dataclass(frozen=True)
+class Replay:
+    """All outcomes of one run, by (variant id, case name), and facts about the sandbox."""
+
+    outcomes: Mapping[tuple[str, str], ReplayOutcome]
+    facts: Mapping[str, Any]
+    result: ExecResult
+
+    def of(self, variant: str, case: str) -> ReplayOutcome:
+        """The outcome of a case; ``"crashed"`` when the run ended before it."""
+        return self.outcomes.get(
+            (variant, case), ReplayOutcome("timeout" if self.result.timed_out else "crashed")
+        )
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """Versions replayed beside the golden. ``fair``: the cases that the golden passed there."""
+
+    run: Replay
+    fair: frozenset[str]
+
+
+def replay(
+    sandbox: Sandbox,
+    tree: Path,
+    tree_inside: str,
+    plan: ReplayPlan,
+    variants: Sequence[Variant],
+    *,
+    hash_seed: int = 0,
+    threads: int = 1,
+    limits: Limits | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Replay:
+    """Replay cases on one or more versions of the goal file, each in a process of its own.
+
+    Args:
+        sandbox: prepared.
+        tree: the repository to run, without ``unit_test/``.
+        tree_inside: where it appears inside.
+        hash_seed: PYTHONHASHSEED, varied between repeats to reveal results that depend on it.
+        threads: number of threads of torch, on which the last bits of sums depend.
+        stop: polled while it runs; True ends it.
+
+    Raises:
+        SandboxError: the sandbox failed. A target that fails is an outcome.
+    """
+    with files.temporary_folder("lmr-author-job-") as job:
+        job.chmod(0o755)
+        request = write_job(job, tree_inside, plan, variants, threads)
+        limits = limits or Limits(seconds=most_seconds(plan, len(variants)))
+        command = Command(
+            argv=("python", "-m", "lmr_probe", "replay", request),
+            mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
+            cwd=tree_inside,
+            env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": str(hash_seed)},
+            limits=limits,
+            stop=stop,
+        )
+        result = sandbox.run(command)
+    found = _read(result)
+    return found if plan.judging is None else _judged(sandbox, plan.judging, found)
+
+
+def most_seconds(plan: ReplayPlan, variants: int) -> float:
+    """Return the time limit of a run: more than all of its versions together may take inside."""
+    loading = max(LOAD_SECONDS, plan.case_seconds)
+    return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
+
+
+def load_document(folder: Path, stem: str) -> Document:
+    """Read a stored document without running or importing anything. Raises LmrError when it is damaged."""
+    try:
+        return checking.load(str(folder), stem)
+    except (BadDocument, OSError) as error:
+        raise LmrError(
+            f"{folder.name}/{stem}.json cannot be read: {error}",
+            "record the case again with `lmr-author record`",
+        ) from error
+
+
+def differences(
+    expected: Document, outcome: ReplayOutcome, checkers: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the differences between an outcome and the expected one; [] for none."""
+    if outcome.document is None:
+        return [outcome.error_text or outcome.status]
+    found = [str(item) for item in compare.compare(expected, outcome.document, checkers)]
+    for path in judging.functions_of(checkers):
+        message = outcome.judged.get(path, judging.NOT_JUDGED)
+        found += [f"{path}: {message}"] if message else []
+    # A call that raised where it should have returned: the exception explains more than the missing value.
+    return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
+
+
+def beside_the_golden(
+    run: Callable[[Sequence[Variant], float, bool], Replay],
+    golden: Variant,
+    versions: Sequence[Variant],
+    cases: Collection[str],
+    seconds: float,
+    passes: Callable[[str, ReplayOutcome], bool],
+) -> Controlled:
+    """Replay versions with the golden in front; repeat with more time if the golden fails a case, if that helps.
+
+    Where the golden fails beside them, the failure of a version proves nothing: the machine may be busy, or
+    compiling anew (numba). If more time does not help, nothing is shared either, as a library that started
+    threads on import can hang in a forked process.
+
+    Args:
+        run: replays versions with a time limit for each case, sharing imports or not.
+        golden: the goal file as the golden has it, named :data:`CONTROL`.
+        seconds: time limit of one case.
+        passes: compares an outcome of a case with the recorded one.
+    """
+
+    def fair(replayed: Replay) -> frozenset[str]:
+        outcomes = {case: replayed.outcomes.get((golden.id, case)) for case in cases}
+        return frozenset(case for case, outcome in outcomes.items() if outcome and passes(case, outcome))
+
+    found = run([golden, *versions], seconds, True)
+    if len(fair(found)) < len(cases):
+        for shared in (True, False):
+            if len(fair(run([golden], MORE_TIME * seconds, shared))) == len(cases):
+                found = run([golden, *versions], MORE_TIME * seconds, shared)
+                break
+    return Controlled(found, fair(found))
+
+
+def write_job(
+    job: Path, tree_inside: str, plan: ReplayPlan, variants: Sequence[Variant], threads: int
+) -> str:
+    """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
+
+    Paths in it are relative to it, so that it holds wherever a sandbox puts it.
+    """
+    listed = []
+    for number, variant in enumerate(variants):
+        entry: dict[str, Any] = {"id": variant.id, "source": None, "line": variant.line}
+        if variant.source is not None:
+            path = job / f"variant_{number}.py"
+            path.write_bytes(variant.source)
+            entry["source"] = path.name
+        listed.append(entry)
+    for case in plan.cases:
+        target = job / "cases" / case
+        target.mkdir(parents=True)
+        for file in (plan.recording / case).glob("inputs.*"):
+            shutil.copyfile(file, target / file.name)
+    request = {
+        **{name: getattr(plan, name) for name in AS_PLANNED},
+        "tree": posixpath.relpath(tree_inside, INPUTS),
+        "inputs": "cases",
+        "variants": listed,
+        "threads": threads,
+    }
+    if plan.fixtures is not None:
+        shutil.copyfile(plan.fixtures, job / "fixtures.py")
+        request["fixtures"] = "fixtures.py"
+    (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
+    return f"{INPUTS}/request.json"
+
+
+def _judged(sandbox: Sandbox, judged: judging.Judging, found: Replay) -> Replay:
+    """Add the objections of the annotator's checkers to each outcome."""
+    waiting = [
+        (key, item.document)
+        for key, item in found.outcomes.items()
+        if item.document is not None and judged.functions.get(key[1])
+    ]
+    outcomes = dict(found.outcomes)
+    answers = (
+        judging.judge(sandbox, judged, [(key[1], document) for key, document in waiting]) if waiting else ()
+    )
+    for (key, _), answer in zip(waiting, answers, strict=True):
+        outcomes[key] = replace(outcomes[key], judged=answer)
+    return replace(found, outcomes=outcomes)
+
+
+def _read(result: ExecResult) -> Replay:
+    outcomes: dict[tuple[str, str], ReplayOutcome] = {}
+    facts: dict[str, Any] = {}
+    for frame in checking.read_frames(result.stdout):
+        header = frame.header
+        kind = header.get("kind")
+        if kind == "facts":
+            facts = dict(header)
+        elif kind == "end":
+            facts["peak_rss"] = header.get("peak_rss")
+        elif kind == "case":
+            key = (str(header.get("variant")), str(header.get("case")))
+            outcomes.setdefault(key, _outcome(header, frame.payload))
+    return Replay(outcomes, facts, result)
+
+
+def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
+    error, seconds, hits = header.get("error"), header.get("seconds"), header.get("hits")
+    try:
+        loaded = checking.from_bytes(payload) if payload else None
+    except BadDocument as problem:
+        return ReplayOutcome("crashed", error={"type": "BadDocument", "message": str(problem)})
+    return ReplayOutcome(
+        status=str(header.get("status")),
+        entered=header.get("entered") is True,
+        file=str(header.get("file") or ""),
+        error=error if isinstance(error, dict) else {},
+        document=loaded,
+        seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+        hits=frozenset(item for item in (hits if isinstance(hits, list) else ()) if isinstance(item, int)),
+    )

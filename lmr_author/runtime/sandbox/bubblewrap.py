@@ -1,0 +1,237 @@
+"""The command line of bubblewrap: a root file system of only what is needed, and no way out of it.
+
+https://github.com/containers/bubblewrap, 0.6 or newer. Two ways to be nobody inside:
+
+- Called by a user, bubblewrap makes a user namespace. The number of processes is counted per namespace.
+- Called by root, a user namespace would leave the processes root's own outside, for whom the kernel does
+  not limit their number. So the namespaces are made as root, and ``setpriv`` then becomes a user id that
+  nobody else has, without any capability.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from lmr_author.core import processes
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.sandbox.base import NOBODY, Command, Limits
+
+_OWN_IDS = 0x60000000
+"""First of the user ids used for root's runs: above those of users and their subordinate ids."""
+_RUNS = itertools.count()
+
+_SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix/store")
+_ETC = (
+    "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "os-release",
+)  # fmt: skip
+_ETC_NETWORK = (
+    "ca-certificates", "hosts", "nsswitch.conf", "pki/ca-trust", "pki/tls/certs", "protocols", "resolv.conf",
+    "services", "ssl/certs", "ssl/openssl.cnf",
+)  # fmt: skip
+_HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"
+"""/etc/hosts without a network: launchers such as torchrun talk to themselves by name."""
+
+
+@dataclass(frozen=True)
+class MountedInterpreter:
+    """A Python interpreter.
+
+    Attributes:
+        path: as it was found, not resolved: a virtual environment is known by its own path.
+        version: such as ``3.11.7``.
+        parts: the files and folders it consists of, besides the system's.
+    """
+
+    path: Path
+    version: str
+    parts: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The programs of this machine that are used, by their paths."""
+
+    bwrap: str
+    prlimit: str
+    setpriv: str | None
+    can_disable_userns: bool
+
+    @property
+    def as_root(self) -> bool:
+        """Return whether to become another user with setpriv rather than in a user namespace."""
+        return os.geteuid() == 0 and self.setpriv is not None
+
+
+@cache
+def tools() -> Tools | None:
+    """Find bubblewrap and its companions. None where they are missing or do not work.
+
+    Some containers have the program and forbid namespaces, so it is tried.
+    """
+    bwrap, prlimit = shutil.which("bwrap"), shutil.which("prlimit")
+    if bwrap is None or prlimit is None:
+        return None
+    can_disable_userns = "--disable-userns" in (_output([bwrap, "--help"]) or "")  # 0.8 and newer
+    for setpriv in (shutil.which("setpriv"), None):
+        found = Tools(bwrap, prlimit, setpriv, can_disable_userns)
+        if _output(command_line(found, sandbox_uid(found), Command(("true",)))) is not None:
+            return found
+    return None
+
+
+def _output(argv: Sequence[str]) -> str | None:
+    try:
+        done = processes.run(argv, cwd=None, seconds=20)
+    except (OSError, LmrError):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None
+
+
+def sandbox_uid(found: Tools) -> int:
+    """Return the user (and group) id outside that the next run's processes have."""
+    if not found.as_root:
+        return os.geteuid()
+    # Its own for each run: the kernel counts processes by user id, and parallel runs must not share.
+    return _OWN_IDS + (os.getpid() & 0x3FFFFF) * 64 + next(_RUNS) % 64
+
+
+def own_files(found: Tools, uid: int) -> dict[str, bytes]:
+    """Return the contents of files in /etc that a run gets as its own, to be passed through pipes."""
+    inside = uid if found.as_root else NOBODY
+    passwd = f"root:x:0:0:root:/:/bin/false\nnobody:x:{inside}:{inside}:nobody:/tmp:/bin/false\n"
+    group = f"root:x:0:\nnogroup:x:{inside}:\n"
+    return {"/etc/passwd": passwd.encode(), "/etc/group": group.encode(), "/etc/hosts": _HOSTS}
+
+
+def command_line(
+    found: Tools,
+    uid: int,
+    command: Command,
+    interpreter: MountedInterpreter | None = None,
+    *,
+    variables: Mapping[str, str] | None = None,
+    status: int | None = None,
+    pipes: Mapping[str, int] | None = None,
+) -> list[str]:
+    """Return the arguments that run a command in bubblewrap.
+
+    Args:
+        uid: from :func:`sandbox_uid`.
+        variables: the environment inside.
+        status: descriptor to which bubblewrap reports, as JSON, that the program began and ended.
+        pipes: descriptors with the contents of :func:`own_files`.
+    """
+    argv = [found.bwrap, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    argv += _namespaces(found, command.network)
+    if status is not None:
+        argv += ["--json-status-fd", str(status)]
+    for path, pipe in (pipes or {}).items():
+        if path != "/etc/hosts" or not command.network:
+            argv += ["--perms", "0644", "--ro-bind-data", str(pipe), path]
+    argv += _file_systems(command, interpreter)
+    for name, value in (variables or {}).items():
+        argv += ["--setenv", name, value]
+    if found.as_root:
+        argv += ["--", str(found.setpriv), f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+        argv += ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
+    else:
+        argv += ["--"]
+    counted_alone = found.as_root or _counted_per_namespace()
+    number = command.limits.processes + (0 if counted_alone else running_already())
+    argv += [found.prlimit, *limit_options(command.limits, number), "--"]
+    program = str(interpreter.path) if interpreter and command.argv[0] == "python" else command.argv[0]
+    return [*argv, program, *command.argv[1:]]
+
+
+def _namespaces(found: Tools, network: bool) -> list[str]:
+    argv = ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
+    argv += ["--hostname", "sandbox", *([] if network else ["--unshare-net"])]
+    if not found.as_root:
+        argv += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
+        return [*argv, "--disable-userns"] if found.can_disable_userns else argv
+    # Only for setpriv, which gives them up; the last to enter a private working folder of that user.
+    for capability in ("SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH"):
+        argv += ["--cap-add", f"CAP_{capability}"]
+    return argv
+
+
+def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> list[str]:
+    """Mount everything. A path that is not named here does not exist inside."""
+    tmpfs = ["--perms", "1777", "--size", str(command.limits.file_mb << 20), "--tmpfs"]
+    argv = ["--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", "--remount-ro", "/dev", *tmpfs, "/tmp"]
+    for path in (Path("/", name) for name in _SYSTEM):
+        if path.is_symlink():
+            argv += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            argv += ["--ro-bind", str(path), str(path)]
+    parts = [part for part in (interpreter.parts if interpreter else ()) if not part.is_relative_to("/usr")]
+    for mount in command.mounts:
+        if any(part.is_relative_to(mount.target) for part in parts):
+            raise SandboxError(
+                f"the interpreter lies in {mount.target}, where the sandbox shows something else",
+                "use an interpreter in another folder",
+            )
+    etc = [Path("/etc", name) for name in (*_ETC, *(_ETC_NETWORK if command.network else ()))]
+    own = [*(path for path in (*etc, *Path("/etc").glob("python3*")) if path.exists()), *parts]
+    argv += _folders_above([*map(str, own), *(mount.target for mount in command.mounts)])
+    for path in own:
+        argv += ["--ro-bind", str(path), str(path)]
+    for mount in command.mounts_by_depth():
+        argv += ["--bind" if mount.writable else "--ro-bind", str(mount.source.resolve()), mount.target]
+    return [*argv, "--remount-ro", "/", "--chdir", command.cwd]
+
+
+def _folders_above(targets: Iterable[str]) -> list[str]:
+    """Make the folders above the mounts, open to all: bubblewrap would make them private to itself."""
+    targets = list(targets)
+    above = {parent for target in targets for parent in PurePosixPath(target).parents}
+    argv = []
+    for folder in sorted(above - {PurePosixPath("/"), PurePosixPath("/tmp")}):
+        if not any(folder.is_relative_to(target) for target in targets):
+            argv += ["--perms", "0755", "--dir", str(folder)]
+    return argv
+
+
+def limit_options(limits: Limits, processes: int) -> list[str]:
+    """Return ``--as=… --fsize=… --nproc=… --core=0`` for prlimit, none above this process's own limit."""
+    wanted = (
+        ("as", resource.RLIMIT_AS, limits.memory_mb << 20),
+        ("fsize", resource.RLIMIT_FSIZE, limits.file_mb << 20),
+        ("nproc", resource.RLIMIT_NPROC, processes),
+        ("core", resource.RLIMIT_CORE, 0),
+    )
+    options = []
+    for name, number, value in wanted:
+        hard = resource.getrlimit(number)[1]
+        options.append(f"--{name}={value if hard == resource.RLIM_INFINITY else min(value, hard)}")
+    return options
+
+
+def running_already() -> int:
+    """Count this user's threads; 0 for root, whom the kernel does not limit, or where it is unknown.
+
+    Where the kernel counts all processes of a user together, they come on top of a run's limit.
+    """
+    if os.geteuid() == 0:
+        return 0
+    total = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if process.stat().st_uid == os.geteuid():
+                total += sum(1 for _ in (process / "task").iterdir())
+        except OSError:
+            continue
+    return total
+
+
+def _counted_per_namespace() -> bool:
+    """Return whether the kernel counts processes in each user namespace by itself (5.14 and newer)."""
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor[:3])) or 0)) >= (5, 14)

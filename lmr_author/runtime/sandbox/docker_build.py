@@ -1,0 +1,270 @@
+"""Building a task's image: its log while it is made, and where it failed.
+
+The SDK can only use the legacy builder, which numbers the instructions and names each layer. A failure's cause is
+explained by :mod:`lmr_author.runtime.environment.failures`, from what the error carries.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lmr_author.core import files
+from lmr_author.core.errors import SandboxBuildError, SandboxError
+from lmr_author.core.texts import printable
+from lmr_author.runtime.sandbox.base import OnLine
+from lmr_author.runtime.sandbox.docker_engine import GONE_HINT, IMAGE_LABEL
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+_KEPT_LINES = 200
+"""Number of last lines of an instruction's output that are kept to explain a failure."""
+_SHOWN = 60
+"""Characters of an instruction that a message shows; the log has all of it."""
+
+_STEP = re.compile(r"Step (\d+)/(\d+) : (.*)")
+_LAYER = re.compile(r" ---> ([0-9a-f]{12,64})\s*")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SYMPTOM = re.compile(r"\berror\b|no matching|not found|cannot|failed|denied|no such", re.IGNORECASE)
+_NOISE = re.compile(
+    r"\[notice\]|^WARNING: Running pip as|^The command .* returned a non-zero|^ ?---> |^Removing "
+)
+_FROM = re.compile(
+    # Not inside another instruction; to the end of its last line.
+    r"(?<!\\\n)(?<!\\\r\n)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>[^\s\\]+)(?:[^\n\\]|\\(?:\r?\n)?)*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LABEL = f"LABEL {IMAGE_LABEL}=1"
+
+
+@dataclass(frozen=True)
+class Step:
+    """An instruction that the engine has come to, as in ``Step 3/14 : RUN …``."""
+
+    number: int
+    total: int
+    text: str
+
+
+def read_step(line: str) -> Step | None:
+    """Return the step that a line of the log begins, if it does."""
+    match = _STEP.match(line)
+    return Step(int(match[1]), int(match[2]), match[3]) if match else None
+
+
+def build(
+    client: DockerClient,
+    context: Path,
+    tag: str,
+    args: Mapping[str, str],
+    on_line: OnLine | None,
+    log: Path | None,
+    *,
+    no_cache: bool = False,
+) -> str:
+    """Build the Dockerfile of a folder as the image ``tag``. Returns the image's id.
+
+    Layers of earlier builds are used again, unless ``no_cache``. Each finished layer is kept under the tag
+    ``partial`` until the image is complete, so that a build that stops half-way goes on there and leaves
+    no nameless image. Every layer bears :data:`IMAGE_LABEL`.
+
+    Raises SandboxBuildError that carries the failing instruction and its output.
+    """
+    from docker.errors import APIError, BuildError
+
+    try:
+        text = (context / "Dockerfile").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise SandboxBuildError(
+            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
+    text = _with_name(text, args.get("BASE_IMAGE", ""))
+    sent = with_labels(text)
+    partial = tag.rpartition(":")[0]
+    replaced = list(client.api.images(partial, quiet=True))  # ids: a list of objects would inspect each
+    progress = BuildProgress(text)
+    target = log or Path(os.devnull)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("w", encoding="utf-8") as file:
+        try:
+            with closing(_stream(client, context, sent, tag, args, no_cache, progress)) as lines:
+                for line in lines:
+                    if on_line is not None:
+                        on_line(line)
+                    print(line, file=file, flush=True)
+                    if progress.add(line):
+                        client.api.tag(progress.layer, partial, "partial", force=True)
+        except BuildError as error:
+            reason = _with_own_lines(str(error.msg), sent)
+            print(reason, file=file)
+            for image in replaced:
+                remove_nameless(client, image)  # an unfinished one stays where this build went on there
+            raise _failure(tag, progress, reason, log) from error
+    if not progress.image:
+        # Whatever has the tag now is an earlier build's.
+        raise SandboxError("the Docker engine went away during the build", GONE_HINT)
+    with suppress(APIError):
+        client.images.remove(f"{partial}:partial")
+    for image in replaced:
+        remove_nameless(client, image)
+    return progress.image
+
+
+def remove_nameless(client: DockerClient, image: str) -> None:
+    """Remove an image that has no name any more; one that a container or another image is made of stays."""
+    from docker.errors import APIError
+
+    with suppress(APIError):
+        if not client.images.get(image).tags:
+            client.images.remove(image)
+
+
+def with_base(text: str, base: str) -> str:
+    """Return a Dockerfile on another base image, where its only FROM names one outright instead of by an ARG.
+
+    Hand-made Dockerfiles have no ``ARG BASE_IMAGE`` that a build argument could set.
+    """
+    stages = list(_FROM.finditer(text))
+    if not base or len(stages) != 1 or "$" in stages[0]["image"]:
+        return text
+    start, end = stages[0].span("image")
+    return text[:start] + base + text[end:]
+
+
+def _with_name(text: str, base: str) -> str:
+    """Return a Dockerfile with the base image's name in place of ``${BASE_IMAGE}``, which is all a log would show."""
+    default = re.search(r"^[ \t]*ARG[ \t]+BASE_IMAGE=[\"']?([^\s\"']+)", text, re.IGNORECASE | re.MULTILINE)
+    name = base or (default[1] if default else "${BASE_IMAGE}")
+    variable = re.compile(r"^([ \t]*FROM[ \t].*?)\$(?:BASE_IMAGE\b|\{BASE_IMAGE(?::-[^}]*)?\})", re.I | re.M)
+    return variable.sub(lambda match: match[1] + name, with_base(text, base))
+
+
+def with_labels(text: str) -> str:
+    """Return a Dockerfile with our label after each FROM.
+
+    Labels given beside a Dockerfile are on the finished image only. On every layer they let us find what a
+    killed engine leaves of a build, containers too, since a container inherits them.
+    """
+    return _FROM.sub(rf"\g<0>\n{_LABEL}", text)
+
+
+class BuildProgress:
+    """Follows a build by its log.
+
+    Attributes:
+        step: the current instruction, None before the first.
+        line: the line of the Dockerfile on which it begins, 0 before the first.
+        layer: id of the last finished layer.
+        output: the last lines of the current instruction.
+        image: id of the finished image, "" until there is one.
+    """
+
+    def __init__(self, dockerfile: str) -> None:
+        self._lines = [_words(line.rstrip().rstrip("\\")) for line in dockerfile.split("\n")]
+        self.step: Step | None = None
+        self.line = 0
+        self.layer = ""
+        self.output: list[str] = []
+        self.image = ""
+
+    def add(self, line: str) -> bool:
+        """Take a line of the log in. Return True when it names a new layer."""
+        if step := read_step(line):
+            self.step, self.output = step, []
+            # Steps come in the file's order. Our own labels are not found and keep the line of their FROM.
+            text = _words(step.text)
+            for index in range(self.line, len(self._lines)):
+                if self._lines[index] and text.startswith(self._lines[index]):
+                    self.line = index + 1
+                    break
+        elif match := _LAYER.fullmatch(line):
+            self.layer = match[1]
+            return True
+        elif line.strip():
+            self.output = [*self.output[1 - _KEPT_LINES :], line.rstrip()]
+        return False
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()).lower()
+
+
+def _stream(
+    client: DockerClient,
+    context: Path,
+    dockerfile: str,
+    tag: str,
+    args: Mapping[str, str],
+    no_cache: bool,
+    progress: BuildProgress,
+) -> Generator[str, None, None]:
+    """Yield the lines of the log. Raises BuildError with the engine's message.
+
+    ``client.images.build`` would do, but it returns the log at the end.
+    """
+    from docker.errors import APIError, BuildError
+
+    chunks: Iterator[dict[str, Any]] = iter(())
+    rest = ""
+    try:
+        with files.temporary_folder("lmr-author-build-") as folder:
+            # Outside of the context: the SDK sends it in the Dockerfile's place.
+            (folder / "Dockerfile").write_text(dockerfile, "utf-8")
+            chunks = client.api.build(
+                path=str(context), dockerfile=str(folder / "Dockerfile"), tag=tag, buildargs=dict(args),
+                nocache=no_cache, rm=True, forcerm=True, decode=True,
+                # The build needs the package index, which may be reachable only the way the host reaches it.
+                network_mode="host",
+            )  # fmt: skip
+        for chunk in chunks:
+            if "error" in chunk:
+                raise BuildError(_COLOUR.sub("", str(chunk["error"])).strip(), iter(()))
+            if isinstance(chunk.get("aux"), dict):
+                progress.image = str(chunk["aux"].get("ID", "")) or progress.image
+            text = chunk.get("stream", "")
+            if "status" in chunk and "progress" not in chunk:  # the download of a base image
+                text = f"{chunk.get('id', '')} {chunk['status']}".strip() + "\n"
+            *lines, rest = (rest + _COLOUR.sub("", text)).replace("\r", "\n").split("\n")
+            yield from lines
+        if rest:
+            yield rest
+    except APIError as error:
+        raise BuildError(str(error.explanation or error), iter(())) from error
+    finally:
+        # Closing the connection is what makes the engine stop.
+        if isinstance(chunks, Generator):
+            chunks.close()
+
+
+def _with_own_lines(reason: str, sent: str) -> str:
+    """Return the engine's message with the line numbers of the file as it is, without our labels."""
+    labels = [number for number, line in enumerate(sent.split("\n"), 1) if line == _LABEL]
+
+    def own(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return f"line {number - sum(label <= number for label in labels)}"
+
+    return re.sub(r"\bline (\d+)", own, reason)
+
+
+def _failure(tag: str, progress: BuildProgress, reason: str, log: Path | None) -> SandboxBuildError:
+    step = progress.step.text if progress.step else ""
+    lines = [line.strip() for line in progress.output if not _NOISE.search(line)]
+    symptoms = [line for line in lines if _SYMPTOM.search(line)]
+    last = (symptoms or lines or [reason])[-1]
+    where = f"at '{printable(step, _SHOWN)}' (line {progress.line})" if step else "at its Dockerfile"
+    return SandboxBuildError(
+        f"the image {tag} could not be built, {where}: {last}",
+        "`lmr-author env build` explains it" + (f"; the whole log is {log}" if log is not None else ""),
+        step=step,
+        line=progress.line,
+        said=(*progress.output, *reason.splitlines()),
+    )
