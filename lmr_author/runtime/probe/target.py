@@ -152,6 +152,7 @@ def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
         "message": str(error)[:2000],
         "traceback": text[-MAX_TRACEBACK:],
         "raised_in_target": inside,
+        "part": error.part if isinstance(error, BadDocument) else "",
     }
 
 
