@@ -96,7 +96,7 @@ def test_parts_that_are_not_stored_are_named_with_what_builds_them() -> None:
     assert last.startswith(
         "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
     )
-    assert "def encoder(): …, def pool(): …" in last
+    assert "`def encoder(): return ...`, `def pool(): return ...`" in last
     many = not_stored([case(1, *({"path": f"self.part{number}", "type": "Part"} for number in range(5)))])
     assert "and 2 more parts; recording.json lists them" in many and "self.part4" not in "".join(many)
 

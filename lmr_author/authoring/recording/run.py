@@ -81,10 +81,13 @@ class Unstored:
 
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
+        path, type: the part that could not be stored, and its class; "" where it is no part.
     """
 
     kind: str
     reason: str
+    path: str
+    type: str
     count: int
 
 
@@ -127,12 +130,10 @@ class Recorded:
     @property
     def not_stored(self) -> tuple[Unstored, ...]:
         """The calls that are missing, the most frequent reason first."""
-        counts: dict[tuple[str, str], int] = {}
-        for item in self.summary.get("not_stored", ()):
-            key = (str(item["kind"]), str(item["reason"]))
-            counts[key] = counts.get(key, 0) + int(item["count"])
-        found = [Unstored(*key, count) for key, count in counts.items()]
-        return tuple(sorted(found, key=lambda item: -item.count))
+        return tuple(
+            Unstored(str(item["kind"]), str(item["reason"]), item["path"], item["type"], int(item["count"]))
+            for item in self.summary.get("not_stored", ())
+        )
 
     def _numbers(self, name: str) -> dict[int, int]:
         return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
@@ -257,9 +258,10 @@ def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: b
     if reason := reasons.get("too_large"):
         return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(reason))
     if reason := reasons.get("unstorable", reasons.get("failed")):
+        parts = {item.path: item.type for item in recorded.not_stored if item.reason == reason}
         return LmrError(
             f"no call of {name} could be stored: {reason}",
-            fixture_advice([reason])
+            fixture_advice(parts)
             or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if reason := reasons.get("misfit"):
