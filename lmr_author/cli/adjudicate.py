@@ -33,9 +33,12 @@ def adjudicate(
     no_input: NoInputOption = False,
 ) -> int:
     """Decide an item on which reviewers disagree, for good reason; the first dispute where none is named."""
+    from lmr_author.cli.exhibits import show_evidence
     from lmr_author.core.errors import UsageError
     from lmr_author.core.task import Task
+    from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.evidence import evidence_of
 
     folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
     disputes = reviewing.standing_of(folder).disputes
@@ -52,6 +55,9 @@ def adjudicate(
     name = ask_reviewer(reviewer, asking)
     wanted, _, answer = item.partition("=")
     if asking:
+        evidence = {} if answer else evidence_of(folder, checked([folder]).findings)
+        if wanted in evidence:
+            show_evidence(evidence[wanted])
         show_disputes([dispute for dispute in disputes if dispute.item == wanted])
         answer = answer or ui.letter(f"Decision about {wanted}:", {"p": "pass", "f": "fail"})
         reason = reason or ui.needed("Reason for the decision:")

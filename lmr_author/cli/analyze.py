@@ -11,21 +11,36 @@ from typer import Argument, Option
 def analyze(
     results: Annotated[
         list[Path],
-        Argument(metavar="RESULTS…", help="JSONL, logs of Inspect AI or Harbor, or folders of them."),
+        Argument(
+            metavar="RESULTS…",
+            help="JSONL, logs of Inspect AI or Harbor, LMR-Bench's results, or folders of them.",
+        ),
     ],
     out: Annotated[Path, Option(help="The folder to write; it must not exist.")],
     tasks: Annotated[
         Path | None, Option(help="The tasks: one without a result has failed; Table 5 needs them.")
     ] = None,
     predictions: Annotated[Path | None, Option(help="The graded answers: adds people's grades.")] = None,
+    scale: Annotated[
+        list[str] | None,
+        Option(
+            metavar="ANNOTATOR=LOWEST", help="LMR-Bench's results: who counts grades from 0, as in ada=0."
+        ),
+    ] = None,
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""
     from lmr_author.cli import ui
-    from lmr_author.core.errors import EXIT_CLEAN
+    from lmr_author.core.errors import EXIT_CLEAN, UsageError
     from lmr_author.core.task import Task
     from lmr_author.release.analysis.analyze import analyze as run
 
-    done = run(results, out, Task.find_all(tasks) if tasks else (), predictions)
+    scales = {}
+    for text in scale or ():
+        name, _, lowest = text.rpartition("=")
+        if not name or lowest not in ("0", "1"):
+            raise UsageError(f"--scale {text!r} is no annotator with a lowest grade", "as in --scale ada=0")
+        scales[name] = int(lowest)
+    done = run(results, out, Task.find_all(tasks) if tasks else (), predictions, scales)
     for remark in done.remarks:
         ui.say(remark, indent=2)
     ui.say(f"wrote {len(done.tables)} tables to {done.folder}: open results.html in a browser")

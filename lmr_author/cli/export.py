@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,8 @@ from lmr_author.cli import ui
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 if TYPE_CHECKING:
-    from lmr_author.release.export.export import Exported, ExportOptions
+    from lmr_author.release.export.export import Exported
+    from lmr_author.release.export.options import ExportOptions
 
 MOST_NAMES = 5
 
@@ -36,7 +38,9 @@ def export(
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="Folder to write; new, or empty.")] = None,
-    base_image: Annotated[str, Option(help="Base image of the exported Dockerfiles.")] = "",
+    base_image: Annotated[
+        str, Option(help="Base image of all exported Dockerfiles; otherwise each keeps its own.")
+    ] = "",
     with_private: Annotated[
         Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
     ] = None,
@@ -44,12 +48,25 @@ def export(
         bool, Option("--unreviewed", help="Export tasks before all reviews are in; the export says so.")
     ] = False,
     force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
+    release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
+    organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
+    author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
+    cpus: Annotated[float, Option(min=0.1, help="harbor: processors of a container.")] = 2,
+    memory_mb: Annotated[int, Option(min=256, help="harbor: its memory.")] = 8192,
+    storage_mb: Annotated[int, Option(min=256, help="harbor: its disk.")] = 20480,
+    gpus: Annotated[int, Option(min=0, help="harbor: its GPUs.")] = 0,
+    agent_seconds: Annotated[float, Option(min=1, help="harbor: time of an agent.")] = 3600,
+    offline: Annotated[
+        bool,
+        Option("--offline", help="harbor: no network from the start, for Docker on a machine without one."),
+    ] = False,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
     from lmr_author.core.texts import counted, listed
-    from lmr_author.release.export.export import ExportOptions
     from lmr_author.release.export.export import export as export_tasks
+    from lmr_author.release.export.lmr_bench import image_of
+    from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
 
     if to is None:
         if not ui.can_ask():
@@ -60,7 +77,9 @@ def export(
             raise UsageError("no folder named", "add --out DIR")
         out = Path(ui.path("Folder to write:", check=_taken))
     chosen = list(by_name(tasks_at(tasks), "exports").values())
-    options = ExportOptions(to.value, out, base_image, with_private, unreviewed, force)
+    publication = Publication(release_version, organization, tuple(author or ()))
+    machine = HarborMachine(cpus, memory_mb, storage_mb, gpus, agent_seconds, offline)
+    options = ExportOptions(to.value, out, base_image, with_private, unreviewed, force, publication, machine)
     done = export_tasks(chosen, options)
     for name, problems in done.unsound.items():
         ui.say("is not fit for release:", name, "yellow")
@@ -74,6 +93,11 @@ def export(
     marks += [f"{len(done.unreviewed)} marked as not reviewed"] if done.unreviewed else []
     counts = ", ".join([counted(done.files, "file"), *marks])
     ui.say(f"{counted(len(chosen), 'task')} to {out} ({counts})", "exported", "green")
+    if to is ExportFormat.lmr_bench:
+        images = listed([image_of(task.name) for task in chosen], MOST_NAMES)
+        ui.say(
+            f"LMR-Bench's scripts pull these images where they exist, instead of building: {images}", indent=2
+        )
     return EXIT_CLEAN
 
 
@@ -84,10 +108,22 @@ def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:
         ui.then("status", *tasks)
         return EXIT_FINDINGS
     ui.say("nothing exported; --unreviewed exports before all reviews are in, marked as not reviewed")
-    base = ("--base-image", options.base_image) if options.base_image else ()
-    private = ("--with-private", options.private) if options.private else ()
-    ui.then("export", *tasks, "--to", options.format, "--out", options.out, *base, *private, "--unreviewed")
+    ui.then("export", *tasks, "--to", options.format, "--out", options.out, *_more(options), "--unreviewed")
     return EXIT_FINDINGS
+
+
+def _more(options: ExportOptions) -> list[object]:
+    """Return the other options that were given, as words of a command."""
+    words: list[object] = ["--base-image", options.base_image] if options.base_image else []
+    words += ["--with-private", options.private] if options.private else []
+    for group in (options.publication, options.machine):
+        for field in fields(group):
+            value, name = getattr(group, field.name), "--" + field.name.replace("_", "-")
+            if isinstance(value, tuple):
+                words += [word for each in value for word in (name, each)]
+            elif value != field.default:
+                words += [name] if value is True else [name, value]
+    return words
 
 
 def _taken(answer: str) -> str:

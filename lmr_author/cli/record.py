@@ -307,25 +307,24 @@ def lines(blocks: Sequence[tuple[int, int]]) -> str:
 
 def not_stored(cases: Sequence[Case]) -> list[str]:
     """Return a line for each part of an object that was left out, and one about the fixtures that would build it."""
-    from lmr_author.authoring.recording.checkers import fixture_name
+    from lmr_author.authoring.recording.checkers import fixture_drafts
     from lmr_author.runtime.probe.outcome import as_written
 
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for case in cases:
         for item in case.omitted:
-            part = f"{as_written(str(item.get('path')))} ({item.get('type')})"
+            part = as_written(str(item.get("path"))), str(item.get("type"))
             found.setdefault(part, []).append(case.name)
     notes = []
-    for text, names in list(found.items())[:MOST]:
+    for (path, kind), names in list(found.items())[:MOST]:
         where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
-        notes.append(f"not stored{where}: {text}")
+        notes.append(f"not stored{where}: {path} ({kind})")
     if len(found) > MOST:
         notes.append(f"and {len(found) - MOST} more parts; recording.json lists them")
-    functions = list(dict.fromkeys(f"def {name}(): …" for name in map(fixture_name, found) if name))
-    if functions:
+    if drafts := fixture_drafts(dict(found.keys())):
         notes.append(
             "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
-            + ", ".join(functions[:MOST])
+            + ", ".join(f"`{draft}`" for draft in drafts[:MOST])
         )
     return notes
 

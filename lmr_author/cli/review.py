@@ -23,8 +23,9 @@ from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.core.task.reviews import ReviewItem
+    from lmr_author.core.task.reviews import Review, ReviewItem
     from lmr_author.release.review.checklist import Checklist, ChecklistQuestion
+    from lmr_author.release.review.exhibits import QuestionEvidence
 
 Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
@@ -60,30 +61,38 @@ def review(
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
-    """Return the reviewer's name; ask for it at a terminal."""
+    """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
+    from lmr_author.core.people import git_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
     if not reviewer and not asking:
         raise UsageError("no reviewer named", "add --reviewer NAME")
-    return reviewer or ui.needed(
-        "Reviewer name:", check=lambda name: ui.problem(lambda: path_of_reviewer(Path(), name))
-    )
+    if reviewer:
+        return reviewer
+
+    def check(name: str) -> str:
+        return ui.problem(lambda: path_of_reviewer(Path(), name))
+
+    known = git_name()
+    return ui.needed("Reviewer name:", "" if check(known) else known, check)
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     """Return an answers file to fill in: for the given list, else the task's, else our own."""
     from lmr_author.core.task import Task
+    from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import template
+    from lmr_author.release.review.evidence import evidence_of
 
-    if checklist is not None:
-        return template(reviewing.read_checklist(checklist).questions)
     try:
-        return template(reviewing.checklist_for(Task.find(task or Path.cwd())).questions)
+        folder = Task.find(task or Path.cwd())
     except NotATaskError:
         if task is not None:
             raise
-        return template()
+        return template(reviewing.read_checklist(checklist).questions) if checklist else template()
+    questions = reviewing.checklist_for(folder, checklist).questions
+    return template(questions, evidence_of(folder, checked([folder]).findings))
 
 
 def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
@@ -93,16 +102,19 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import automatic_items
+    from lmr_author.release.review.evidence import evidence_of
 
     if answers:
         given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
         findings = checked([task]).findings
         _show_items(automatic_items(task, findings))
+        _show_earlier(reviewing.earlier_review(task, reviewer), task)
         draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
-        given = ask_answers(asked.questions, draft.answers, draft.keep, reviewing.evidence_of(task, findings))
+        evidence = evidence_of(task, findings)
+        given = ask_answers(asked.questions, draft.answers, draft.keep, evidence, _TaskPage(task))
     result = reviewing.save_review(task, reviewer, given, asked)
     if output is Format.json:
         items = [item.to_json() for item in result.items]
@@ -122,38 +134,46 @@ def ask_answers(
     questions: Sequence[ChecklistQuestion],
     before: Mapping[str, dict[str, str]],
     keep: Callable[[Answers], None],
-    evidence: Mapping[str, Sequence[str]] | None = None,
+    evidence: Mapping[str, QuestionEvidence] | None = None,
+    address: Callable[[str], str] | None = None,
 ) -> Answers:
     """Ask every item that has no answer yet; then every answer can be changed.
 
     Args:
         before: the answers of an interrupted review, by item.
         keep: stores all answers after each one, also those to items of another checklist.
-        evidence: lines to show beside each item.
+        evidence: what to show beside each item.
+        address: returns where the task's page shows an item.
     """
-    from lmr_author.release.review.checklist import ANSWERS
+    from lmr_author.release.review.checklist import human_items
 
-    items = {one.id: one for one in questions}
+    items, known = {one.id: one for one in questions}, evidence or {}
     names = list(items)
-    given = {name: one for name, one in before.items() if name in items and one.get("answer") in ANSWERS}
+    given: Answers = {}
+    for name, answer in before.items():
+        # An answer that could not be stored, as its evidence has become weak since, is asked again.
+        if name in items and not ui.problem(lambda: human_items({name: answer}, [items[name]], known)):  # noqa: B023
+            given[name] = answer
     if given:
         ui.say(f"{len(given)} of {len(items)} questions already answered; you can change them at the end")
 
-    def ask(name: str) -> None:
-        """Ask one item, beside its evidence, and store its answer; one that is no pass needs a reason."""
+    def ask(name: str) -> bool:
+        """Ask one item beside its evidence and store its answer; False to go back to the one before."""
         ui.say("")
-        ui.say(f"{names.index(name) + 1} of {len(names)}", tone="bold")
-        for line in (evidence or {}).get(name, ()):
-            ui.say(line, indent=2)
-        if items[name].look_at:
-            ui.say(f"see {items[name].look_at}", tone="cyan")
-        answer = ui.letter(items[name].question, {"p": "pass", "f": "fail", "u": "unsure"})
-        given[name] = {"answer": answer, "comment": "" if answer == "pass" else ui.needed("Why?")}
+        ui.say(f"{names.index(name) + 1} of {len(names)}: {name}", tone="bold")
+        answer = _ask(items[name], known.get(name), address, first=name == names[0])
+        if answer is None:
+            return False
+        given[name] = answer
         keep({**before, **given})
+        return True
 
-    for name in names:
-        if name not in given:
-            ask(name)
+    todo = [name for name in names if name not in given]
+    while todo:
+        if ask(todo[0]):
+            del todo[0]
+        else:
+            todo.insert(0, names[names.index(todo[0]) - 1])
     ui.revise(
         lambda: {
             name: f"{name}: {given[name]['answer']} {given[name]['comment']}".rstrip() for name in names
@@ -161,6 +181,68 @@ def ask_answers(
         ask,
     )
     return {name: given[name] for name in names}
+
+
+def _ask(
+    item: ChecklistQuestion,
+    evidence: QuestionEvidence | None,
+    address: Callable[[str], str] | None,
+    *,
+    first: bool,
+) -> dict[str, str] | None:
+    """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always."""
+    from lmr_author.cli.exhibits import show_evidence
+    from lmr_author.release.review.checklist import lacks_sentence
+
+    if evidence is not None:
+        show_evidence(evidence)
+    if item.look_at:
+        ui.say(f"see {item.look_at}", indent=2, tone="cyan")
+    letters = {"p": "pass", "f": "fail", "u": "unsure"}
+    letters |= {} if first else {"b": "back"}
+    letters |= {"o": "open page"} if address else {}
+    while (answer := ui.letter(item.question, letters)) == "open page" and address:
+        ui.say(address(item.id), "page:", "cyan", whole=True)
+    if answer == "back":
+        return None
+    if answer != "pass":
+        return {"answer": answer, "comment": ui.needed("Why?")}
+    if evidence is None or not evidence.weak:
+        return {"answer": answer, "comment": ""}
+    return {
+        "answer": answer,
+        "comment": ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence),
+    }
+
+
+class _TaskPage:
+    """The task's page, written when it is first asked for: beside no task, as it shows the solution."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._path: Path | None = None
+
+    def __call__(self, item: str) -> str:
+        """Return the address of the page at a question."""
+        from lmr_author.core.files import user_cache
+        from lmr_author.release.reporting.report import report
+
+        if self._path is None:
+            place = user_cache() / "pages" / f"{self._task.name}.html"
+            with ui.progress("writing the task's page") as progress:
+                self._path = report(self._task.root, place, progress).path
+        return f"{self._path.absolute().as_uri()}#review-{item}"
+
+
+def _show_earlier(earlier: Review | None, task: Task) -> None:
+    """Say that this person has reviewed the task before; the new review takes the place of the earlier one."""
+    if earlier is None:
+        return
+    outcome = "signed off" if earlier.signed_off else "not signed off"
+    state = "" if earlier.content_digest == task.content_digest() else ", before the task changed"
+    ui.note(
+        f"your second review: the first one is of {earlier.created[:10]}, {outcome}{state}; this one replaces it"
+    )
 
 
 def _show_items(items: Iterable[ReviewItem]) -> None:

@@ -143,15 +143,17 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
 
 
 def _ask(vetting: Vetting, name: str) -> VettingAnswer:
-    """Ask one question below its evidence. Only a plain yes needs no reason."""
-    from lmr_author.authoring.vetting.questions import ANSWERS, QUESTIONS, VettingAnswer
+    """Ask one question below its evidence; Enter alone is no answer. Only a yes that has evidence needs no reason."""
+    from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 
     _show_evidence(vetting, name)
     before = vetting.answers.get(name, VettingAnswer())
-    answer = ui.choice(QUESTIONS[name], [*ANSWERS, BECAUSE], before.answer)
-    if answer == "yes":
+    letters = {"y": "yes", "n": "no", "u": "unsure"}
+    proven = bool(vetting.evidence.get(name))
+    answer = ui.letter(QUESTIONS[name], {**letters, "w": BECAUSE} if proven else letters)
+    if answer == "yes" and proven:
         return VettingAnswer("yes")
-    why = ui.needed("Why?", before.justification)
+    why = ui.needed("Why?" if proven else "There is no evidence. Why?", before.justification)
     return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,8 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.release.analysis.analyze import analyze
-from lmr_author.release.analysis.observations import read
-from lmr_author.release.analysis.regression import fit
+from lmr_author.release.analysis.observations import Observation, read
+from lmr_author.release.analysis.regression import Properties, fit, properties, regression
 from lmr_author.release.review.score import score, waiting
 from tests import example
 
@@ -65,14 +67,15 @@ def test_missing_results_count_as_failed_and_infrastructure_does_not_count(done:
 
 
 def test_inputs_categories_and_actions_have_their_tables(done: Path) -> None:
-    inputs = {(row["model"], row["setting"]): row for row in table(done, "table3-inputs")}
-    small = inputs["small", "agent"]
-    assert (small["paper"], small["repository"]) == ("", "25.0")
+    inputs = {(row["model"], row["setting"], row["input"]): row for row in table(done, "table3-inputs")}
+    assert inputs["small", "agent", "repository"]["unit test %"] == "25.0"
+    assert inputs["big", "prompting", "paper"]["judge CC %"] == ""
     categories = {row["category"]: row for row in table(done, "figure2-categories")}
     assert categories["Evaluation Metrics"]["problems"] == "2"
-    actions = {row["action"]: row for row in table(done, "figure5-6-actions")}
-    assert (actions["run"]["passed: mean"], actions["run"]["failed: mean"]) == ("4", "1")
-    assert (actions["edit"]["passed: mean"], actions["edit"]["failed: mean"]) == ("2", "0")
+    shares = {row["action"]: row for row in table(done, "figure5-actions")}
+    assert (shares["run"]["passed %"], shares["run"]["failed %"]) == ("66.7", "100.0")
+    counts = {row["action"]: row for row in table(done, "figure6-actions")}
+    assert (counts["edit"]["passed"], counts["edit"]["failed"]) == ("2", "0")
 
 
 def test_several_samples_are_averaged(tmp_path: Path) -> None:
@@ -120,15 +123,87 @@ def test_grades_stored_in_tasks_join_by_prediction(tmp_path: Path) -> None:
     assert table(out, "table2-results")[0]["people LC %"] == "100.0"
 
 
+def test_figures_are_drawn_and_the_same_twice(tmp_path: Path) -> None:
+    lines = [*RESULTS, answer("1-A", "a $x$ <b>", error_class="wrong formula", outcome="failed")]
+    results = write(tmp_path / "results.jsonl", lines)
+    for name in ("one", "two"):
+        analyze([results], tmp_path / name)
+    for name in ("figure2-categories", "figure5-actions", "figure6-actions", "figure7-errors"):
+        svg = (tmp_path / "one" / f"{name}.svg").read_bytes()
+        assert svg == (tmp_path / "two" / f"{name}.svg").read_bytes()
+        assert (tmp_path / "one" / f"{name}.png").read_bytes() == (
+            tmp_path / "two" / f"{name}.png"
+        ).read_bytes()
+        assert (tmp_path / "one" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "wrong formula" in (tmp_path / "one" / "figure7-errors.svg").read_text()
+
+
+def test_without_matplotlib_there_are_tables_and_a_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out")
+    assert any("pip install matplotlib" in remark for remark in done.remarks)
+    assert not list(done.folder.glob("*.svg")) and table(done.folder, "figure6-actions")
+
+
+def test_properties_are_measured_as_in_the_paper(tmp_path: Path) -> None:
+    task = example.write(tmp_path / "tasks")
+    info = task.load()
+    repository = task.repository(info)
+    shutil.rmtree(repository)
+    for path in ("a.py", "pkg/b.py", "pkg/deep/c.py", "docs/d.md", "unit_test/recordings/1/case/x.npy"):
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text("")
+    found = properties(task, info, info.implementations[0])
+    assert found is not None
+    # a.py, pkg, docs: 0; pkg/b.py, pkg/deep, docs/d.md: 1; pkg/deep/c.py: 2. The root has two subfolders, pkg one.
+    assert found.depth == pytest.approx(5 / 7) and found.branches == 1.5
+    assert found.length == len(example.GOLDEN.splitlines())
+
+
 def test_a_regression_finds_the_odds_ratio() -> None:
     variable = numpy.array([0] * 40 + [1] * 40, dtype=float)
     success = numpy.array([1] * 10 + [0] * 30 + [1] * 30 + [0] * 10, dtype=float)
-    fitted = fit(numpy.column_stack([numpy.ones(80), variable]), success)
+    variables = numpy.column_stack([numpy.ones(80), variable])
+    alone = [str(number) for number in range(80)]
+    fitted = fit(variables, success, alone)
     assert fitted is not None
     (constant, slope), (_, error) = fitted
     assert constant == pytest.approx(math.log(1 / 3)) and slope == pytest.approx(math.log(9))
-    assert error == pytest.approx(math.sqrt(2 * (1 / 10 + 1 / 30)))
-    assert fit(numpy.column_stack([numpy.ones(80), success]), success) is None, "separable"
+    few = 80 / 79 * 79 / 78
+    assert error == pytest.approx(math.sqrt(few * 2 * (1 / 10 + 1 / 30)))
+    assert fit(numpy.column_stack([numpy.ones(80), success]), success, alone) is None, "separable"
+    assert fit(variables, success, ["one"] * 80) is None
+
+
+def test_answers_to_one_task_are_not_independent() -> None:
+    """Each answer four times in one cluster: no more is known than from one of them."""
+    variable = numpy.array([0] * 20 + [1] * 20, dtype=float)
+    success = numpy.array([1] * 5 + [0] * 15 + [1] * 15 + [0] * 5, dtype=float)
+    variables = numpy.column_stack([numpy.ones(40), variable])
+    names = [str(number) for number in range(40)]
+    once = fit(variables, success, names)
+    repeated = fit(numpy.tile(variables, (4, 1)), numpy.tile(success, 4), names * 4)
+    assert once is not None and repeated is not None
+    (_, first), (_, second) = once, repeated
+    few = (40 / 39 * 159 / 158) / (40 / 39 * 39 / 38)
+    assert repeated[0] == pytest.approx(once[0])
+    assert second == pytest.approx([math.sqrt(few) * each for each in first])
+
+
+def test_the_regression_has_dummies_for_model_and_setting() -> None:
+    known, lines = {}, []
+    for number in range(40):
+        known[f"{number}-T", 1] = Properties(number % 3 / 2, 1 + number % 4, 50 + 7 * number % 90)
+        for place, (model, setting) in enumerate((m, s) for m in ("a", "b") for s in ("agent", "prompting")):
+            outcome = "passed" if (number * 7 + place * 3) % 5 < 2 else "failed"
+            lines.append(Observation(f"{number}-T", 1, model, setting=setting, outcome=outcome))
+    names = [row[0] for row in regression(lines, known).rows]
+    assert names[-2:] == ["model b", "setting prompting"]
+    assert "clustered by task" in regression(lines, known).note
+    apart = [one for one in lines if (one.model == "a") == (one.setting == "agent")]
+    assert "left out: setting prompting" in regression(apart, known).note
 
 
 @pytest.mark.parametrize(

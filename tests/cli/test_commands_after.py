@@ -17,7 +17,8 @@ from tests.support import make_task
 def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path) -> None:
     template = succeed("review", "--template", cwd=tmp_path).json()
     filled = tmp_path / "answers.json"
-    filled.write_text(json.dumps({key: {**value, "answer": "pass"} for key, value in template.items()}))
+    passed = {"answer": "pass", "comment": "I have read it"}
+    filled.write_text(json.dumps({key: {**value, **passed} for key, value in template.items()}))
     command = ("review", finished.root, "--reviewer", "alice", "--answers", filled)
     done = succeed(*command, "--format", "json", cwd=tmp_path)
     assert done.err == "" and done.json()["signed_off"] is True

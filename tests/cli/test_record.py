@@ -56,6 +56,8 @@ def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str
     refused = "raised whenever it was called, and the command died of it: TypeError: " in ended.err
     assert refused == bool(code) and ("have the driver catch it" in ended.err) == refused
     assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
+    left_out = "is left out: the command died of what it raised" in ended.err
+    assert left_out == (not code and driver.endswith('hinge("a")\n'))
 
 
 @pytest.mark.bwrap
@@ -96,7 +98,7 @@ def test_parts_that_are_not_stored_are_named_with_what_builds_them() -> None:
     assert last.startswith(
         "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
     )
-    assert "def encoder(): …, def pool(): …" in last
+    assert "`def encoder(): return ...`, `def pool(): return ...`" in last
     many = not_stored([case(1, *({"path": f"self.part{number}", "type": "Part"} for number in range(5)))])
     assert "and 2 more parts; recording.json lists them" in many and "self.part4" not in "".join(many)
 

@@ -6,16 +6,20 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
-from lmr_author.core.task import Task
+from lmr_author.core.task import Task, provenance
 from lmr_author.release.export.agent import with_base_image
+from lmr_author.release.export.export import export
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.reporting.status import status
-from tests.cli.program import snapshot, succeed
+from tests.cli.program import refuse, snapshot, succeed
 
 SECRET = re.compile(r"unit_test|golden|authoring|recordings|expected\.")
 FORMATS = ("agent", "lmr-bench", "harbor", "huggingface")
@@ -79,6 +83,81 @@ def test_harbor_gets_one_task_for_each_implementation(example: Task) -> None:
     assert "rating_margin_loss" in (folder / "instruction.md").read_text()
     inputs = {path.name for path in (folder / "tests" / "job").rglob("*") if path.is_file()}
     assert inputs and not [name for name in inputs if name.startswith("expected")]
+
+
+def test_harbor_opens_the_network_for_the_set_up_alone(example: Task) -> None:
+    folder = run(example, "harbor", "--base-image", "base:1") / "1-rating-margin-1"
+    config = tomllib.loads((folder / "task.toml").read_text())
+    modes = {part: config[part]["network_mode"] for part in ("environment", "agent", "verifier")}
+    assert modes == {"environment": "public", "agent": "no-network", "verifier": "no-network"}
+    assert not (folder / "environment" / "docker-compose.yaml").exists()
+
+
+def test_offline_cuts_harbors_network_by_compose_or_does_not_start(example: Task, tmp_path: Path) -> None:
+    folder = run(example, "harbor", "--base-image", "base:1", "--offline") / "1-rating-margin-1"
+    compose = yaml.safe_load((folder / "environment" / "docker-compose.yaml").read_text())
+    assert compose["services"]["main"]["network_mode"] == "none"
+    config = tomllib.loads((folder / "task.toml").read_text())
+    # Other modes need a sidecar from a hub.
+    assert "network_mode" not in config["agent"] and "network_mode" not in config["verifier"]
+    check = config["environment"]["healthcheck"]["command"]
+    for name, route, passes in (("none", "Iface\n", True), ("open", "Iface\neth0 00000000\n", False)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "route").write_text(route)
+        (tmp_path / name / "ipv6_route").write_text("0000 00 0000 00 00200200       lo\n")
+        command = check.replace("/proc/net", str(tmp_path / name))
+        assert (subprocess.run(["sh", "-c", command]).returncode == 0) is passes
+    (tmp_path / "none" / "ipv6_route").write_text("0000 00 0000 00 00200200     eth0\n")
+    assert subprocess.run(["sh", "-c", check.replace("/proc/net", str(tmp_path / "none"))]).returncode
+
+
+def test_harbors_machine_and_publisher_are_chosen(example: Task) -> None:
+    plain = tomllib.loads((run(example, "harbor") / "1-rating-margin-1" / "task.toml").read_text())
+    assert (plain["task"]["version"], plain["task"]["authors"]) == ("1.0.0", [])
+    assert plain["environment"]["cpus"] == 2 and plain["environment"]["gpus"] == 0
+    shutil.rmtree(example.root.parent.parent / "out-harbor")
+    given = (
+        "--organization",
+        "my-lab",
+        "--author",
+        'Ada "A" L.',
+        "--author",
+        "Bo",
+        "--release-version",
+        "2.1",
+    )
+    machine = (
+        "--cpus",
+        "4",
+        "--memory-mb",
+        "9000",
+        "--storage-mb",
+        "50000",
+        "--gpus",
+        "1",
+        "--agent-seconds",
+        "60",
+    )
+    folder = run(example, "harbor", *given, *machine) / "1-rating-margin-1"
+    config = tomllib.loads((folder / "task.toml").read_text())
+    assert config["task"]["name"] == "my-lab/1-rating-margin-1" and config["task"]["version"] == "2.1"
+    assert config["task"]["authors"] == [{"name": 'Ada "A" L.'}, {"name": "Bo"}]
+    keys = ("cpus", "memory_mb", "storage_mb", "gpus")
+    assert [config["environment"][key] for key in keys] == [4, 9000, 50000, 1]
+    assert config["agent"]["timeout_sec"] == 60
+    command = ("export", example.root, "--to", "harbor", "--out", "other", "--organization", "a/b")
+    assert "is no name for Harbor" in refuse(2, *command, cwd=example.root.parent)[0]
+
+
+def test_each_dockerfile_keeps_its_own_base_image(example: Task, tmp_path: Path) -> None:
+    recorded = provenance.load(example).environment.base_image.reference
+    text = example.dockerfile.read_text()
+    assert recorded and f"ARG BASE_IMAGE={recorded}\n" in text
+    export([example], ExportOptions("harbor", tmp_path / "own", force=True))
+    example.dockerfile.write_text(text.replace(f"BASE_IMAGE={recorded}", "BASE_IMAGE"))
+    export([example], ExportOptions("harbor", tmp_path / "none", force=True))
+    for name in ("own", "none"):
+        assert (tmp_path / name / "1-rating-margin-1" / "environment" / "Dockerfile").read_text() == text
 
 
 def test_a_base_image_in_a_dockerfile_without_an_argument() -> None:

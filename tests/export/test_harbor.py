@@ -6,6 +6,7 @@ The real client is tried by ``scripts/try-harbor``.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import succeed
+from tests.evaluation.foreign import STYLES, foreign_task
 from tests.export.conftest import EXAMPLE
 from tests.export.harbor import CHEATS, artifact, cheating, image, solution, untouched, verify
 from tests.export.vectors import vectors_task
@@ -126,3 +128,27 @@ def test_one_function_is_solved_while_the_other_stays_masked(
     # As an agent writes it: a helper and an import in front, so that every line moves.
     answer.write_text("import math\n\n\n" + masked[: masked.index("def leading")] + leading[0])
     assert verify(second.task, second.tag, answer).reward == 1.0
+
+
+@pytest.mark.parametrize("style", ["unittest", "log only"])
+def test_a_test_written_by_hand_grades_apart_from_the_agent(style: str, tmp_path: Path) -> None:
+    task = foreign_task(tmp_path / "tasks", STYLES[style])
+    base = base_image("lmr-author/base:bookworm")
+    succeed(
+        "export", task.root, "--to", "harbor", "--out", "out", "--base-image", base, "--force", cwd=tmp_path
+    )
+    folder = tmp_path / "out" / "7-Softplus-1"
+    assert not list((folder / "environment").rglob("unit_test*"))
+    assert tomllib.loads((folder / "task.toml").read_text())["metadata"]["judged_by"] == "hand-written test"
+    with image(folder) as tag:
+        solved, untouched_file = solution(folder, tag, tmp_path), untouched(folder, tag, tmp_path)
+        assert verify(folder, tag, solved).reward == 1.0
+        assert verify(folder, tag, untouched_file).reward == 0.0
+        quits = tmp_path / "quits.py"
+        quits.write_text(
+            untouched_file.read_text().replace("raise NotImplementedError", "__import__('os')._exit(0)")
+        )
+        assert verify(folder, tag, quits).reward == 0.0, (
+            "exits with 0, and says nothing of what the golden says"
+        )
+        assert verify(folder, tag, solved, "rm /tests/unit_test/cases.json").reward is None

@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.release.export.export import ExportOptions, export
+from lmr_author.release.export.export import export
+from lmr_author.release.export.options import ExportOptions
 
 HOSTILE = [
     "MIT\ntags:\n- pwned",
@@ -74,7 +75,9 @@ def test_every_value_is_data(example: Task, tmp_path: Path, text: str) -> None:
     card, before = (hub / "README.md").read_text(), (benign / "README.md").read_text()
     assert front_matter(card) == front_matter(before) | {"license": "other"}
     tokens = MarkdownIt("commonmark").enable("table").parse(card.split("---\n", 2)[2])
-    assert {token.type for token in tokens}.isdisjoint({"html_block", "fence"})
+    assert "html_block" not in {token.type for token in tokens}
+    [citation] = [token.content for token in tokens if token.type == "fence"]
+    assert citation in before, "the one fence holds nothing that a stranger wrote"
     inline = {part.type for token in tokens for part in token.children or ()}
     assert inline.isdisjoint({"html_inline", "link_open", "image"})
     headings = [
@@ -82,7 +85,7 @@ def test_every_value_is_data(example: Task, tmp_path: Path, text: str) -> None:
         for token, after in zip(tokens[1:], tokens, strict=False)
         if after.type == "heading_open"
     ]
-    assert headings == ["Research code to implement from papers", "Datasheet"]
+    assert headings == ["Research code to implement from papers", "Datasheet", "Citation"]
     cells = [token.content for token in tokens if token.type == "inline"]
     assert "pwned" not in cells
     for name in ("implementations", "papers"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,29 @@ def dataset(example: Task, tmp_path: Path) -> Path:
     info = task.load_raw()
     info["year"], info["implementations"][0]["retrieval_context"] = 0, []
     task.info_path.write_text(json.dumps(info))
+    raw = example.load_raw()
+    example.info_path.write_text(json.dumps(raw | {"paper_license": "CC-BY-4.0"}))
     for name in ("ada", "bo", "cy"):
         said(example, name)
     out = tmp_path / "dataset"
-    succeed("export", example.root.parent, "--to", "huggingface", "--out", out, "--force", cwd=tmp_path)
+    given = (
+        "--release-version",
+        "2.1.0",
+        "--organization",
+        "my-lab",
+        "--author",
+        "Ada & Co",
+        "--author",
+        "Bo",
+    )
+    succeed(
+        "export", example.root.parent, "--to", "huggingface", "--out", out, "--force", *given, cwd=tmp_path
+    )
     return out
 
 
-def client(code: str, *arguments: str | Path, home: Path) -> str:
-    """Run a client in a process of its own: its caches and warnings are its own."""
+def client(code: str, *arguments: str | Path, home: Path, warnings: bool = True) -> str:
+    """Run a client in a process of its own: its caches are its own. ``warnings``: whether it may print any."""
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         env={"PATH": "/usr/bin:/bin", "HOME": str(home), "HF_HOME": str(home / "hf"), **OFFLINE},
@@ -42,6 +57,7 @@ def client(code: str, *arguments: str | Path, home: Path) -> str:
         timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert warnings or "W" not in [line[:1] for line in done.stderr.splitlines()], done.stderr
     return done.stdout
 
 
@@ -78,7 +94,26 @@ for name in ("implementations", "papers"):
     printed = client(code, dataset / "croissant.json", home=tmp_path)
     assert printed.count("b'1-rating-margin'") == 2
     validate = "from mlcroissant.scripts.validate import main; from absl import app; app.run(main)"
-    client(validate, "--jsonld", dataset / "croissant.json", home=tmp_path)
+    client(validate, "--jsonld", dataset / "croissant.json", home=tmp_path, warnings=False)
+
+
+def test_version_citation_and_licences_are_in_card_and_croissant(dataset: Path) -> None:
+    card, described = (
+        (dataset / "README.md").read_text(),
+        json.loads((dataset / "croissant.json").read_text()),
+    )
+    assert described["version"] == "2.1.0" and "| Version | 2.1.0 |" in card
+    assert described["citeAs"] in card and r"author = {{Ada \& Co} and {Bo}}" in described["citeAs"]
+    assert [one["name"] for one in described["creator"]] == ["Ada & Co", "Bo"]
+    assert "Licences of the papers: CC-BY-4.0." in described["description"] and "| CC-BY-4.0 | 1 |" in card
+
+
+def test_a_row_says_where_its_file_is(dataset: Path) -> None:
+    for line in (dataset / "data" / "implementations.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        with tarfile.open(dataset / row["archive"]) as archive:
+            member = archive.extractfile(f"{row['task']}/{row['repo_folder_name']}/{row['goal_file']}")
+            assert member is not None and member.read().decode() == row["masked_file"]
 
 
 def test_the_card_says_what_is_not_sound_and_counts_what_there_is(dataset: Path) -> None:

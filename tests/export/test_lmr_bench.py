@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.core.task import Task
 from tests.cli.program import succeed
 from tests.export.conftest import EXAMPLE
 from tests.export.harbor import docker
-from tests.support import base_image
+from tests.export.test_huggingface import client
+from tests.support import base_image, make_task
 
 TAG = "lmr-tests/{}:latest"
 
@@ -58,3 +60,26 @@ def test_the_golden_passes_and_the_masked_repository_fails(tmp_path: Path) -> No
     goal = folder / "prefopt" / item["goal_file"]
     shutil.copyfile(folder / item["golden_file"], goal)
     assert run_unit_tests(folder) == {item["unit_test_file"]: True}
+
+
+def test_the_table_of_their_openhands_runner_loads(example: Task, tmp_path: Path) -> None:
+    plain = make_task(example.root.parent, "0-Plain")
+    succeed("mask", "pkg/losses.py::hinge", "--category", "Evaluation Metrics", "--no-input", cwd=plain.root)
+    folder = tmp_path / "out"
+    command = ("export", example.root.parent, "--to", "lmr-bench", "--out", folder, "--force")
+    done = succeed(*command, cwd=tmp_path)
+    assert "shinyy1997/0-plain" in done.err and "instead of building" in done.err
+    code = """
+import json, sys
+from datasets import load_dataset
+print(json.dumps([dict(row) for row in load_dataset(sys.argv[1], split="train")]))
+"""
+    rows = json.loads(client(code, folder, home=tmp_path))
+    assert [row["folder_name"] for row in rows] == ["0-Plain", example.name]
+    for row in rows:
+        info = json.loads((folder / row["folder_name"] / "info.json").read_text())
+        assert (folder / row["folder_name"] / row["repo_folder_name"]).is_dir()
+        for ours, theirs in zip(row["implementations"], info["implementations"], strict=True):
+            assert ours == {key: theirs[key] for key in ours}
+            assert {"goal_file", "unit_test_file", "retrieval_content", "instruction"} <= set(ours)
+    assert rows[1]["implementations"][0]["retrieval_context"] == ["prefopt/model.py", "train.py"]

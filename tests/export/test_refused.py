@@ -55,7 +55,7 @@ def test_a_task_without_a_recording(masked: Task, tmp_path: Path) -> None:
     assert done.code == FINDINGS and "pkg/losses.py::hinge has no test yet" in done.err
     command = ("export", masked.root, "--to", "harbor", "--out", "out", "--force")
     error, hint = refuse(EXPECTED, *command, cwd=tmp_path)
-    assert "has no recorded cases" in error and "lmr-author record pkg/losses.py::hinge" in hint
+    assert "has no test for Harbor" in error and "lmr-author record pkg/losses.py::hinge" in hint
 
 
 def test_a_task_in_which_nothing_is_masked(tmp_path: Path) -> None:
@@ -142,3 +142,9 @@ def test_an_interrupted_export_leaves_nothing(example: Task, tmp_path: Path, num
 
 def _agent(task: Path | str, out: str = "out") -> tuple[Path | str, ...]:
     return ("export", task, "--to", "agent", "--out", out)
+
+
+@pytest.mark.parametrize("option", [("--gpus", "1"), ("--offline",), ("--author", "Ada")])
+def test_options_of_another_format(example: Task, tmp_path: Path, option: tuple[str, ...]) -> None:
+    error, hint = refuse(USAGE, *_agent(example.root), *option, cwd=tmp_path)
+    assert "--to harbor" in error and option[0] in error and "leave" in hint

@@ -12,7 +12,8 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import Task
-from lmr_author.release.export.export import ExportOptions, export
+from lmr_author.release.export.export import export
+from lmr_author.release.export.options import ExportOptions
 from tests.review.reviewing import said
 
 FORMATS = ("agent", "lmr-bench", "harbor", "huggingface")

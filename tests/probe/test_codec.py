@@ -132,8 +132,15 @@ def test_arrays(array: Any) -> None:
     result = through({"a": array, "same": array})
     assert result["a"] is result["same"]
     assert result["a"].dtype == array.dtype and result["a"].shape == array.shape
-    assert result["a"].tobytes() == array.tobytes()
+    assert _without_payloads(result["a"]).tobytes() == _without_payloads(array).tobytes()
     assert result["a"].flags.writeable
+
+
+def _without_payloads(array: Any) -> Any:
+    """One NaN for all: which of its bits are set says nothing, and JSON does not keep them."""
+    if array.dtype.kind != "f":
+        return array
+    return np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
 
 
 def test_arrays_of_other_layouts() -> None:

@@ -40,8 +40,8 @@ def test_everything_equals_itself(value: Any) -> None:
         (None, [], "the value: expected None, got a list of 0"),
         ([1], (1,), "the value: expected a list of 1, got a tuple of 1"),
         ({"a": [1, 2]}, {"a": [1]}, "a: expected 2 items, got 1"),
-        ({"a": 1}, {}, "a: expected 1, got nothing"),
-        ({}, {"a": 1}, "a: expected nothing, got 1"),
+        ([{"a": 1}], [{}], "[0]['a']: expected 1, got nothing"),
+        ([{}], [{"a": 1}], "[0]['a']: expected nothing, got 1"),
         ({"v": {1: 2}}, {"v": {1: 3}}, "v[1]: expected 2, got 3"),
         ({"v": {(1, 2): 2}}, {"v": {(1, 2): 3}}, "v[<item 0>]: expected 2, got 3"),
         (Point(1), Point(2), "x: expected 1, got 2"),
@@ -102,6 +102,14 @@ def test_a_shared_part_is_compared_as_its_own_path_says() -> None:
     assert differences(expected, {"value": wrong, "logits": wrong}, first_ignored) != []
     apart = {"value[1]": {"kind": "allclose", "rtol": 1, "atol": 0}, "logits[1]": {"kind": "exact"}}
     assert differences(expected, {"value": wrong, "logits": wrong}, apart) != []
+
+
+def test_a_change_that_is_missing_and_one_too_many() -> None:
+    meter = Config([1.0])
+    (missing,) = differences({"value": 1.0, "self": meter}, {"value": 1.0})
+    assert missing == "self: the call has to change it, and left it as it was"
+    (more,) = differences({"value": 1.0}, {"value": 1.0, "self": meter})
+    assert more == "self: the call changed it, and has to leave it as it is"
 
 
 @pytest.mark.parametrize("shared", [True, False])

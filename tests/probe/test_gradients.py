@@ -97,3 +97,34 @@ def test_gradients_stop_at_the_inputs() -> None:
     expected = gradients({"x": x, "y": apart}, x + apart * apart)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert x.grad is None and torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((2,), 3.0))
+
+
+SCORES = """\
+import torch
+
+
+class Scorer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.arange(8.0).reshape(4, 2))
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def score(self, head, tail):
+        return self.scale * (head - tail).norm(dim=-1)
+
+    def forward(self, pairs):
+        return self.score(*self.table[pairs].unbind(1))
+"""
+
+
+def test_inputs_that_were_computed_from_a_parameter_of_self(tmp_path: Path) -> None:
+    """The replayed call gets embeddings as data: the table that they came from has no gradient there."""
+    driver = "import torch\nfrom pkg.goal import Scorer\nScorer()(torch.tensor([[0, 1], [2, 1]]))\n"
+    repository = make(tmp_path, "Scorer.score", SCORES, driver)
+    repository.record("driver.py", gradients=True)
+    expected = repository.load(repository.calls[0], "expected").tree
+    assert set(expected["@gradients"]) == {"self.scale", "head", "tail"}
+    detached = SCORES.replace("(head - tail)", "(head - tail.detach())")
+    replayed = repository.replay({"golden": None, "detached": detached})
+    replayed.assert_same("golden")
+    assert any("@gradients['tail']" in item for item in replayed.differences("detached"))

@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.recording.calls import RecordedCall
-from lmr_author.authoring.recording.choose import NOT_GIVEN, Catch, Options, additions, order_of_choice
+from lmr_author.authoring.recording.choose import (
+    MOST_COMBINATIONS,
+    NOT_GIVEN,
+    Catch,
+    Options,
+    additions,
+    order_of_choice,
+)
 from lmr_author.runtime.probe.traits import Trait, describe_call
 
 
@@ -111,7 +118,34 @@ def test_items_of_a_dictionary_are_options_only_where_the_function_names_them() 
     """Counts of visits are data: each call has its own. A learning rate in a group of parameters is an option."""
     arguments = {"group": {"lr": 0.5, "visits": 7}}
     paths = {trait.path for trait in describe_call(arguments, {"lr"}, {}).traits}
-    assert paths == {"group", "group['lr']"}
+    assert paths - {""} == {"group", "group['lr']"}
+
+
+def test_a_combination_of_flags_is_an_option() -> None:
+    """A layer in evaluation that is not merged: each flag stands so elsewhere, and both together nowhere else."""
+
+    def layer(number: int, training: bool, merged: bool) -> RecordedCall:
+        return call(
+            number, {0}, self=LAYER, self__training=training, self__merged=merged, x=tensor(number + 9)
+        )
+
+    calls = [layer(1, True, False), layer(2, False, True), layer(3, True, True), layer(4, False, False)]
+    found = chosen([*calls, layer(5, True, False), layer(6, False, True)], {}, wanted=1)
+    assert len(found) == 4 and {3, 4} <= set(found)
+    assert "the only one with its combination of flags" in found[4]
+
+
+def test_none_given_and_left_out_are_three_ways_of_an_argument_to_stand() -> None:
+    masks: list[dict[str, object]] = [{"mask": None}, {"mask": tensor(3)}, {}]
+    ways = [{"flag": flag, **mask} for flag in (True, False) for mask in masks]
+    calls = [call(n, {0}, x=tensor(3), **values) for n, values in enumerate(ways * 2, 1)]
+    assert len(chosen(calls, {}, wanted=1)) == 6
+
+
+def test_where_flags_stand_in_many_ways_only_some_are_told_apart() -> None:
+    flags = [{name: bool(n >> place & 1) for place, name in enumerate("abcdef")} for n in range(64)]
+    calls = [call(n, {0}, **values) for n, values in enumerate(flags, 1)]
+    assert len(chosen(calls, {}, wanted=1)) <= MOST_COMBINATIONS + 2
 
 
 def test_three_cases_where_three_catch_all() -> None:

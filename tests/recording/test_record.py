@@ -317,7 +317,7 @@ def test_a_case_that_lacks_what_the_function_names_is_none(tmp_path: Path) -> No
     assert [case.call for case in result.recording.cases] == [2, 3]
     (lost,) = lost_calls(result)
     assert "self.drop (function) could not be stored, and the function names it" in lost
-    assert "`def drop(): …`" in lost
+    assert "`def drop(): return ...`" in lost
 
 
 IN_PLACE = '''\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,10 +13,12 @@ import pytest
 
 from lmr_author.core.task import Task
 from lmr_author.release.reporting.report import report
+from lmr_author.release.review.checklist import HUMAN
 from tests import example
 from tests.reporting.test_report import EVIL, hostile, task, with_paper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+STARTER = Path(__file__).parents[2] / "tasks/4-demo-packing"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -52,7 +55,7 @@ def browser() -> Iterator[playwright.Browser]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The page of a task, and that of a folder of three, one of them broken."""
+    """The page of a task, of a finished one with lines that no case reaches, and of a folder of three, one broken."""
     folder = tmp_path_factory.mktemp("pages")
     several = folder / "several"
     for name in ("1-Loss", "2-Search"):
@@ -61,7 +64,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with_paper(several / "1-Loss")
     (several / "3-Broken").mkdir()
     (several / "3-Broken" / "info.json").write_text("{")
-    places = {"task": several / "1-Loss", "folder": several}
+    finished = folder / "4-demo-packing"
+    shutil.copytree(STARTER, finished)
+    recording = finished / "packing/unit_test/recordings/1/recording.json"
+    data = json.loads(recording.read_text("utf-8"))
+    data["coverage"] |= {"lines": [40, 48, 50], "missed": [69], "never_false": [56]}
+    recording.write_text(json.dumps(data), "utf-8")
+    places = {"task": several / "1-Loss", "finished": finished, "folder": several}
     return {name: written(place, folder / name) for name, place in places.items()}
 
 
@@ -94,11 +103,32 @@ def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: d
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("which", ["task", "folder"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder"])
 def test_axe_finds_nothing(
     browser: playwright.Browser, pages: dict[str, Path], colours: str, which: str
 ) -> None:
     assert opened(browser, pages[which], color_scheme=colours).rules_broken() == []
+
+
+def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    page = opened(browser, pages["finished"]).page
+    assert page.locator("svg.sheet rect.section").count() >= 8
+    sections = page.locator("figcaption summary", has_text="named by the instruction").all_inner_texts()
+    assert sections[:2] == [
+        "Section 2 (Choice), named by the instruction",
+        "Section 3 (Order), named by the instruction",
+    ]
+    marked = page.locator("pre .marked").all_inner_texts()
+    assert [" ".join(text.split()) for text in marked] == [
+        "56 if score > most: ← always true", "69 return ranked[::-1] ← not reached"
+    ]  # fmt: skip
+    strength = page.locator(".verdict .badge", has_text="95 of 100 fail")
+    assert strength.get_attribute("class") == "badge good", "the threshold of the gate is passed"
+    assert page.locator("p.warn", has_text="no case reaches 1 line of the golden").count() == 1
+    for item in HUMAN:
+        assert page.locator(f"#review-{item.id}").count() == 1
 
 
 def test_nothing_that_a_task_says_runs(browser: playwright.Browser, task: Task, tmp_path: Path) -> None:
@@ -155,6 +185,16 @@ def test_a_telephone_shows_it_without_scrolling_sideways(
 ) -> None:
     page = opened(browser, pages[which], viewport={"width": 360, "height": 700}).page
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+
+
+def test_a_telephone_shows_a_task_beside_its_status(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    page = opened(browser, pages["folder"], viewport={"width": 390, "height": 800}).page
+    for row in page.locator("#tasks tbody tr").all():
+        name, badge = row.locator("th").bounding_box(), row.locator(".badge").first.bounding_box()
+        assert name is not None and badge is not None
+        assert name["width"] >= 120 and badge["x"] + badge["width"] <= 390
 
 
 def test_on_paper_everything_is_unfolded(browser: playwright.Browser, pages: dict[str, Path]) -> None:

@@ -297,13 +297,31 @@ def fixture_name(place: str) -> str | None:
     return steps[-1] if steps and steps[-1] not in ("self", "value") else None
 
 
-def fixture_advice(places: Iterable[str]) -> str:
-    """Return how to provide parts that could not be stored; "" for no advice."""
-    names = dict.fromkeys(name for name in map(fixture_name, places) if name)
-    if not names:
+def fixture_drafts(parts: Mapping[str, str]) -> list[str]:
+    """Return functions that build parts, to be completed: ``def words(): from m import Words; return Words(...)``.
+
+    Args:
+        parts: path → class, as in ``m.Words``.
+    """
+    drafts: dict[str, str] = {}
+    for path, kind in parts.items():
+        module, _, cls = kind.rpartition(".")
+        name = fixture_name(path)
+        public = module and kind.replace(".", "").isidentifier() and not module.startswith("_")
+        whole = name and as_written(path).endswith(name)  # not of what lies inside of the fixture
+        body = f"from {module} import {cls}; return {cls}(...)" if public and whole else "return ..."
+        if name:
+            drafts.setdefault(name, f"def {name}(): {body}")
+    return list(drafts.values())
+
+
+def fixture_advice(parts: Mapping[str, str]) -> str:
+    """Return how to provide parts that could not be stored, by path and class; "" for no advice."""
+    drafts = fixture_drafts(parts)
+    if not drafts:
         return ""
-    functions = ", ".join(f"`def {name}(): …`" for name in list(names)[:3])
     return (
-        f"have it built instead: write {functions}, which returns such an object, into unit_test/{FIXTURES} "
-        "and record again; or drive the function with values that can be stored"
+        f"have it built instead: into unit_test/{FIXTURES} write "
+        f"{' and '.join(f'`{draft}`' for draft in drafts[:3])}, with what your driver has in place of the dots, and "
+        "record again; or drive the function with values that can be stored"
     )

@@ -13,6 +13,8 @@ MOST_OPTION_SECONDS = 30.0
 """A call that only brings an option becomes a case as long as a run of the test takes less processor time."""
 MOST_VALUES = 4
 """A part with more values than these is data and no option."""
+MOST_COMBINATIONS = 8
+"""Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
 NOT_GIVEN = "not given"
 LONGEST = 40
 """Characters of a part of a call in a description."""
@@ -29,11 +31,13 @@ class Options:
         self._paths = {trait.path for call in calls for trait in call.traits}
         counts = Counter(trait for call in calls for trait in self._all(call))
         values = Counter(trait.path for trait in counts if trait.kind == "value")
+        flags = Counter({trait: count for trait, count in counts.items() if trait.kind == "flags"})
+        rare = {trait for trait, _ in flags.most_common()[MOST_COMBINATIONS:]}
         self._telling = {
             trait
             for trait, count in counts.items()
             if count < len(calls) and (trait.kind != "value" or values[trait.path] <= MOST_VALUES)
-        }
+        } - rare
 
     def of(self, call: RecordedCall) -> frozenset[Trait]:
         """Return the options of a call by which calls differ."""
@@ -159,10 +163,13 @@ def _plain(options: Iterable[Trait]) -> list[Trait]:
     """Return options without those that follow from the value of the same part, or from its absence."""
     ordered = sorted(options)
     exact = {option.path for option in ordered if option.kind == "value" or option.value == NOT_GIVEN}
+    # With a flag of its own, how all of them stand together is no news.
     return [
         option
         for option in ordered
-        if option.path not in exact or option.kind == "value" or option.value == NOT_GIVEN
+        if (option.path not in exact and not (exact and option.kind == "flags"))
+        or option.kind == "value"
+        or option.value == NOT_GIVEN
     ]
 
 
@@ -181,6 +188,7 @@ def option_in_words(option: Trait) -> str:
     if kind == "size":
         return f"{path} of size {value}"
     words = {
+        "flags": "its combination of flags",
         "random": f"random numbers of {value}",
         "outcome": "an exception" if "raises" in value else "a result",
     }

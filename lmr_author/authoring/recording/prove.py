@@ -23,7 +23,7 @@ from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.compare import Spread
-from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import replaying
 
@@ -192,7 +192,9 @@ class _Replayed:
         for item in call.omitted:
             path = as_written(str(item["path"]))
             if path.rpartition(".")[2] in self.golden.named:
-                advice = fixture_advice([path]) or "drive the function with what can be stored"
+                advice = (
+                    fixture_advice({path: str(item["type"])}) or "drive the function with what can be stored"
+                )
                 return f"{path} ({item['type']}) could not be stored, and the function names it; {advice}"
         return ""
 
@@ -221,6 +223,9 @@ class _Replayed:
         inputs = replaying.load_document(call.folder, "inputs")
         outcomes = [run.of("golden", str(call.number)) for run in runs]
         for outcome in outcomes:
+            if outcome.part:
+                lacking = {"path": outcome.part, "type": _class_at(inputs, outcome.part)}
+                call = replace(call, omitted=(lacking,))
             if outcome.document is None:
                 text = outcome.error_text or outcome.status
                 why = NOT_IMPORTED if outcome.status == "import-error" else "cannot be replayed"
@@ -249,6 +254,15 @@ class _Replayed:
                 item for item in derived.wide if checkers.get(item.path) == derived.checkers[item.path]
             ),
         )
+
+
+def _class_at(inputs: Document, path: str) -> str:
+    """Return the class of an object among some inputs, as in ``m.Words``; "" where its node has none."""
+    node = dict(walk(inputs.tree)).get(path)
+    if isinstance(node, dict) and node.get("$") == "call":
+        node = next(iter(node["args"]), node)  # what copyreg makes an object of
+    named = node.get("cls", node.get("v", "")) if isinstance(node, dict) else ""
+    return str(named).replace(":", ".")
 
 
 def _fragile(part: str, spread: Spread | None) -> str:

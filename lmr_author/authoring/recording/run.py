@@ -7,7 +7,7 @@ import json
 import posixpath
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,20 +81,31 @@ class Unstored:
 
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
+        path, type: the part that could not be stored, and its class; "" where it is no part.
     """
 
     kind: str
     reason: str
+    path: str
+    type: str
     count: int
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The recorder's output: complete calls and its summary."""
+    """The recorder's output.
+
+    Attributes:
+        calls: complete ones.
+        summary: what the recorder counted.
+        result: of the command.
+        fatal: number of a call that is not among them, as the command died of what it raised; 0 for none.
+    """
 
     calls: tuple[RecordedCall, ...]
     summary: Mapping[str, Any]
     result: ExecResult
+    fatal: int = 0
 
     @property
     def blocks(self) -> dict[int, int]:
@@ -127,12 +138,10 @@ class Recorded:
     @property
     def not_stored(self) -> tuple[Unstored, ...]:
         """The calls that are missing, the most frequent reason first."""
-        counts: dict[tuple[str, str], int] = {}
-        for item in self.summary.get("not_stored", ()):
-            key = (str(item["kind"]), str(item["reason"]))
-            counts[key] = counts.get(key, 0) + int(item["count"])
-        found = [Unstored(*key, count) for key, count in counts.items()]
-        return tuple(sorted(found, key=lambda item: -item.count))
+        return tuple(
+            Unstored(str(item["kind"]), str(item["reason"]), item["path"], item["type"], int(item["count"]))
+            for item in self.summary.get("not_stored", ())
+        )
 
     def _numbers(self, name: str) -> dict[int, int]:
         return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
@@ -187,20 +196,27 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         )
     )
     recorded = read(out, result)
-    returned = any(call.outcome != "raised" for call in recorded.calls)
-    if returned or (recorded.calls and result.exit_code == 0):
-        return recorded
     last = failed.last_error(result)
     advice = failed.advice(plan.tree, result, sandbox.name == "docker", plan.driver.unseen, plan.explain)
     if not recorded.calls:
         raise _nothing(plan, recorded, last, advice, (out / ELSEWHERE).exists())
-    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
-    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
+    latest = max(recorded.calls, key=lambda call: call.number)
+    if result.exit_code == 0 or not _died_of(latest, last):
+        return recorded
+    if all(call.outcome == "raised" for call in recorded.calls):
         raise LmrError(
             f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
         )
-    return recorded
+    # Nobody meant it: a right version that does without that error would fail such a case.
+    meant = tuple(call for call in recorded.calls if call is not latest)
+    return replace(recorded, calls=meant, fatal=latest.number)
+
+
+def _died_of(call: RecordedCall, last: str) -> bool:
+    """Return whether a call raised the exception that a command printed last."""
+    raised = str(replaying.load_document(call.folder, "expected").tree.get(RAISED))
+    return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 
 
 def read(out: Path, result: ExecResult) -> Recorded:
@@ -257,9 +273,10 @@ def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: b
     if reason := reasons.get("too_large"):
         return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(reason))
     if reason := reasons.get("unstorable", reasons.get("failed")):
+        parts = {item.path: item.type for item in recorded.not_stored if item.reason == reason}
         return LmrError(
             f"no call of {name} could be stored: {reason}",
-            fixture_advice([reason])
+            fixture_advice(parts)
             or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
         )
     if reason := reasons.get("misfit"):

@@ -73,8 +73,8 @@ def merged(*parts: Evidence) -> Evidence:
 def _method(paper: Paper) -> list[str]:
     found = []
     text = "\n".join(paper.pages)
-    if abstract := _abstract(paper.pages[0], text) if paper.pages else "":
-        found.append(f"abstract: {printable(abstract, 700)}")
+    if summary := abstract(paper.pages[0], text) if paper.pages else "":
+        found.append(f"abstract: {printable(summary, 700)}")
     boxes = len(set(re.findall(r"^\s*(?:Algorithm|ALGORITHM) (\d+)\b", text, re.M)))
     found.append(f"algorithm boxes: {boxes}; numbered equations: {_equations(text)}")
     words = re.findall(r"\b(survey|benchmark|dataset|data set|corpus|shared task)\b", paper.title, re.I)
@@ -145,7 +145,7 @@ def _equations(text: str) -> int:
     return count
 
 
-def _abstract(page: str, paper: str) -> str:
+def abstract(page: str, paper: str) -> str:
     """Return the text under "Abstract", else the first running text, with hyphenated words joined."""
     match = re.search(r"\babstract\b[\s.:—-]*(.*?)(?:\n\s*1?\.?\s*introduction\b|\Z)", page, re.I | re.S)
     running = match or re.search(r"^((?:[^\n]{40,}\n){3}.*)", page, re.M | re.S)

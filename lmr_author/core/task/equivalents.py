@@ -29,13 +29,17 @@ class EquivalentMutant(Record):
         diff: its change, as lines with - and +.
         reason: justification.
         date: day of acceptance.
+        by: name of the person; "" when unknown.
     """
+
+    optional: ClassVar = ("by",)
 
     target: Text
     id: Id
     diff: str
     reason: Text
     date: Date
+    by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

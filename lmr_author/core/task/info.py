@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
 """Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
 
-OPTIONAL = ("repo_commit", "license")
+OPTIONAL = ("repo_commit", "license", "paper_license")
 """Keys of ``info.json`` that are written only when known."""
 
 _TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
@@ -140,6 +140,7 @@ class TaskInfo:
     repo_folder_name: str
     repo_commit: str = ""
     license: str = ""
+    paper_license: str = ""
     implementations: tuple[Implementation, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class ReviewItem(Record):
         kind: answered by the program (automatic) or by the reviewer (human).
         answer: only "pass" signs off.
         comment: the reviewer's remark; "" for none.
-        evidence: the result that an automatic answer rests on.
+        evidence: the result that an automatic answer rests on; for a human one, why the evidence was weak.
     """
 
     id: Text

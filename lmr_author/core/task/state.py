@@ -24,6 +24,7 @@ _NOT_RUN = frozenset(
         "repo_url",
         "repo_commit",
         "license",
+        "paper_license",
         "implementations",
     }
 )

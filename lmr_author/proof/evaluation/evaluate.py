@@ -13,6 +13,7 @@ from lmr_author import __version__
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, SandboxBuildError, UsageError
 from lmr_author.core.locks import changes_task
+from lmr_author.core.people import git_name
 from lmr_author.core.task import (
     Evaluation,
     GateResult,
@@ -228,8 +229,10 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
             )
         found += chosen
     today = datetime.now(UTC).date().isoformat()
+    by = git_name()
     equivalents.add(
-        task, [EquivalentMutant(target, item.id, item.diff, reason.strip(), today) for target, item in found]
+        task,
+        [EquivalentMutant(target, item.id, item.diff, reason.strip(), today, by) for target, item in found],
     )
     accepted = {item.id for _, item in found}
     for one in (stored, *stored.others) if stored else ():

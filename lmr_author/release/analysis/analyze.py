@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib.util
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,11 +12,14 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.core.texts import counted
 from lmr_author.release.analysis import tables
+from lmr_author.release.analysis.figures import draw
 from lmr_author.release.analysis.observations import GRADES, Observations, read
 from lmr_author.release.analysis.regression import properties, regression
 from lmr_author.release.analysis.tables import Cell, Table
 from lmr_author.release.reporting.page import render
 from lmr_author.release.review.score import grades_of_predictions
+
+NO_FIGURES = "no pictures of the figures: they need Matplotlib (pip install matplotlib)"
 
 
 @dataclass(frozen=True)
@@ -28,21 +32,26 @@ class Analysis:
 
 
 def analyze(
-    results: Sequence[Path], out: Path, tasks: Sequence[Task] = (), predictions: Path | None = None
+    results: Sequence[Path],
+    out: Path,
+    tasks: Sequence[Task] = (),
+    predictions: Path | None = None,
+    scales: Mapping[str, int] | None = None,
 ) -> Analysis:
-    """Write all tables as CSV, Markdown and LaTeX, and one HTML page.
+    """Write all tables as CSV, Markdown and LaTeX, one HTML page, and the figures as SVG and PNG.
 
     Args:
         results: JSONL files, logs, or folders of them (:mod:`lmr_author.release.analysis.observations`).
         tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
             regression needs their repositories.
         predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
+        scales: annotator → number of the lowest grade, where it is not 1 (published results).
 
     Raises UsageError: nothing to analyze; LmrError: results that contradict each other.
     """
     if out.exists():
         raise LmrError(f"{out} exists already", "name a new folder with --out, or remove this one")
-    found = read(results)
+    found = read(results, scales)
     if not found.items:
         raise UsageError(
             "no results to analyze", "name the results.jsonl of `lmr-author judge --predictions`, or logs"
@@ -50,28 +59,35 @@ def analyze(
     if predictions is not None:
         found = _add_grades(found, tasks, predictions)
     problems = {one.problem for one in found.items}
-    known = {}
+    known, categories = {}, {}
     for task in tasks:
         info = task.load()
         for one in info.implementations:
-            problems.add((task.name, one.index))
+            problem = task.name, one.index
+            problems.add(problem)
+            categories[problem] = one.category
             if measured := properties(task, info, one):
-                known[task.name, one.index] = measured
+                known[problem] = measured
     made = (
         tables.main_results(found.items, problems),
         tables.by_input(found.items, problems),
         regression(found.items, known),
         tables.binary(found.items),
-        tables.by_category(found.items, problems),
-        tables.actions(found.items),
+        tables.by_category(found.items, problems, categories),
+        tables.action_shares(found.items),
+        tables.action_counts(found.items),
         tables.error_classes(found.items),
         tables.agreements(found.items),
     )
     remarks = _remarks(found, problems)
+    can_draw = importlib.util.find_spec("matplotlib") is not None
+    remarks += () if can_draw else (NO_FIGURES,)
     with files.staged_folder(out) as staging:
         for table in made:
             files.write_text(staging / f"{table.name}.csv", as_csv(table))
             files.write_text(staging / f"{table.name}.tex", as_latex(table))
+            if can_draw:
+                draw(table, staging)
         text = "\n".join(
             ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
         )

@@ -18,6 +18,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
 from lmr_author.proof.evaluation.candidates.predictions import Key
+from lmr_author.release.analysis import published
 from lmr_author.release.analysis.given import Given
 
 GRADES = {
@@ -93,8 +94,11 @@ class Observations:
     cut: tuple[str, ...] = ()
 
 
-def read(paths: Iterable[Path]) -> Observations:
-    """Read and merge JSONL files and logs; a folder stands for those below it.
+def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Observations:
+    """Read and merge JSONL files and logs; a folder stands for those below it, or is LMR-Bench's published results.
+
+    Args:
+        scales: number of the lowest grade of annotators in published results, where it is not 1.
 
     Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
     values for one field of the same answer.
@@ -102,7 +106,7 @@ def read(paths: Iterable[Path]) -> Observations:
     merged: dict[Key, Observation] = {}
     repeated, cut = 0, list[str]()
     for path in _files(paths):
-        for where, data in _lines(path, cut):
+        for where, data in _lines(path, cut, scales or {}):
             new = _observation(data, where)
             old = merged.get(new.key)
             try:
@@ -115,6 +119,9 @@ def read(paths: Iterable[Path]) -> Observations:
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
     for path in paths:
+        if path.is_dir() and (results := published.find(path)):
+            yield results
+            continue
         found = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
         if not found or not found[0].is_file():
             raise UsageError(
@@ -123,8 +130,11 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
         yield from found
 
 
-def _lines(path: Path, cut: list[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _lines(path: Path, cut: list[str], scales: Mapping[str, int]) -> Iterable[tuple[str, dict[str, Any]]]:
     """Yield the lines of a file or a log with their places; add that of a line that was cut off to ``cut``."""
+    if path.is_dir():
+        yield from published.read(path, scales)
+        return
     if logs.is_log(path):
         yield from logs.read(path)
         return

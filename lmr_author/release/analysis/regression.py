@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from statistics import mean
 
 import numpy
 
-from lmr_author.core import code, files
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
+from lmr_author.core.texts import counted
 from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Table
 
-FEATURES = ("average directory depth", "average branch factor", "goal function length")
+FEATURES = ("average directory depth", "average branch factor", "goal file length")
+DUMMIES = ("model", "setting")
 STEPS = 50
 """Newton steps; a regression that needs more has separable data and no finite solution."""
 
 
 @dataclass(frozen=True)
 class Properties:
-    """Properties of a problem: depth and branch factor of its repository's folders, lines of its target."""
+    """Properties of a problem by the paper's definitions; unit tests and their recordings do not count.
+
+    Attributes:
+        depth: mean number of folders above a file or folder of the repository.
+        branches: mean number of subfolders of the folders that have any; 0 where none has.
+        length: lines of the goal file, before masking.
+    """
 
     depth: float
     branches: float
@@ -32,48 +42,80 @@ class Properties:
 def properties(task: Task, info: TaskInfo, one: Implementation) -> Properties | None:
     """Measure a problem; None when its repository or golden cannot be read."""
     try:
-        golden = task.golden(one)
-        target = code.find(code.Module.parse(golden.read_bytes(), one.golden_file), one.target)
+        lines = len(task.golden(one).read_bytes().splitlines())
         depth, branches = _shape(task.repository(info))
     except (LmrError, OSError):
         return None
-    return Properties(depth, branches, target.length)
+    return Properties(depth, branches, lines)
 
 
 def _shape(repository: Path) -> tuple[float, float]:
-    """Return mean depth of a repository's folders and mean number of entries in them."""
-    entries: dict[Path, set[str]] = {repository: set()}
+    """Return mean depth of files and folders, and mean number of subfolders where there are any."""
+    depths: list[int] = []
+    folders: set[PurePosixPath] = set()
     for path in files.walk(repository):
-        while path != repository:
-            entries.setdefault(path.parent, set()).add(path.name)
-            path = path.parent
-    depths = [len(folder.relative_to(repository).parts) for folder in entries]
-    return sum(depths) / len(depths), sum(map(len, entries.values())) / len(entries)
+        inside = PurePosixPath(path.relative_to(repository).as_posix())
+        if inside.parts[0] != UNIT_TEST:
+            depths.append(len(inside.parents) - 1)
+            folders.update(inside.parents)
+    folders.discard(PurePosixPath("."))
+    depths += [len(folder.parents) - 1 for folder in folders]
+    subfolders = Counter(folder.parent for folder in folders)
+    branches = mean(subfolders.values()) if subfolders else 0.0
+    return mean(depths) if depths else 0.0, branches
 
 
 def regression(observations: Sequence[Observation], known: Mapping[tuple[str, int], Properties]) -> Table:
-    """Return the paper's Table 5: success against the properties of the task, with a dummy for each model."""
+    """Return the paper's Table 5: success against the properties of the task, with dummies for model and setting.
+
+    Answers to one task are not independent: standard errors are clustered by task.
+    """
     used = [one for one in observations if one.problem in known and one.outcome not in ("", "infrastructure")]
-    models = sorted({one.model for one in used})
-    names = ("constant", *FEATURES, *(f"model {model}" for model in models[1:]))
+    if not used:
+        return _table([], "No judged answer to a task that --tasks names")
+    names, columns, left_out = _variables(used, known)
     if len(used) < len(names) + 2:
         return _table([], f"Too few results: {len(used)} for {len(names)} variables")
-    rows = []
-    for one in used:
-        found = known[one.problem]
-        rows.append(
-            [1.0, found.depth, found.branches, found.length, *(float(one.model == m) for m in models[1:])]
-        )
     success = numpy.array([one.outcome == "passed" for one in used], dtype=float)
-    fitted = fit(numpy.array(rows), success)
+    fitted = fit(numpy.column_stack(columns), success, [one.task for one in used])
     if fitted is None:
-        return _table([], "No solution: a variable is constant or decides alone")
+        return _table([], "No solution: a variable is constant or decides alone, or there is one task only")
     lines: list[tuple[Cell, ...]] = []
     for name, value, error in zip(names, *fitted, strict=True):
-        z = value / error
+        z = value / error if error else math.inf
         p = math.erfc(abs(z) / math.sqrt(2))
         lines.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
-    return _table(lines, f"{len(used)} answers; the baseline is {models[0]}.")
+    baseline = " ".join(min(getattr(one, kind) for one in used) for kind in DUMMIES).strip()
+    note = (
+        f"{len(used)} answers to {counted(len({one.task for one in used}), 'task')}; the baseline is {baseline}; "
+        "standard errors are clustered by task."
+    )
+    if left_out:
+        note += f" Told by the others, so left out: {', '.join(left_out)}."
+    return _table(lines, note)
+
+
+def _variables(
+    used: Sequence[Observation], known: Mapping[tuple[str, int], Properties]
+) -> tuple[list[str], list[numpy.ndarray], list[str]]:
+    """Return names and columns of the regression's variables, and the names of dummies that the others determine."""
+    names, columns = ["constant", *FEATURES], [numpy.ones(len(used))]
+    for attribute in ("depth", "branches", "length"):
+        columns.append(numpy.array([getattr(known[one.problem], attribute) for one in used], dtype=float))
+    left_out = []
+    for kind in DUMMIES:
+        for value in sorted({getattr(one, kind) for one in used})[1:]:
+            dummy = numpy.array([getattr(one, kind) == value for one in used], dtype=float)
+            if _rank([*columns, dummy]) > _rank(columns):
+                names.append(f"{kind} {value}")
+                columns.append(dummy)
+            else:
+                left_out.append(f"{kind} {value}")
+    return names, columns, left_out
+
+
+def _rank(columns: Sequence[numpy.ndarray]) -> int:
+    return int(numpy.linalg.matrix_rank(numpy.column_stack(columns)))
 
 
 def _table(rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
@@ -81,14 +123,17 @@ def _table(rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
     return Table("table5-regression", "Logistic regression of success (Table 5)", columns, tuple(rows), note)
 
 
-def fit(variables: numpy.ndarray, success: numpy.ndarray) -> tuple[list[float], list[float]] | None:
+def fit(
+    variables: numpy.ndarray, success: numpy.ndarray, clusters: Sequence[str]
+) -> tuple[list[float], list[float]] | None:
     """Fit a logistic regression by Newton's method.
 
     Args:
         variables: shape (answers, variables), the first column all ones.
         success: shape (answers,), 0 or 1.
+        clusters: names of the groups within which answers depend on one another.
 
-    Returns coefficients and standard errors; None without a finite solution.
+    Returns coefficients, and standard errors that are robust to clusters; None without a finite solution.
     """
     spread = variables.std(axis=0)
     spread[0] = 1.0
@@ -104,6 +149,24 @@ def fit(variables: numpy.ndarray, success: numpy.ndarray) -> tuple[list[float], 
         step = numpy.linalg.solve(information, scaled.T @ (success - chance))
         values = values + step
         if numpy.abs(step).max() < 1e-9:
-            errors = numpy.sqrt(numpy.diag(numpy.linalg.inv(information)))
-            return (values / spread).tolist(), (errors / spread).tolist()
+            covariance = _clustered(scaled * (success - chance)[:, None], information, clusters)
+            if covariance is None:
+                return None
+            return (values / spread).tolist(), (numpy.sqrt(numpy.diag(covariance)) / spread).tolist()
     return None
+
+
+def _clustered(
+    scores: numpy.ndarray, information: numpy.ndarray, clusters: Sequence[str]
+) -> numpy.ndarray | None:
+    """Return the sandwich estimate with the correction for few clusters that Stata and statsmodels use."""
+    count, variables = scores.shape
+    names, member = numpy.unique(numpy.array(clusters), return_inverse=True)
+    if len(names) < 2:
+        return None
+    sums = numpy.zeros((len(names), variables))
+    numpy.add.at(sums, member, scores)
+    inverse = numpy.linalg.inv(information)
+    few = len(names) / (len(names) - 1) * (count - 1) / (count - variables)
+    covariance: numpy.ndarray = few * inverse @ (sums.T @ sums) @ inverse
+    return covariance

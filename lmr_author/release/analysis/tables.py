@@ -7,7 +7,7 @@ problem without a result counts as failed, one that the infrastructure could not
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
@@ -18,12 +18,32 @@ from lmr_author.release.review.agreement import agreement, majority
 Group = tuple[str, str, str]
 Cell = str | int | float | None
 
-CC, LC, LI = "CC", "LC", "LI"
+GRADES = CC, LC, LI = ("CC", "LC", "LI")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """How a table is drawn as a figure.
+
+    Attributes:
+        label: column with the names of the bars; the columns before it name the panels.
+        values: columns with their lengths.
+        axis: what the lengths are.
+        by: column whose values are series of their own, in place of ``values``' columns; "" for none.
+    """
+
+    label: str
+    values: tuple[str, ...]
+    axis: str
+    by: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its file name, title, columns and rows; ``chart`` is the column drawn as bars, if any."""
+    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure.
+
+    ``chart`` is the column that the page draws as bars, if any.
+    """
 
     name: str
     title: str
@@ -31,6 +51,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     chart: str = ""
+    bars: Bars | None = None
 
 
 @dataclass(frozen=True)
@@ -107,15 +128,17 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
 
 
 def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
-    """Return the paper's Table 3: unit-test accuracy by the input that a model was given."""
-    found = groups(observations)
-    inputs = sorted({given for _, _, given in found if given})
+    """Return the paper's Table 3: unit-test accuracy and grades by the input that a model was given."""
     rows = []
-    for model, setting in sorted({(model, setting) for model, setting, given in found if given}):
-        parts = [accuracy(found.get((model, setting, given), []), problems).share for given in inputs]
-        rows.append((model, setting, *map(percent, parts)))
-    title = "Unit-test accuracy by input, % (Table 3)"
-    return Table("table3-inputs", title, ("model", "setting", *inputs), tuple(rows))
+    for (model, setting, given), items in groups(observations).items():
+        if given:
+            judged = Counter(one.judge for one in items if one.judge)
+            people = Counter(grade for one in items if (grade := majority(one.grades)))
+            grades = [_part(counts, grade, GRADES) for counts in (judged, people) for grade in GRADES]
+            rows.append((model, setting, given, percent(accuracy(items, problems).share), *grades))
+    columns = ("model", "setting", "input", "unit test %", *(f"judge {grade} %" for grade in GRADES),
+               *(f"people {grade} %" for grade in GRADES))  # fmt: skip
+    return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows))
 
 
 def binary(observations: Sequence[Observation]) -> Table:
@@ -130,12 +153,20 @@ def binary(observations: Sequence[Observation]) -> Table:
     return Table("table6-binary", "Completely correct or not (Table 6)", columns, tuple(rows))
 
 
-def by_category(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
-    """Return the paper's Figure 2: problems by category, with the accuracy of all models together."""
-    category = {one.problem: one.category for one in observations if one.category}
+def by_category(
+    observations: Sequence[Observation],
+    problems: set[tuple[str, int]],
+    known: Mapping[tuple[str, int], str] | None = None,
+) -> Table:
+    """Return the paper's Figure 2: problems by category, with the accuracy of all models together.
+
+    Args:
+        known: categories by the tasks, where the results name none.
+    """
+    category = {**(known or {}), **{one.problem: one.category for one in observations if one.category}}
     members: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for problem in problems:
-        members[category.get(problem, "unknown")].add(problem)
+        members[category.get(problem) or "unknown"].add(problem)
     rows = []
     for name, own in sorted(members.items(), key=lambda item: (-len(item[1]), item[0])):
         outcomes = [one.outcome == "passed" for one in observations if one.problem in own and one.outcome
@@ -143,27 +174,54 @@ def by_category(observations: Sequence[Observation], problems: set[tuple[str, in
         rows.append((name, len(own), len(outcomes), percent(mean(outcomes)) if outcomes else None))
     columns = ("category", "problems", "answers", "passed %")
     return Table(
-        "figure2-categories", "Problems by category (Figure 2)", columns, tuple(rows), chart="problems"
+        "figure2-categories",
+        "Problems by category (Figure 2)",
+        columns,
+        tuple(rows),
+        chart="problems",
+        bars=Bars("category", ("problems",), "problems"),
     )
 
 
-def actions(observations: Sequence[Observation]) -> Table:
-    """Return the paper's Figures 5 and 6: an agent's actions in the mean, for passed and failed answers."""
+def action_shares(observations: Sequence[Observation]) -> Table:
+    """Return the paper's Figure 5: how an agent's actions are distributed, for passed and failed answers."""
     rows = []
-    for (model, setting, given), items in groups(observations).items():
-        kinds = sorted({kind for one in items for kind in one.actions})
-        for kind in kinds:
-            counts = {
-                passed: [one.actions.get(kind, 0) for one in items
-                         if one.actions and one.outcome and (one.outcome == "passed") is passed]
-                for passed in (True, False)
-            }  # fmt: skip
-            means = [round(mean(values), 2) if values else None for values in counts.values()]
-            rows.append((model, setting, given, kind, *means))
-    columns = ("model", "setting", "input", "action", "passed: mean", "failed: mean")
-    return Table(
-        "figure5-6-actions", "Actions of agents, passed against failed (Figures 5, 6)", columns, tuple(rows)
-    )
+    for group, counts in _actions(observations).items():
+        totals = {passed: sum(counts[passed].values()) for passed in (True, False)}
+        for kind in sorted(counts[True] | counts[False]):
+            shares = [
+                percent(counts[passed][kind] / totals[passed]) if totals[passed] else None
+                for passed in totals
+            ]
+            rows.append((*group, kind, *shares))
+    columns = ("model", "setting", "input", "action", "passed %", "failed %")
+    bars = Bars("action", ("passed %", "failed %"), "% of actions")
+    title = "Distribution of agents' actions, passed against failed (Figure 5)"
+    return Table("figure5-actions", title, columns, tuple(rows), bars=bars)
+
+
+def action_counts(observations: Sequence[Observation]) -> Table:
+    """Return the paper's Figure 6: the number of an agent's actions, in all passed and all failed answers."""
+    rows = [
+        (*group, kind, counts[True][kind], counts[False][kind])
+        for group, counts in _actions(observations).items()
+        for kind in sorted(counts[True] | counts[False])
+    ]
+    columns = ("model", "setting", "input", "action", "passed", "failed")
+    bars = Bars("action", ("passed", "failed"), "actions")
+    title = "Number of agents' actions, passed against failed (Figure 6)"
+    return Table("figure6-actions", title, columns, tuple(rows), bars=bars)
+
+
+def _actions(observations: Sequence[Observation]) -> dict[Group, dict[bool, Counter[str]]]:
+    """Count actions by group, and by whether the answer passed; answers that were not judged do not count."""
+    counted: dict[Group, dict[bool, Counter[str]]] = {}
+    for group, items in groups(observations).items():
+        for one in items:
+            if one.actions and one.outcome not in ("", "infrastructure"):
+                by_outcome = counted.setdefault(group, {True: Counter(), False: Counter()})
+                by_outcome[one.outcome == "passed"].update(one.actions)
+    return counted
 
 
 def error_classes(observations: Sequence[Observation]) -> Table:
@@ -176,6 +234,7 @@ def error_classes(observations: Sequence[Observation]) -> Table:
         ("error class", "model", "answers"),
         rows,
         chart="answers",
+        bars=Bars("error class", ("answers",), "answers", by="model"),
     )
 
 

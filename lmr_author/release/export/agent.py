@@ -9,14 +9,14 @@ from typing import Any
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Implementation, Task
+from lmr_author.core.task import Implementation, Task, provenance
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import copy_tree
 from lmr_author.runtime.sandbox.docker_build import with_base
 
 SHIPPED_FILES = ("Dockerfile", ".dockerignore", "requirements.lock")
 
-_DEFAULT_BASE = re.compile(r"^([ \t]*ARG[ \t]+BASE_IMAGE)(?:=.*)?$", re.IGNORECASE | re.MULTILINE)
+_DEFAULT_BASE = re.compile(r"^([ \t]*ARG[ \t]+BASE_IMAGE)(?:=(.*))?$", re.IGNORECASE | re.MULTILINE)
 _IMAGE = re.compile(r"[\w][\w./:@-]*")
 
 
@@ -27,7 +27,7 @@ def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
 
     Args:
         folder: it is made if it does not exist.
-        base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves it as it is.
+        base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves the task's own.
     """
     repository = one.task.repository(one.info)
     copy_tree(repository, folder / repository.name, {}, with_tests=False)
@@ -41,11 +41,19 @@ def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
         path = files.inside(task.root, name)
         if path.is_file():
             shutil.copyfile(path, folder / name)
-    if base_image:
-        if not task.dockerfile.is_file():
-            raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
-        text = task.dockerfile.read_text("utf-8")
+    text = task.dockerfile.read_text("utf-8") if task.dockerfile.is_file() else ""
+    if base_image and not text:
+        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
+    if base_image := base_image or _recorded_base(task, text):
         files.write_text(folder / "Dockerfile", with_base_image(text, base_image))
+
+
+def _recorded_base(task: Task, dockerfile: str) -> str:
+    """Return the image that a Dockerfile without a base of its own was made for; "" where none is needed or known."""
+    default = _DEFAULT_BASE.search(dockerfile)
+    if default is None or default[2]:
+        return ""
+    return provenance.load(task).environment.base_image.reference
 
 
 def with_base_image(dockerfile: str, image: str) -> str:

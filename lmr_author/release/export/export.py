@@ -15,30 +15,10 @@ from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.harbor import write_harbor
 from lmr_author.release.export.huggingface import write_huggingface, write_private
 from lmr_author.release.export.lmr_bench import write_lmr_bench
+from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
 from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable, examine
 
-HUGGINGFACE = "huggingface"
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """Options of ``export``.
-
-    Attributes:
-        format: a key of :data:`WRITERS`.
-        out: a folder that does not exist yet, or is empty.
-        base_image: default base of the exported Dockerfiles; "" leaves them as they are.
-        private: folder for goldens and tests (huggingface).
-        unreviewed: export tasks whose reviews are missing, marked as such.
-        force: export every task, marked with what is wrong.
-    """
-
-    format: str
-    out: Path
-    base_image: str = ""
-    private: Path | None = None
-    unreviewed: bool = False
-    force: bool = False
+HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 
 @dataclass(frozen=True)
@@ -64,8 +44,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         LmrError: a task that lacks what the format needs.
     """
     places = [options.out, *([options.private] if options.private else [])]
-    if options.private and options.format != HUGGINGFACE:
-        raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
+    _require_own_options(options)
     for place in places:
         _require_free(place, tasks)
     if options.private and _overlap(options.out, options.private):
@@ -77,7 +56,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         return Exported(unsound, unreviewed)
     try:
         with files.staged_folder(options.out) as folder:
-            WRITERS[options.format](found, folder, options.base_image)
+            WRITERS[options.format](found, folder, options)
             count = sum(1 for _ in files.walk(folder))
             if options.private:
                 with files.staged_folder(options.private) as private:
@@ -93,6 +72,22 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
             "write that text of info.json, or that file name, anew",
         ) from error
     return Exported(unsound, unreviewed, count)
+
+
+def _require_own_options(options: ExportOptions) -> None:
+    """Refuse options of another format than the chosen one."""
+    if options.private and options.format != HUGGINGFACE:
+        raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
+    if options.machine != HarborMachine() and options.format != HARBOR:
+        raise UsageError(
+            "--cpus, --memory-mb, --storage-mb, --gpus, --agent-seconds and --offline are for --to harbor",
+            "leave them out",
+        )
+    if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
+        raise UsageError(
+            f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",
+            "leave them out",
+        )
 
 
 def _require_free(place: Path, tasks: Sequence[Task]) -> None:
@@ -113,14 +108,14 @@ def _overlap(one: Path, other: Path) -> bool:
     return first.is_relative_to(second) or second.is_relative_to(first)
 
 
-def _write_agent(tasks: list[Exportable], folder: Path, base_image: str) -> None:
+def _write_agent(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     for one in tasks:
-        write_bundle(one, folder / one.task.name, base_image)
+        write_bundle(one, folder / one.task.name, options.base_image)
 
 
-WRITERS: dict[str, Callable[[list[Exportable], Path, str], None]] = {
+WRITERS: dict[str, Callable[[list[Exportable], Path, ExportOptions], None]] = {
     "agent": _write_agent,
     "lmr-bench": write_lmr_bench,
-    "harbor": write_harbor,
+    HARBOR: write_harbor,
     HUGGINGFACE: write_huggingface,
 }

@@ -1,47 +1,72 @@
 """Harbor tasks, one for each implementation: the agent's image, the golden as solution, and our grader.
 
-The reward cannot be forged: the agent's code is replayed in a container of its own, as a user that can neither
-read expected values nor write rewards; see ``templates/export/harbor/grade.py``.
+Recorded cases give rewards that cannot be forged: the agent's code is replayed in a container of its own, as a user
+that can neither read expected values nor write rewards; see ``templates/export/harbor/grade.py``.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import math
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Implementation
+from lmr_author.core.task import UNIT_TEST, Implementation
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.twins import find_twins
 from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.output import render
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import judging, replaying, staging
 
 CASE_SECONDS = 60.0
+SCRIPT_SECONDS = 600
+"""Time of a test that was written by hand."""
 AGENT_UID = 1000
 """Default of the Dockerfile's ``UID``."""
 
+_COPIES = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(?!.*--from=)(.*)$", re.IGNORECASE | re.MULTILINE)
 
-def write_harbor(tasks: list[Exportable], folder: Path, base_image: str) -> None:
-    """Write one Harbor task for each implementation. Raises LmrError for one without recorded cases."""
+
+def write_harbor(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
+    """Write one Harbor task for each implementation. Raises LmrError for one without a test."""
     for one in tasks:
         for item in one.info.implementations:
             target = folder / f"{one.task.name}-{item.index}"
-            write_bundle(one, target / "environment", base_image)
-            shutil.copyfile(_template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml")
-            seconds = _write_tests(one, item, target / "tests")
-            _write_texts(one, item, target, seconds)
+            write_bundle(one, target / "environment", options.base_image)
+            _copy_repository(one, target / "environment" / "Dockerfile")
+            if options.machine.offline:
+                shutil.copyfile(
+                    _template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml"
+                )
+            plan = _write_tests(one, item, target / "tests")
+            _write_texts(one, item, target, plan, options)
 
 
-def _write_texts(one: Exportable, item: Implementation, target: Path, seconds: float) -> None:
+def _copy_repository(one: Exportable, dockerfile: Path) -> None:
+    """Have the image hold the repository: a Dockerfile made for LMR-Bench's scripts, which mount it, does not."""
+    name, path = one.info.repo_folder_name, staging.tree_path(one.info)
+    text = dockerfile.read_text("utf-8") if dockerfile.is_file() else ""
+    sources = [word.strip("/") for line in _COPIES.findall(text) for word in line.split()[:-1]]
+    if not {name, ".", "$DIR", "${DIR}"}.intersection(sources):
+        copied = (
+            f"\nUSER 0\nCOPY --chown={AGENT_UID}:{AGENT_UID} {json.dumps([name, path])}\nUSER {AGENT_UID}\n"
+        )
+        files.write_text(dockerfile, f"{text.rstrip()}\n{copied}WORKDIR {path}\n")
+
+
+def _write_texts(
+    one: Exportable, item: Implementation, target: Path, plan: dict[str, Any], options: ExportOptions
+) -> None:
     """Write configuration, instruction and solution."""
     values = {
         "task": one,
@@ -50,7 +75,10 @@ def _write_texts(one: Exportable, item: Implementation, target: Path, seconds: f
         "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-"),
         "repository": staging.tree_path(one.info),
         "uid": AGENT_UID,
-        "verifier_seconds": 2 * seconds + 120,
+        "verifier_seconds": 2 * plan["seconds"] + 120,
+        "judged_by": "hand-written test" if "script" in plan else "recorded cases",
+        "publication": options.publication,
+        "machine": options.machine,
     }
     for name, place in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
         files.write_text(target / place / name, render(f"export/harbor/{name}.j2", **values))
@@ -58,19 +86,8 @@ def _write_texts(one: Exportable, item: Implementation, target: Path, seconds: f
     files.write_bytes(target / "solution" / "golden", staging.read_golden(one.task, item))
 
 
-def _write_tests(one: Exportable, item: Implementation, tests: Path) -> float:
-    """Write what grades an answer. Returns the seconds that one replay may take."""
-    recording_folder = one.task.recording(one.info, item.index)
-    recording = recorded.load(recording_folder)
-    if recording is None or not recording.cases:
-        raise LmrError(
-            f"{one.task.name}: implementation {item.index} has no recorded cases, which Harbor's grader replays",
-            f"record them: lmr-author record {item.target}",
-        )
-    tests.mkdir(parents=True)
-    for name in ("test.sh", "grade.py", "cases.py"):
-        shutil.copyfile(_template(name), tests / name)
-    (tests / "test.sh").chmod(0o755)
+def _write_tests(one: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+    """Write what grades an answer. Returns the grader's plan; ``seconds`` is what one run may take."""
     goldens = staging.golden_overlay(one.task, one.info, find_twins(one.task, one.info, item))
     for number, data in enumerate(goldens.values()):
         files.write_bytes(tests / "goldens" / str(number), data)
@@ -78,23 +95,59 @@ def _write_tests(one: Exportable, item: Implementation, tests: Path) -> float:
     for number, pair in enumerate(others):
         for kind, data in zip(("masked", "golden"), pair, strict=True):
             files.write_bytes(tests / "others" / f"{number}.{kind}", data)
-    module = code.Module.parse(goldens[item.goal_file], item.golden_file)
-    target = code.find(module, replace(item.target, qualname=recording.target.qualname))
-    seconds = _write_probe(
-        one, item, replace(recording, target=replace(recording.target, line=target.line)), tests
-    )
-    plan = {
+    recording = recorded.load(one.task.recording(one.info, item.index))
+    if recording is not None and recording.cases:
+        plan = _write_cases(one, item, recording, goldens[item.goal_file], tests)
+    else:
+        plan = _write_script(one, item, tests)
+    judge = "script.py" if "script" in plan else "cases.py"
+    for name, template in (("test.sh", "test.sh"), ("grade.py", "grade.py"), ("judge.py", judge)):
+        shutil.copyfile(_template(template), tests / name)
+    (tests / "test.sh").chmod(0o755)
+    plan |= {
         "repository": staging.tree_path(one.info),
         "goal_file": item.goal_file,
         "goal_files": list(goldens),
-        "qualname": recording.target.qualname,
-        "nth": _nth(goldens[item.goal_file], target) if item.nth else 0,
         "others": len(others),
-        "cases": {case.name: case.checkers for case in recording.cases},
-        "seconds": seconds,
     }
     files.write_json(tests / "plan.json", plan)
-    return seconds
+    return plan
+
+
+def _write_cases(
+    one: Exportable, item: Implementation, recording: Recording, golden: bytes, tests: Path
+) -> dict[str, Any]:
+    """Write recorded cases and what replays them. Returns their part of the plan."""
+    module = code.Module.parse(golden, item.golden_file)
+    target = code.find(module, replace(item.target, qualname=recording.target.qualname))
+    found = replace(recording, target=replace(recording.target, line=target.line))
+    return {
+        "qualname": recording.target.qualname,
+        "nth": _nth(golden, target) if item.nth else 0,
+        "cases": {case.name: case.checkers for case in recording.cases},
+        "seconds": _write_probe(one, item, found, tests),
+    }
+
+
+def _write_script(one: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+    """Write a test that was made by hand, with the files beside it. Returns its part of the plan."""
+    repository = one.task.repository(one.info)
+    if not item.unit_test_file or not files.is_file_inside(repository, item.unit_test_file):
+        raise LmrError(
+            f"{one.task.name}: implementation {item.index} has no test for Harbor's grader",
+            f"record one: lmr-author record {item.target}",
+        )
+    if not item.unit_test_file.startswith(f"{UNIT_TEST}/"):
+        raise LmrError(
+            f"{one.task.name}: {item.unit_test_file} is outside of {UNIT_TEST}/, where an agent would see it",
+            f"move it to {UNIT_TEST}/, and correct info.json",
+        )
+    unit_test = one.task.unit_test_folder(one.info)
+    for path in files.walk(unit_test):
+        inside = path.relative_to(unit_test)
+        if inside.parts[0] != "logs":
+            files.write_bytes(tests / UNIT_TEST / inside, path.read_bytes())
+    return {"script": item.unit_test_file, "seconds": SCRIPT_SECONDS}
 
 
 def _write_probe(one: Exportable, item: Implementation, recording: Recording, tests: Path) -> float:

@@ -18,6 +18,7 @@ from lmr_author.core.task import AUTHORING, Implementation, provenance
 from lmr_author.core.texts import size_text
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.croissant import croissant
+from lmr_author.release.export.options import ExportOptions, Publication
 from lmr_author.release.export.output import files_and_links, render, write_tar
 from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable
 from lmr_author.release.review.review import result_of
@@ -36,13 +37,13 @@ Columns = dict[str, list[list[str]]]
 """Name, type and description of each column, by table."""
 
 
-def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) -> None:
+def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write the public part."""
     tables: dict[str, list[Row]] = {"implementations": [], "papers": []}
     for one in tasks:
         archive = folder / "tasks" / f"{one.task.name}.tar.gz"
         with files.temporary_folder(".bundle-", folder) as bundle:
-            write_bundle(one, bundle, base_image)
+            write_bundle(one, bundle, options.base_image)
             write_tar(archive, bundle, files_and_links(bundle), one.task.name)
         packed = {"archive": f"tasks/{archive.name}", "archive_sha256": files.sha256_file(archive)}
         rows = [{**_implementation(one, item), **packed} for item in one.info.implementations]
@@ -57,7 +58,14 @@ def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) ->
     # The day the newest task was made: the same tasks always have the same date.
     day = max(provenance.load(one.task).created[:10] for one in tasks)
     unreviewed = [one.task.name for one in tasks if one.review == NOT_REVIEWED]
+    citation = _citation(options.publication, day[:4])
     described = croissant(folder, columns, licenses, day)
+    described |= {
+        "version": options.publication.release_version,
+        "citeAs": citation,
+        **_creator(options.publication),
+    }
+    described["description"] += _paper_licenses(tables["papers"])
     if unreviewed:
         described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
     files.write_json(folder / "croissant.json", described)
@@ -68,7 +76,8 @@ def write_huggingface(tasks: list[Exportable], folder: Path, base_image: str) ->
         tasks=len(tasks),
         unreviewed=unreviewed,
         unsound=unsound,
-        **_datasheet(tables, folder),
+        citation=citation,
+        **_datasheet(tables, folder, options.publication.release_version),
     )
     files.write_text(folder / "README.md", card)
 
@@ -87,7 +96,15 @@ def write_private(tasks: list[Exportable], folder: Path) -> None:
 
 def _shared(one: Exportable) -> Row:
     info = one.info
-    names = ("paper_name", "paper_url", "repo_url", "repo_commit", "license")
+    names = (
+        "paper_name",
+        "paper_url",
+        "repo_url",
+        "repo_commit",
+        "repo_folder_name",
+        "license",
+        "paper_license",
+    )
     return {
         **{name: getattr(info, name) for name in names},
         "task": one.task.name,
@@ -126,7 +143,6 @@ def _paper(one: Exportable) -> Row:
     return {
         **_shared(one),
         "venue": provenance.load(one.task).paper.venue,
-        "paper_license": "",
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
         "implementations": len(one.info.implementations),
         "agreement": None if share is None else round(100 * share, 1),
@@ -166,13 +182,14 @@ def _feature(column: str, kind: str) -> dict[str, Any]:
     return {"name": column, "list": "string"} if kind == "strings" else {"name": column, "dtype": kind}
 
 
-def _datasheet(tables: dict[str, list[Row]], folder: Path) -> dict[str, Any]:
+def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict[str, Any]:
     """Return what the card says of the data set as a whole."""
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
     return {
         "facts": {
+            "Version": version,
             "Tasks": len(papers),
             "Implementations": len(implementations),
             "Years of the papers": _range(row["year"] for row in papers if row["year"]),
@@ -187,6 +204,39 @@ def _datasheet(tables: dict[str, list[Row]], folder: Path) -> dict[str, Any]:
         "repository_licenses": Counter(row["license"] or "unknown" for row in papers),
         "paper_licenses": Counter(row["paper_license"] or "not recorded" for row in papers),
     }
+
+
+def _citation(publication: Publication, year: str) -> str:
+    """Return BibTeX."""
+    authors = " and ".join(
+        f"{{{quoting.latex(name)}}}" for name in publication.author or (publication.organization,)
+    )
+    key = re.sub(r"[^a-z0-9]", "", publication.organization.lower()) + year
+    fields = {
+        "title": "Research code to implement from papers",
+        "author": authors,
+        "year": year,
+        "version": quoting.latex(publication.release_version),
+    }
+    return "\n".join(
+        [f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items() if text), "}"]
+    )
+
+
+def _creator(publication: Publication) -> dict[str, Any]:
+    if not publication.author:
+        return {"creator": {"@type": "sc:Organization", "name": publication.organization}}
+    return {"creator": [{"@type": "sc:Person", "name": name} for name in publication.author]}
+
+
+def _paper_licenses(papers: list[Row]) -> str:
+    """Return a sentence: ``license`` of Croissant is of the code alone."""
+    known = sorted({row["paper_license"] for row in papers if row["paper_license"]})
+    return (
+        f" Licences of the papers: {', '.join(known)}."
+        if known
+        else " Licences of the papers are not recorded."
+    )
 
 
 def _range(values: Iterable[int]) -> str:

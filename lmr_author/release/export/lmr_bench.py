@@ -1,26 +1,50 @@
-"""Task folders as LMR-Bench's own scripts read them."""
+"""Task folders as LMR-Bench's own scripts read them, and the table that its OpenHands runner loads."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
-from lmr_author.core import files
+from lmr_author.core import files, quoting
 from lmr_author.core.task import INFO, UNIT_TEST
 from lmr_author.release.export.agent import copy_environment
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import copy_tree
 
+HUB = "shinyy1997"
+"""Account of the images that their scripts try to pull before they build one."""
+TABLE = "train.jsonl"
 
-def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> None:
-    """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs."""
+_TEXT, _TEXTS, _NUMBER = {"dtype": "string"}, {"list": "string"}, {"dtype": "int64"}
+_TASK = {
+    "instance_id": _NUMBER, "paper_name": _TEXT, "folder_name": _TEXT, "paper_url": _TEXT, "year": _NUMBER,
+    "repo_url": _TEXT, "repo_folder_name": _TEXT, "repo_commit": _TEXT, "license": _TEXT, "review": _TEXT,
+}  # fmt: skip
+_IMPLEMENTATION = {
+    "instruction": _TEXT, "index": _NUMBER, "category": _TEXT, "goal_file": _TEXT, "goal_function": _TEXT,
+    "class_name": _TEXT, "golden_file": _TEXT, "retrieval_context": _TEXTS, "retrieval_content": _TEXTS,
+    "unit_test_file": _TEXT,
+}  # fmt: skip
+
+
+def image_of(name: str) -> str:
+    """Return the image that their scripts pull, where it exists, in place of building a task's."""
+    return f"{HUB}/{name.lower()}"
+
+
+def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
+    """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs; and the table."""
+    rows = []
     for one in tasks:
         target = folder / one.task.name
         repository = one.task.repository(one.info)
         copy_tree(repository, target / repository.name, {}, with_tests=True)
         # Their script takes any log with "Passed" in it for a pass.
         shutil.rmtree(target / repository.name / UNIT_TEST / "logs", ignore_errors=True)
-        copy_environment(one.task, target, base_image)
+        copy_environment(one.task, target, options.base_image)
         for item in one.info.implementations:
             golden = files.inside(target, item.golden_file)
             golden.parent.mkdir(parents=True, exist_ok=True)
@@ -33,3 +57,33 @@ def write_lmr_bench(tasks: list[Exportable], folder: Path, base_image: str) -> N
         if one.problems:
             document["not_sound"] = list(one.problems)
         files.write_json(target / INFO, document)
+        rows.append(_row(document))
+    files.write_text(folder / TABLE, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    files.write_text(folder / "README.md", f"---\n{quoting.yaml(_front_matter())}---\n\n{_CARD}")
+
+
+_CARD = """\
+# Tasks for LMR-Bench's runners
+
+Each folder is a task; `train.jsonl` is their table: `load_dataset(THIS_FOLDER, split="train")`.
+The folders hold goldens and unit tests: publish neither, and keep them from the models that are evaluated.
+"""
+
+
+def _row(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a task as the table has it: the same columns for every task."""
+    row = {key: document.get(key, 0 if kind is _NUMBER else "") for key, kind in _TASK.items()}
+    entries = [{key: entry[key] for key in _IMPLEMENTATION} for entry in document["implementations"]]
+    return {**row, "implementations": entries}
+
+
+def _front_matter() -> dict[str, Any]:
+    """Return what the loader reads: the file of the split, and the types of its columns."""
+    inner = [{"name": name, **kind} for name, kind in _IMPLEMENTATION.items()]
+    columns = [{"name": name, **kind} for name, kind in _TASK.items()]
+    return {
+        "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": TABLE}]}],
+        "dataset_info": [
+            {"config_name": "default", "features": [*columns, {"name": "implementations", "list": inner}]}
+        ],
+    }

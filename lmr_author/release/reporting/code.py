@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,24 +16,35 @@ LONGEST = 200_000
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """A piece of a file: its name, the number of its first line, its text, the lines of its docstring (from 1)."""
+    """A piece of a file.
+
+    Attributes:
+        first_line: number of its first line in the file.
+        docstring: first and last line of its docstring, counted from 1 in the piece.
+        marks: number of a line in the file → what the cases leave open about it.
+    """
 
     name: str
     first_line: int
     text: str
     docstring: tuple[int, int] = (0, 0)
+    marks: Mapping[int, str] = field(default_factory=dict)
 
 
 def highlight(code: CodeBlock) -> Markup:
     """Return Python as highlighted, numbered lines; a docstring of more than three lines is folded."""
     lines = _highlighted(code.text)
     width = len(str(code.first_line + len(lines)))
-    shown = [
-        Markup('<span class="line"><span class="number">{}</span>{}\n</span>').format(
-            str(code.first_line + place).rjust(width), line
+    shown = []
+    for number, line in enumerate(lines, code.first_line):
+        mark = code.marks.get(number, "")
+        # Words beside the colour: colour alone says nothing.
+        remark = Markup(' <span class="mark">← {}</span>').format(mark) if mark else ""
+        shown.append(
+            Markup('<span class="line{}"><span class="number">{}</span>{}{}\n</span>').format(
+                " marked" if mark else "", str(number).rjust(width), line, remark
+            )
         )
-        for place, line in enumerate(lines)
-    ]
     first, last = code.docstring
     if last - first > 2:
         folded = Markup("<details><summary>docstring, {} lines</summary>{}</details>").format(

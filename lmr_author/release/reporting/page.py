@@ -38,6 +38,7 @@ def render(template: str, page: object) -> str:
         "percent": percent,
         "address": address,
         "prose": prose,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "highlight": code.highlight,
         "diff": code.diff_lines,
         "base64": lambda data: base64.b64encode(data).decode("ascii"),

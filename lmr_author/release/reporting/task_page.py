@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from lmr_author.authoring.masking.instruction import words_of
 from lmr_author.authoring.suggesting.sections import FunctionWords, passages
@@ -30,10 +30,11 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.equivalents import EquivalentMutant
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, GateStatus
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted
+from lmr_author.proof.checks.metadata import canonical_category
 from lmr_author.proof.lookup import Pair, pair
 from lmr_author.proof.validation.run import checked
 from lmr_author.proof.view import TaskView
@@ -42,13 +43,18 @@ from lmr_author.release.reporting.code import CodeBlock
 from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
+from lmr_author.release.review.checklist import CATEGORY_MEANINGS
+from lmr_author.release.review.cited import cite, labels_in, labels_named, places_of
+from lmr_author.release.review.evidence import evidence_of
+from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
+from lmr_author.release.review.subject import line_marks
 
 MOST_DIFFERENCES = 30
 """Inputs listed in the table of differences between cases."""
 
-_EQUATIONS = re.compile(r"\b(?:equations?|eqs?)\.?\s*\(?(\d+)\)?(?:\s*(to|-|–|and|,)\s*\(?(\d+)\)?)?", re.I)
-_ALGORITHM = re.compile(r"\balgorithm\s+(\d+)", re.I)
+MOST_SECTION_PAGES = 6
+"""Pages that are drawn only because a named section is on them."""
 
 VerdictLine = tuple[str, str, str]
 """Subject, result, and ``good``, ``bad`` or ``open``."""
@@ -64,12 +70,21 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class NamedSection:
+    """The part on one page of a section that the instruction names."""
+
+    title: str
+    blocks: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True)
 class PaperPage:
     """A page of the paper with its marks; without an image when it could not be drawn."""
 
     number: int
     image: PageImage | None
     marks: tuple[Mark, ...]
+    sections: tuple[NamedSection, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,7 @@ class ImplementationView:
     """One implementation with its code, cases, gates and mutants.
 
     Attributes:
+        meaning: of its category; "" for none of the nine.
         differences: (input, its description in each case) for inputs that differ between the cases.
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; None when there is none.
@@ -102,6 +118,7 @@ class ImplementationView:
     """
 
     item: Implementation
+    meaning: str
     pages: tuple[PaperPage, ...]
     targets: tuple[TargetView, ...]
     recording: Recording | None
@@ -134,6 +151,7 @@ class TaskPage:
     vetting: VettingRecord | None
     reviews: ReviewView
     history: History
+    evidence: Mapping[str, QuestionEvidence]
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -166,6 +184,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         vetting=VettingRecord.read_if_valid(task.vetting_path),
         reviews=records.reviews(task),
         history=records.history(task, info, evaluation),
+        evidence=evidence_of(task, found.findings),
     )
 
 
@@ -185,7 +204,7 @@ def _verdict(
             lines.append(("Gates", text, "good" if evaluation.passed else "bad"))
         killed, tried = evaluations.mutants_killed(evaluation.gates)
         if tried:
-            lines.append(("Wrong versions", f"{killed} of {tried} fail", ""))
+            lines.append(("Wrong versions", f"{killed} of {tried} fail", _of_mutants(evaluation.gates)))
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     titles = ", ".join(sorted({item.code for item in serious}))
     result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
@@ -194,6 +213,12 @@ def _verdict(
     state = where.review if where.review != WAITING else "" if where.people else "not reviewed"
     lines.append(("Reviews", ", ".join(filter(None, (state, where.people))), kind))
     return tuple(lines)
+
+
+def _of_mutants(gates: Sequence[GateResult]) -> str:
+    """Return the kind of the line about mutants: good where every implementation passes the gate's threshold."""
+    statuses = {gate.status for gate in gates if gate.gate == MUTANTS_DIE}
+    return "bad" if GateStatus.FAILED in statuses else "good" if statuses == {GateStatus.PASSED} else "open"
 
 
 def _blocks(view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
@@ -228,15 +253,22 @@ def _implementation(
         accepted = equivalents.load(task).of(item.target)
     except LmrError as error:
         problems.append(error.message.replace(f"{task.root}/", ""))
+    marks = line_marks(one.golden, recording.coverage) if one.golden and recording else {}
     cases = tuple(_case(folder, case) for case in recording.cases) if recording else ()
     mutants = next((gate.detail for gate in own if gate.gate == MUTANTS_DIE), None)
     return ImplementationView(
         item=item,
-        pages=_pages(view, blocks, _marked(_words(item, one), item.instruction, blocks)),
+        meaning=CATEGORY_MEANINGS.get(canonical_category(item.category) or "", ""),
+        pages=_pages(
+            view,
+            blocks,
+            _marked(_words(item, one), item.instruction, blocks),
+            _named_sections(item.instruction, blocks),
+        ),
         targets=tuple(
             TargetView(
                 each.qualname,
-                _code(one.golden, each.golden, item.golden_file),
+                _code(one.golden, each.golden, item.golden_file, marks),
                 _code(one.goal, each.goal, item.goal_file),
             )
             for each in one.targets
@@ -251,7 +283,12 @@ def _implementation(
     )
 
 
-def _code(module: Module | None, definition: Definition | None, name: str) -> CodeBlock | None:
+def _code(
+    module: Module | None,
+    definition: Definition | None,
+    name: str,
+    marks: Mapping[int, str] = MappingProxyType({}),
+) -> CodeBlock | None:
     """Return a definition with its decorators, as in its file."""
     if module is None or definition is None:
         return None
@@ -261,7 +298,7 @@ def _code(module: Module | None, definition: Definition | None, name: str) -> Co
     if definition.docstring is not None:
         head = definition.node.body[0]
         docstring = (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1)
-    return CodeBlock(name, first, "\n".join(lines), docstring)
+    return CodeBlock(name, first, "\n".join(lines), docstring, marks)
 
 
 def _words(item: Implementation, one: Pair) -> FunctionWords:
@@ -278,40 +315,53 @@ def _words(item: Implementation, one: Pair) -> FunctionWords:
 
 def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Paragraph]) -> dict[int, str]:
     """Return the blocks to highlight and why: named equations and algorithms first, then passages."""
-    equations: set[int] = set()
-    for first, between, last in _EQUATIONS.findall(instruction):
-        start, end = int(first), int(last or first)
-        equations |= (
-            set(range(start, min(end, start + 50) + 1)) if between in ("to", "-", "–") else {start, end}
-        )
-    algorithms = {int(number) for number in _ALGORITHM.findall(instruction)}
+    named = labels_named(instruction)
     marked: dict[int, str] = {}
     for place, block in enumerate(blocks):
-        numbers = {int(number) for number in re.findall(r"\((\d{1,3})\)\s*$", block.text, re.M)}
-        named = [f"equation ({number})" for number in sorted(numbers & equations)]
-        heading = _ALGORITHM.match(block.text.lstrip())
-        if heading and int(heading[1]) in algorithms:
-            named.append(f"algorithm {heading[1]}")
-        if named:
-            marked[place] = ", ".join(named)
+        labels = [label for label in labels_in(block.text) if label in named]
+        if labels:
+            marked[place] = ", ".join(labels)
     for passage in passages([block.text for block in blocks], words):
         marked.setdefault(passage.place, f"shares {', '.join(passage.terms)}")
     return marked
 
 
-def _pages(view: TaskView, blocks: Sequence[Paragraph], marked: Mapping[int, str]) -> tuple[PaperPage, ...]:
-    """Return the pages with highlighted blocks, the page of the first one first."""
+def _named_sections(instruction: str, blocks: Sequence[Paragraph]) -> dict[int, list[NamedSection]]:
+    """Return the sections that an instruction names, by page."""
+    texts = [block.text for block in blocks]
+    found: dict[int, list[NamedSection]] = defaultdict(list)
+    for section in cite(instruction, dict(enumerate(texts))).sections:
+        pages: dict[int, list[Paragraph]] = defaultdict(list)
+        for place in places_of(section, texts):
+            if not texts[place].strip().isdecimal():  # the number of the page
+                pages[blocks[place].page].append(blocks[place])
+        for number, own in pages.items():
+            found[number].append(NamedSection(section.named, tuple(own)))
+    return found
+
+
+def _pages(
+    view: TaskView,
+    blocks: Sequence[Paragraph],
+    marked: Mapping[int, str],
+    named: Mapping[int, Sequence[NamedSection]],
+) -> tuple[PaperPage, ...]:
+    """Return the pages with named sections or marked passages, those of the sections first."""
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, (place, reason) in enumerate(marked.items(), 1):
         marks[blocks[place].page].append(Mark(number, reason, blocks[place]))
-    if not marks or view.repository is None:
+    # Marks are numbered in their order of importance, so that the most important page comes first.
+    numbers = list(dict.fromkeys([*list(named)[:MOST_SECTION_PAGES], *marks]))
+    if not numbers or view.repository is None:
         return ()
     try:
-        drawn = paper.images(view.repository / "paper.pdf", marks)
+        drawn = paper.images(view.repository / "paper.pdf", numbers)
     except LmrError:
         drawn = {}
-    # Marks are numbered in their order of importance, so that the most important page comes first.
-    return tuple(PaperPage(number, drawn.get(number), tuple(found)) for number, found in marks.items())
+    return tuple(
+        PaperPage(number, drawn.get(number), tuple(marks.get(number, ())), tuple(named.get(number, ())))
+        for number in numbers
+    )
 
 
 def _case(folder: Path, case: Case) -> CaseView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from lmr_author.core import resources
@@ -13,13 +14,16 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
+from lmr_author.release.review.exhibits import QuestionEvidence
 
 ANSWERS = ("pass", "fail", "unsure")
+SENTENCE = 3
+"""Words from which a comment is a sentence."""
 
 
 @dataclass(frozen=True)
 class ChecklistQuestion:
-    """A human item: the question, and the evidence to look at."""
+    """A human item: the question, and the files to look at."""
 
     id: str
     question: str
@@ -39,6 +43,9 @@ HUMAN = (
     ),
     ChecklistQuestion(
         "core", "Is the masked function a core contribution of the paper?", "the golden file; paper.pdf"
+    ),
+    ChecklistQuestion(
+        "category", "Is the category the one that the function belongs to?", "info.json: category"
     ),
     ChecklistQuestion(
         "tests",
@@ -62,6 +69,19 @@ HUMAN = (
     ),
 )
 """The human items, in the order asked (LMR-Bench paper, section on quality control)."""
+
+CATEGORY_MEANINGS = {
+    "Feature Learning & Representation": "how inputs become vectors: embeddings, encodings, pooling, prototypes",
+    "Neural Network Architectures": "a layer or a model: what is computed from what in a forward pass",
+    "Prompt Engineering & Instruction Tuning": "what a model is shown: prompts, templates, demonstrations",
+    "Information Extraction": "structure from text: entities, relations, events, spans",
+    "Data Augmentation": "new training examples from old ones",
+    "Training Objectives & Optimization": "what is minimised and how: losses, rewards, optimizers, schedules",
+    "Decoding & Search Strategies": "how outputs are chosen: sampling, beam search, constraints",
+    "Evaluation Metrics": "how good an output is: scores, agreement, statistics",
+    "Interpretability & Explainability": "why a model decides as it does: attributions, probes",
+}
+"""The categories, and the question that a function of each answers."""
 
 REVIEWERS = 3
 """Number of independent reviewers of a task, as in LMR-Bench's paper."""
@@ -129,11 +149,14 @@ def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem
 
 
 def human_items(
-    answers: Mapping[str, Any], questions: Sequence[ChecklistQuestion] = HUMAN
+    answers: Mapping[str, Any],
+    questions: Sequence[ChecklistQuestion] = HUMAN,
+    evidence: Mapping[str, QuestionEvidence] = MappingProxyType({}),
 ) -> tuple[ReviewItem, ...]:
     """Return the human items of an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
-    Raises UsageError for an unknown id, a missing one, or an answer other than pass, fail, unsure.
+    Raises UsageError for an unknown id, a missing one, an answer other than pass, fail, unsure, and a "pass" on weak
+    evidence without a comment.
     """
     unknown = set(answers) - {question.id for question in questions}
     if unknown:
@@ -147,16 +170,36 @@ def human_items(
             f"no answer for: {', '.join(missing)}",
             'answer each with "pass", "fail" or "unsure" (see --template)',
         )
-    return tuple(_human_item(question, answers[question.id]) for question in questions)
+    nothing = QuestionEvidence(())
+    return tuple(
+        _human_item(question, answers[question.id], evidence.get(question.id, nothing))
+        for question in questions
+    )
 
 
-def template(questions: Sequence[ChecklistQuestion] = HUMAN) -> dict[str, dict[str, str]]:
-    """An answers document to fill in."""
-    asked = {item.id: f"{item.question} ({', '.join(ANSWERS)})" for item in questions}
-    return {name: {"question": text, "answer": "", "comment": ""} for name, text in asked.items()}
+def template(
+    questions: Sequence[ChecklistQuestion] = HUMAN,
+    evidence: Mapping[str, QuestionEvidence] = MappingProxyType({}),
+) -> dict[str, dict[str, Any]]:
+    """Return an answers document to fill in; weak evidence is named, as a "pass" then needs a comment."""
+    document: dict[str, dict[str, Any]] = {}
+    for item in questions:
+        document[item.id] = {
+            "question": f"{item.question} ({', '.join(ANSWERS)})",
+            "answer": "",
+            "comment": "",
+        }
+        if item.id in evidence and evidence[item.id].weak:
+            document[item.id]["weak evidence"] = list(evidence[item.id].doubts)
+    return document
 
 
-def _human_item(question: ChecklistQuestion, given: object) -> ReviewItem:
+def lacks_sentence(comment: str) -> str:
+    """Return what a comment lacks that carries a judgement; "" for nothing. One letter is a slip of the finger."""
+    return "" if len(comment.split()) >= SENTENCE else f"say it in at least {SENTENCE} words"
+
+
+def _human_item(question: ChecklistQuestion, given: object, evidence: QuestionEvidence) -> ReviewItem:
     answer, comment = given, ""
     if isinstance(given, Mapping):
         answer, comment = given.get("answer"), str(given.get("comment") or "")
@@ -166,4 +209,11 @@ def _human_item(question: ChecklistQuestion, given: object) -> ReviewItem:
         )
     if answer != "pass" and not comment.strip():
         raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
-    return ReviewItem(question.id, question.question, "human", answer, comment)  # type: ignore[arg-type]
+    if answer == "pass" and evidence.weak and (lacks := lacks_sentence(comment)):
+        raise UsageError(
+            f"item {question.id!r}: 'pass' needs a comment, because the evidence is weak: "
+            f"{'; '.join(evidence.doubts)}",
+            f"say why it passes all the same: {lacks}",
+        )
+    weak = f"weak: {'; '.join(evidence.doubts)}" if evidence.weak else ""
+    return ReviewItem(question.id, question.question, "human", answer, comment, weak)  # type: ignore[arg-type]

@@ -14,9 +14,8 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import Finding, State, Task
+from lmr_author.core.task import State, Task
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.reviews import (
     Adjudication,
     Decision,
@@ -26,11 +25,11 @@ from lmr_author.core.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
-from lmr_author.core.texts import shortened
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.review import checklist
 from lmr_author.release.review.agreement import Agreement, agreement
 from lmr_author.release.review.checklist import Checklist
+from lmr_author.release.review.evidence import evidence_of
 from lmr_author.release.review.standing import Standing, find_standing
 
 BESIDE_THE_TASKS = "checklist.yaml"
@@ -68,32 +67,6 @@ def read_checklist(path: Path) -> Checklist:
     return Checklist.from_document(data, str(path))
 
 
-def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Return lines that a reviewer should see beside each item of our own checklist, as far as there are any."""
-    info = task.load()
-    several = len(info.implementations) > 1
-    found: dict[str, list[str]] = {"licence": [f"licence: {info.license or 'unknown'}"]}
-    for one in info.implementations:
-        name = f"{one.target}: " if several else ""
-        found.setdefault("instruction", []).append(f"{name}{one.instruction}")
-        found.setdefault("core", []).append(f"{name}{one.target}, {one.category}")
-        try:
-            manifest = recorded.load(task.recording(info, one.index))
-        except LmrError:
-            manifest = None
-        for case in manifest.cases if manifest else ():
-            values = ", ".join(f"{key}: {text}" for key, text in case.summary.items())
-            found.setdefault("tests", []).append(f"{name}{case.name}: {shortened(values, 200)}")
-    if task.dockerfile.is_file():
-        lines = task.dockerfile.read_text("utf-8", "replace").splitlines()
-        found["environment"] = [line for line in lines if line.startswith(("FROM", "ARG BASE_IMAGE"))]
-    leaks = [item for item in findings if item.code.startswith("LMR4")]
-    found["no-leak"] = [f"{item.path}: {item.message}" for item in leaks] or [
-        "validate finds no second place"
-    ]
-    return found
-
-
 @changes_task
 def save_review(
     task: Task, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
@@ -103,15 +76,17 @@ def save_review(
     A review stored after all others are in, whose answers could be seen, is marked as not blind.
 
     Raises:
-        UsageError: an answer is missing or invalid, or the name cannot be a file's.
+        UsageError: an answer is missing or invalid, passes on weak evidence without a comment, or the name cannot be
+            a file's.
         LmrError: not a task folder.
     """
     task.load()
     asked = asked or checklist_for(task)
     path = path_of_reviewer(task.reviews_folder, reviewer)
+    findings = checked([task]).findings
     items = (
-        *checklist.automatic_items(task, checked([task]).findings),
-        *checklist.human_items(answers, asked.questions),
+        *checklist.automatic_items(task, findings),
+        *checklist.human_items(answers, asked.questions, evidence_of(task, findings)),
     )
     digest = task.content_digest()
     review = Review(
@@ -128,6 +103,11 @@ def save_review(
     review.write(path)
     path.with_suffix(".draft").unlink(missing_ok=True)
     return review
+
+
+def earlier_review(task: Task, reviewer: str) -> Review | None:
+    """Return the review that this person has stored, of whatever state of the task; None without one."""
+    return Review.read_if_valid(path_of_reviewer(task.reviews_folder, reviewer))
 
 
 def load_reviews(task: Task) -> list[Review]:

@@ -86,6 +86,11 @@ class _Release:
         return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
 
 
+def released(torch: str) -> date | None:
+    """Return the day on which a PyTorch version was released; None for an unknown one."""
+    return next((one.released for one in _releases() if str(one.torch) == torch), None)
+
+
 @cache
 def _releases() -> tuple[_Release, ...]:
     data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))

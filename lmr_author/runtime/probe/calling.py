@@ -210,6 +210,7 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
 
     with torch.enable_grad():
         total = sum((item * _weights(torch, item)).sum() for item in results)
+        wanted = _reached(total, wanted)
         hooks = [item.register_hook(stop(path)) for path, item in wanted]
         try:
             torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
@@ -217,6 +218,29 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
             for handle in hooks:
                 handle.remove()
     return {path: found[path] for path, _ in wanted if path in found}
+
+
+def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
+    """Return the inputs from which the call computed its result.
+
+    Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
+    call gets that input as data, and knows nothing of the parameter.
+    """
+    computed = {(item.grad_fn, item.output_nr) for _, item in inputs if not item.is_leaf}
+    waiting, seen = [(total.grad_fn, 0)], set()
+    while waiting:
+        edge = waiting.pop()
+        if edge[0] is None or edge in seen:
+            continue
+        seen.add(edge)
+        if edge not in computed:
+            waiting.extend(edge[0].next_functions)
+    leaves = {id(getattr(function, "variable", None)) for function, _ in seen}
+    return [
+        (path, item)
+        for path, item in inputs
+        if (id(item) in leaves if item.is_leaf else (item.grad_fn, item.output_nr) in seen)
+    ]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:

@@ -12,7 +12,7 @@ import math
 import struct
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from .calling import GRAD
+from .calling import EXHAUSTED, FILES, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
 from .document import (
     FIELDS,
     FLAG,
@@ -42,6 +42,9 @@ CHOSEN = "as the annotator said"
 """Reason of a checker that was chosen by ``--check``."""
 GRADS = "*.grad"
 """Checker of the ``.grad`` of every tensor that has none of its own."""
+
+HAS_TO_CHANGE = "the call has to change it, and left it as it was"
+HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
@@ -335,6 +338,8 @@ class _Comparison:
                 self.pair(wanted[key][1], got[key][1], place)
             elif self.left_out(place):
                 continue
+            elif not path and _is_changed_argument(place):
+                self.differ(place, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
             elif key not in wanted:
                 self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
             elif wanted[key][1] != {"$": "omitted"}:
@@ -342,6 +347,11 @@ class _Comparison:
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
+
+
+def _is_changed_argument(part: str) -> bool:
+    """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
+    return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
 def _pairs(node: Dict[str, Any]) -> List[List[Any]]:

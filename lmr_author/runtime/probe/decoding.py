@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Any, Callable, Dict, List, Optional
 
-from .document import BadDocument, Document
+from .document import BadDocument, Document, join
 from .objects import content_type, fill_object, new_object, resolve, set_state
 
 
@@ -32,6 +32,15 @@ class Decoder:
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
         self.buffers, self.build = document.buffers, build
         self.known: Dict[int, Any] = {}
+        self.path = ""
+        """The part that is being rebuilt."""
+
+    def below(self, step: str, node: Any) -> Any:
+        """Return the value of a node that lies one step below."""
+        above, self.path = self.path, join(self.path, step)
+        value = self.node(node)
+        self.path = above  # where it fails, the path stays, for the error
+        return value
 
     def node(self, node: Any) -> Any:
         """Return the value of a node."""
@@ -40,7 +49,7 @@ class Decoder:
         if not isinstance(node, dict):
             return node
         if "$" not in node:
-            return {key: self.node(item) for key, item in node.items()}
+            return {key: self.below("[%r]" % key, item) for key, item in node.items()}
         if node["$"] == "ref":
             return self.known[node["id"]]
         simple = _SIMPLE.get(node["$"])
@@ -148,7 +157,7 @@ class Decoder:
                 fill_object(value, self.node(node["base"]))
         else:
             value = self._remember(node, new_object(cls, self.node(node["base"])))
-        state = {name: self.node(item) for name, item in node["state"].items()}
+        state = {name: self.below("." + name, item) for name, item in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
         set_state(value, state)
@@ -213,9 +222,10 @@ def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> 
     Args:
         build: fixture's name → its object.
     """
+    decoder = Decoder(document, build)
     try:
-        return Decoder(document, build).node(document.tree)
+        return decoder.node(document.tree)
     except RecursionError as error:
         raise BadDocument("nested too deeply") from error
     except Exception as error:
-        raise BadDocument("%s: %s" % (type(error).__name__, error)) from error
+        raise BadDocument("%s: %s" % (type(error).__name__, error), decoder.path) from error

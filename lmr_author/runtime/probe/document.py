@@ -55,7 +55,15 @@ NPY_TYPES = {
 
 
 class BadDocument(Exception):
-    """A damaged recording, or none at all: the only error that reading one raises."""
+    """A damaged recording, or none at all: the only error that reading one raises.
+
+    Args:
+        part: the part that cannot be rebuilt, as in ``self.tokenizer``; "" for the whole.
+    """
+
+    def __init__(self, message: str, part: str = "") -> None:
+        self.part = part
+        super().__init__("%s: %s" % (part, message) if part else message)
 
 
 class Buffer(NamedTuple):

@@ -152,6 +152,8 @@ def is_plain(cls: type) -> bool:
             continue
         if not base.__flags__ & HEAP_TYPE:
             return False
+        if isinstance(vars(base).get("__new__"), types.BuiltinFunctionType):  # made by code in Rust or C
+            return False
         if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
             return False
     return True

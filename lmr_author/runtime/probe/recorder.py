@@ -87,7 +87,7 @@ class Recorder:
         os.register_at_fork(after_in_child=self.forked)
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
-        self.refused: Dict[Tuple[str, str], int] = {}
+        self.refused: Dict[Tuple[str, str, str, str], int] = {}
         self.spent = 0.0
         self._lock = threading.RLock()
         self._next = self.limits["first"]
@@ -144,10 +144,16 @@ class Recorder:
                 self._rush = RUSH
                 self._rushes += 1
 
-    def refuse(self, kind: str, reason: str) -> None:
-        """Count a call that is not stored. ``kind``: ``unstorable``, ``too_large``, ``misfit`` or ``failed``."""
+    def refuse(self, kind: str, reason: str, path: str = "", cls: str = "") -> None:
+        """Count a call that is not stored.
+
+        Args:
+            kind: ``unstorable``, ``too_large``, ``misfit`` or ``failed``.
+            path, cls: the part that could not be stored, and its class.
+        """
+        key = (kind, reason, path, cls)
         with self._lock:
-            self.refused[(kind, reason)] = self.refused.get((kind, reason), 0) + 1
+            self.refused[key] = self.refused.get(key, 0) + 1
 
     def take(self, function: Any, arguments: Dict[str, Any]) -> Inputs:
         """Take the inputs of a call, leaving out large attributes of ``self`` that the function's code never names.
@@ -201,7 +207,8 @@ class Recorder:
             return
         found = self.hook.found
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
-        reasons = sorted(self.refused.items(), key=lambda item: -item[1])
+        fields = ("kind", "reason", "path", "type", "count")
+        refused = sorted(self.refused.items(), key=lambda item: -item[1])
         summary = {
             "calls": self.calls,
             "blocks": found.lines if found else {},
@@ -210,7 +217,7 @@ class Recorder:
             "module": None if name == objects.MAIN else name,
             "sys_path": self._sys_path(),
             "imported": self._imported(),
-            "not_stored": [{"kind": kind, "reason": reason, "count": n} for (kind, reason), n in reasons],
+            "not_stored": [dict(zip(fields, (*key, count))) for key, count in refused],
         }
         path = os.path.join(self.out, "summary.json")
         with open(path + ".tmp", "w", encoding="ascii") as file:
@@ -280,7 +287,7 @@ class Call:
             return
         except Unstorable as error:
             for path, kind, advice in error.problems[:5]:
-                self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice))
+                self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice), path, kind)
         except TooLarge as error:
             self.recorder.refuse("too_large", "%s%s" % (error, self._shapes))
         except Exception as error:

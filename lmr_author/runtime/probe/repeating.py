@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from .calling import (
@@ -32,14 +31,12 @@ class Repeated(NamedTuple):
         document: the outcome, of the first two.
         error: the exception, of all but the first.
         function: what was called; None where it did not come to that.
-        seconds: time of the call alone.
     """
 
     status: str
     document: Optional[Document] = None
     error: Optional[BaseException] = None
     function: Any = None
-    seconds: float = 0.0
 
 
 def repeat(
@@ -83,9 +80,8 @@ def repeat(
         )
         restore_random(setting.states)
         begin()
-        start = time.perf_counter()
         made = _outcome(function, args, kwargs, setting.most, taken)
-    return made._replace(function=function, seconds=time.perf_counter() - start)
+    return made._replace(function=function)
 
 
 def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:

@@ -123,12 +123,12 @@ class ReplayTarget:
             watch.restart()
 
         made = repeat(self.function, inputs, self.fixtures, self.limit, begin)
+        seconds = watch.seconds()
         shown = {} if made.error is None else describe(made.error, self.hook)
         if made.function is None:
             return Result(made.status, error=shown)
         file = inspect.unwrap(made.function).__code__.co_filename
         hits = tuple(sorted(self.hook.hits))
-        seconds = min(made.seconds, watch.seconds())  # the wall's, and the processor's
         return Result(made.status, made.document, bool(hits), file, seconds, hits, shown)
 
 
@@ -152,6 +152,7 @@ def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
         "message": str(error)[:2000],
         "traceback": text[-MAX_TRACEBACK:],
         "raised_in_target": inside,
+        "part": error.part if isinstance(error, BadDocument) else "",
     }
 
 

@@ -19,7 +19,8 @@ class Trait(NamedTuple):
 
     Attributes:
         path: the part, as in code: ``self.config.beta``; "" for the call as a whole.
-        kind: ``type``, ``value``, ``range``, ``size``, ``order``, ``content``, ``grad``, ``outcome`` or ``random``.
+        kind: ``type``, ``value``, ``range``, ``size``, ``order``, ``content``, ``grad``, ``outcome``, ``random``, or
+            ``flags``, which is how all flags of the call stand together.
     """
 
     path: str
@@ -47,6 +48,7 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
     ids = by_id(arguments)
     texts: Dict[str, str] = {}
     traits: List[Trait] = []
+    flags: List[str] = []
     waiting = [(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
     while waiting and len(texts) < MOST_DESCRIBED:
         path, node, depth, option = waiting.pop()
@@ -55,6 +57,9 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
         texts[path] = _in_words(node)
         if option:
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
+            # Items of a list are data, and the mode of a part is that of the whole.
+            if "[0]" not in path and not (depth > 1 and path.endswith(".training")):
+                flags.append(path + ("=%r" % node if node is None or isinstance(node, bool) else ""))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
         if depth < DEEPEST:
@@ -62,7 +67,7 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
                 (path + step, item, depth + 1, option and own) for step, item, own in _named(node, names)
             ]
             waiting.extend(reversed(below))
-    return Description(texts, traits)
+    return Description(texts, [*traits, Trait("", "flags", ", ".join(sorted(flags)))])
 
 
 def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any, bool]]:

@@ -136,6 +136,11 @@ class ReplayOutcome:
     judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def part(self) -> str:
+        """The part of the inputs that could not be rebuilt; "" for none."""
+        return str(self.error.get("part", "")) if self.status == "bad-inputs" else ""
+
+    @property
     def error_text(self) -> str:
         """``TypeError: message``, or ""."""
         if not self.error:

@@ -14,11 +14,18 @@ from lmr_probe.custom import load_checkers, verdict
 from lmr_probe.definitions import TargetNotFound, def_line, find
 
 PLACE = "/lmr"
-COMMAND = ["python", "-m", "lmr_probe", "replay", PLACE + "/job/request.json"]
-ENVIRONMENT = {"PYTHONPATH": PLACE, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+STDERR = None
 
 
-def lay_out(tests):
+def command(plan):
+    return ["python", "-m", "lmr_probe", "replay", PLACE + "/job/request.json"]
+
+
+def environment(plan):
+    return {"PYTHONPATH": PLACE, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def lay_out(tests, plan, user):
     """Copy replayer and inputs, and no expected outputs, to where any user can read them. Returns the folder."""
     shutil.rmtree(PLACE, ignore_errors=True)
     os.mkdir(PLACE)
@@ -46,7 +53,7 @@ def point_at(place, data, plan):
         json.dump(request, file)
 
 
-def differences(tests, output, plan):
+def differences(tests, output, plan, code):
     """Compare what the replayer wrote with the recording; one text for each case that differs."""
     with open(output, "rb") as file:
         frames = read_frames(file.read())

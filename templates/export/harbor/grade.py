@@ -1,4 +1,6 @@
-"""Grade the agent's goal file: replay recorded calls as another user, compare as root, write the reward.
+"""Grade the agent's goal file: run it as another user, compare as root, write the reward.
+
+``judge.py`` beside this file says what is run: recorded calls (``cases.py``), or a test script (``script.py``).
 
 Standard library only, Python 3.7: it runs in the image of the task. The golden goes first. Where it fails, the
 environment is broken and no reward is written, because a reward of 0 would blame the agent.
@@ -18,7 +20,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TESTS)
 sys.dont_write_bytecode = True
 
-import cases  # noqa: E402
+import judge  # noqa: E402
 
 LOGS = "/logs/verifier"
 NOBODY = 65534
@@ -60,7 +62,7 @@ def grade():
         with open(goal, "wb") as file:
             file.write(with_other_goldens(answer, plan))
         problems = replay(plan)
-    print("\n".join(problems) or "every recorded call gives the recorded outcome")
+    print("\n".join(problems) or "as with the golden")
     write_reward(0.0 if problems else 1.0)
     return 0
 
@@ -99,23 +101,24 @@ def with_other_goldens(answer, plan):
 
 
 def replay(plan):
-    """Return how the goal file in the repository differs from the recording: [] when every case agrees."""
-    work = cases.lay_out(TESTS)
+    """Return how the goal file in the repository differs from what is expected: [] when it does not."""
+    work = judge.lay_out(TESTS, plan, NOBODY)
     with open(os.path.join(plan["repository"], plan["goal_file"]), "rb") as file:
-        cases.point_at(work, file.read(), plan)
+        judge.point_at(work, file.read(), plan)
     home = os.path.join(work, "home")
     os.mkdir(home)
     os.chown(home, NOBODY, NOBODY)
     output = os.path.join(TESTS, "output")
-    environment = dict(os.environ, HOME=home, TMPDIR=home, **cases.ENVIRONMENT)
+    environment = dict(os.environ, HOME=home, TMPDIR=home, **judge.environment(plan))
     try:
         with open(output, "wb") as stdout:
             process = subprocess.Popen(
-                cases.COMMAND,
+                judge.command(plan),
                 cwd=plan["repository"],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
+                stderr=judge.STDERR,
                 preexec_fn=become_nobody,
             )
             try:
@@ -128,7 +131,7 @@ def replay(plan):
         # Nothing of the agent may be left when expected values are read: neither processes nor code.
         remove_everything()
         restore_goldens(plan)
-        return cases.differences(TESTS, output, plan)
+        return judge.differences(TESTS, output, plan, process.returncode)
     finally:
         remove(work)
         remove(output)

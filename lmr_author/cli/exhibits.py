@@ -1,0 +1,111 @@
+"""The evidence of a review on the screen; what is too long for it is on the task's page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lmr_author.cli import ui
+from lmr_author.core.texts import counted, shortened
+
+if TYPE_CHECKING:
+    from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+
+MOST_CODE, MOST_PROSE, MOST_LINES, MOST_ROWS = 60, 2400, 14, 16
+"""Lines of code, characters of a paper, facts, and rows of a table that one piece of evidence takes at most."""
+MOST_DIFFS = 8
+"""Mutants shown one by one."""
+NARROWEST_CELL = 9
+RUNNING = 60
+"""Characters from which a line of a paper is running text, not the last of a paragraph."""
+_FORMULA = re.compile(r" [=≤≥] |\(\d{1,3}\)\s*$")
+
+
+def show_evidence(evidence: QuestionEvidence) -> None:
+    """Print all evidence for a question, then why it is weak."""
+    changes = 0
+    for exhibit in evidence.exhibits:
+        changes += bool(exhibit.diff)
+        if not exhibit.diff or changes <= MOST_DIFFS:
+            _show(exhibit)
+    _rest(changes - MOST_DIFFS, "mutant")
+    for doubt in evidence.doubts:
+        ui.say(doubt, "weak:", "bold yellow", indent=2, hang=8)
+
+
+def _show(exhibit: Exhibit) -> None:
+    ui.say(exhibit.title, tone="bold cyan", indent=2)
+    for line in exhibit.lines[:MOST_LINES]:
+        ui.say(line, indent=4)
+    _rest(len(exhibit.lines) - MOST_LINES, "line")
+    if exhibit.prose:
+        _prose(exhibit.prose)
+    _code(exhibit.code)
+    _table(exhibit.table)
+    if exhibit.diff:
+        ui.diff(exhibit.diff.splitlines(), indent=4)
+
+
+def _rest(number: int, noun: str) -> None:
+    if number > 0:
+        ui.say(f"… {counted(number, 'more ' + noun)} on the page (o)", indent=4, tone="dim")
+
+
+def _prose(text: str) -> None:
+    """Print a paper's text with its lines joined; a line that is short or holds a formula stays a line."""
+    joined = re.sub(r"(\w{2,})-\n(?=[a-z])", r"\1", text.strip())
+    paragraphs, running = list[str](), False
+    for line in shortened(joined, MOST_PROSE).splitlines():
+        formula = bool(_FORMULA.search(line))
+        if running and not formula:
+            paragraphs[-1] += f" {line}"
+        else:
+            paragraphs.append(line)
+        running = len(line) >= RUNNING and not formula
+    for paragraph in paragraphs:
+        ui.say(paragraph, indent=4, hang=4)
+    if len(joined) > MOST_PROSE:
+        ui.say(f"… {len(joined) - MOST_PROSE:,} more characters on the page (o)", indent=4, tone="dim")
+
+
+def _code(lines: Sequence[CodeLine]) -> None:
+    """Print code; of a long one the beginning, and every line that is marked or returns."""
+    last = 0
+    for place, line in enumerate(lines):
+        if place >= MOST_CODE and not line.mark and not line.returns:
+            continue
+        if last and line.number > last + 1:
+            ui.say("⋮", indent=8, tone="dim")
+        last = line.number
+        style = {"not reached": "red", "always true": "yellow"}.get(line.mark, "")
+        mark = f"  ← {line.mark}" if line.mark else ""
+        ui.say(f"{line.text}{mark}", f"{line.number:>4}", "dim", indent=2, hang=12, tone=style)
+    hidden = sum(not line.mark and not line.returns for line in lines[MOST_CODE:])
+    _rest(hidden, "line")
+
+
+def _table(rows: Sequence[Sequence[str]]) -> None:
+    """Print a table that fits the screen: cells are cut, and columns that do not fit are left out."""
+    if not rows:
+        return
+    width = ui.console().width - 6
+    first = min(max(len(row[0]) for row in rows), width // 3)
+    most = max(1, (width - first) // (NARROWEST_CELL + 2))
+    columns = [[row[column] for row in rows] for column in range(1, min(len(rows[0]), most + 1))]
+    widths = _widths([max(map(len, column)) for column in columns], width - first - 2 * len(columns))
+    for number, row in enumerate(rows[:MOST_ROWS]):
+        cells = [shortened(row[0], first).ljust(first)]
+        cells += [shortened(cell, room).ljust(room) for cell, room in zip(row[1:], widths, strict=False)]
+        ui.say("  ".join(cells).rstrip(), indent=4, tone="" if number else "bold", whole=True)
+    _rest(len(rows) - MOST_ROWS, "row")
+    _rest(len(rows[0]) - 1 - len(columns), "column")
+
+
+def _widths(wanted: Sequence[int], room: int) -> list[int]:
+    """Share the room among columns: narrow ones keep what they need, the others get the same."""
+    widths, left = dict[int, int](), room
+    for done, (need, column) in enumerate(sorted((need, column) for column, need in enumerate(wanted))):
+        widths[column] = min(need, left // (len(wanted) - done))
+        left -= widths[column]
+    return [widths[column] for column in range(len(wanted))]

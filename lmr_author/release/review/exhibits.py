@@ -1,0 +1,61 @@
+"""What evidence is made of: pieces that a screen or a page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+LineMark = Literal["", "not reached", "always true"]
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of a file.
+
+    Attributes:
+        mark: what the cases leave open about it; "" for nothing.
+        returns: a statement on it returns or yields.
+    """
+
+    number: int
+    text: str
+    mark: LineMark = ""
+    returns: bool = False
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One piece of evidence.
+
+    Attributes:
+        lines: facts, one a line.
+        prose: running text of the paper.
+        code: lines of a file.
+        table: rows; the first one and the first column are heads.
+        diff: a change, as lines with - and +.
+    """
+
+    title: str
+    lines: tuple[str, ...] = ()
+    prose: str = ""
+    code: tuple[CodeLine, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionEvidence:
+    """The evidence for one question.
+
+    Attributes:
+        exhibits: what to look at.
+        doubts: why the evidence is weak, one reason each; a "pass" then needs a sentence of its own.
+    """
+
+    exhibits: tuple[Exhibit, ...]
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def weak(self) -> bool:
+        """True if a "pass" needs a sentence of its own."""
+        return bool(self.doubts)

@@ -1,0 +1,121 @@
+"""An implementation under review: golden, paper, recording and gates, read once for all questions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lmr_author.authoring.masking.instruction import words_of
+from lmr_author.authoring.suggesting.paper import PaperText
+from lmr_author.authoring.suggesting.sections import FunctionWords
+from lmr_author.core import code, files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GateResult, Implementation, State, Task, equivalents
+from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.recording import Coverage, Recording
+from lmr_author.proof.lookup import Pair, pair
+from lmr_author.proof.view import TaskView
+from lmr_author.release.review.cited import Cited, cite
+from lmr_author.release.review.exhibits import CodeLine, LineMark
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One implementation with all that is known about it.
+
+    Attributes:
+        lines: the golden's lines, without docstrings.
+        words: of the golden's first target; None without one.
+        recording: None for a test written by hand.
+        problems: records that cannot be read.
+    """
+
+    item: Implementation
+    files: Pair
+    cited: Cited
+    lines: tuple[CodeLine, ...]
+    words: FunctionWords | None
+    recording: Recording | None
+    gates: tuple[GateResult, ...]
+    accepted: tuple[EquivalentMutant, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReviewedTask:
+    """A task under review; ``evaluation`` is ``"none"``, ``"stale"`` or ``"current"``."""
+
+    task: Task
+    view: TaskView
+    pages: Mapping[int, str]
+    subjects: tuple[Subject, ...]
+    evaluation: str
+
+
+def read_task(task: Task) -> ReviewedTask:
+    """Read a task for its review. Raises LmrError only when ``info.json`` cannot be read."""
+    info, view = task.load(), TaskView(task)
+    try:
+        pages = PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
+    except LmrError:
+        pages = {}
+    evaluation = evaluations.load(task)
+    gates = evaluation.gates if evaluation else ()
+    subjects = tuple(
+        _subject(task, view, one, tuple(gate for gate in gates if gate.implementation == one.index), pages)
+        for one in view.implementations
+    )
+    state = "none" if evaluation is None else "current" if evaluation.is_of(State.of(task)) else "stale"
+    return ReviewedTask(task, view, pages, subjects, state)
+
+
+def _subject(
+    task: Task, view: TaskView, item: Implementation, gates: tuple[GateResult, ...], pages: Mapping[int, str]
+) -> Subject:
+    both, problems = pair(view, item), []
+    recording: Recording | None = None
+    accepted: tuple[EquivalentMutant, ...] = ()
+    try:
+        recording = recorded.load(task.recording(view.info, item.index))
+    except LmrError as error:
+        problems.append(error.message)
+    try:
+        accepted = equivalents.load(task).of(item.target)
+    except LmrError as error:
+        problems.append(error.message)
+    golden = [target.golden for target in both.targets if target.golden]
+    lines = golden_lines(both, recording.coverage if recording else None)
+    words = words_of(golden[0]) if golden else None
+    cited = cite(item.instruction, pages)
+    return Subject(item, both, cited, lines, words, recording, gates, accepted, tuple(problems))
+
+
+def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
+    """Return what the cases leave open about the golden's lines, by number; a missed line begins a block."""
+    blocks = (range(first, code.block_end(golden.tree, first) + 1) for first in coverage.missed)
+    marks: dict[int, LineMark] = dict.fromkeys(coverage.never_false, "always true")
+    marks |= {line: "not reached" for block in blocks for line in block if line not in coverage.lines}
+    return marks
+
+
+def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
+    """Return the lines of the golden's targets without docstrings; those are marked that the cases leave open."""
+    if both.golden is None:
+        return ()
+    marks = line_marks(both.golden, coverage) if coverage else {}
+    found = []
+    for golden in (target.golden for target in both.targets if target.golden):
+        hidden = range(0)
+        if golden.docstring is not None and len(golden.node.body) > 1:
+            head = golden.node.body[0]
+            hidden = range(head.lineno, (head.end_lineno or head.lineno) + 1)
+        results = [node for node in code.walk(golden.node) if isinstance(node, ast.Return | ast.Yield)]
+        returns = {line for node in results for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+        for number in range(code.first_line(golden.node), golden.end_line + 1):
+            if number not in hidden:
+                text = both.golden.line_text(number).rstrip()
+                found.append(CodeLine(number, text, marks.get(number, ""), number in returns))
+    return tuple(found)

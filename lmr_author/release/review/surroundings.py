@@ -1,0 +1,204 @@
+"""Evidence from around a masked function: repository, environment, licence."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from lmr_author.authoring.vetting.evidence import abstract
+from lmr_author.authoring.vetting.questions import licence_stop
+from lmr_author.core.code import FunctionNode
+from lmr_author.core.repo.tree import recognise_licence
+from lmr_author.core.task import Implementation, Task, provenance
+from lmr_author.core.task.provenance import Provenance
+from lmr_author.core.texts import counted, listed
+from lmr_author.proof.leaks.statements import compare, of_function
+from lmr_author.proof.leaks.tree import solutions
+from lmr_author.proof.lookup import Pair
+from lmr_author.proof.view import TaskView, once
+from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
+from lmr_author.runtime.environment.base_images import released
+
+YEARS_NEWER = 2
+"""Years after the paper from which a version is worth a word."""
+_PIN = re.compile(r"^([\w.\[\]-]+==\S+)", re.M)
+_BASE_IMAGE = re.compile(r"^(?:FROM|ARG\s+BASE_IMAGE).*$", re.M)
+_TORCH_TAG = re.compile(r"\bpytorch/pytorch:(\d+\.\d+\.\d+)")
+_MOST_FILES = 2000
+_NAMES = (ast.Name, ast.Attribute)
+
+
+def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
+    """Return the paper's title and its abstract."""
+    texts = [pages[number] for number in sorted(pages)]
+    text = abstract(texts[0], "\n".join(texts)) if texts else ""
+    return Exhibit(f"Paper: {title or 'no title'}", prose=text or "no abstract was found")
+
+
+# The repository
+
+
+@once
+def mentions(view: TaskView, item: Implementation) -> tuple[str, ...]:
+    """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
+    name = item.class_name.rpartition(".")[2] if item.class_name else item.goal_function
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    found = []
+    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
+        if (
+            path == item.goal_file
+            or path.startswith("unit_test/")
+            or entry.suffix not in (".py", ".md", ".ipynb")
+        ):
+            continue
+        lines = (view.text(view.path(entry)) or "").splitlines()
+        found += [f"{path}:{number}" for number, line in enumerate(lines, 1) if word.search(line)][:2]
+    return tuple(found)
+
+
+def nearest(view: TaskView) -> Exhibit:
+    """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
+    masked = {(one.goal_file, one.qualname) for one in view.implementations}
+    found = []
+    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
+        if entry.suffix != ".py" or path.startswith("unit_test/"):
+            continue
+        data = view.read_entry(entry) or b""
+        possible = [one for one in solutions(view) if one.may_be_in(data)]
+        module = view.module(view.path(entry)) if possible else None
+        for each in module.definitions if module else ():
+            if (path, each.qualname) in masked or not isinstance(each.node, FunctionNode):
+                continue
+            share = max(compare(one.statements, of_function(each.node)).similarity for one in possible)
+            found.append((share, f"{path}:{each.line} {each.qualname}"))
+    best = sorted(found, key=lambda pair: -pair[0])[:3]
+    lines = tuple(f"{share:.0%} of a golden: {place}" for share, place in best if share >= 0.05)
+    return Exhibit("Functions that are most like a golden", lines or ("none is like one",))
+
+
+def names_used(files: Pair) -> set[str]:
+    """Return the names that the golden's targets use, annotations included."""
+    nodes = (part for target in files.targets if target.golden for part in ast.walk(target.golden.node))
+    return {
+        part.id if isinstance(part, ast.Name) else part.attr for part in nodes if isinstance(part, _NAMES)
+    }
+
+
+def local_names(files: Pair) -> set[str]:
+    """Return the variables of the golden's targets that their signatures do not have."""
+    found: set[str] = set()
+    for golden in (target.golden for target in files.targets if target.golden):
+        parts = list(ast.walk(golden.node))
+        stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        found |= stored - {part.arg for part in parts if isinstance(part, ast.arg)}
+    return found
+
+
+def names_in(view: TaskView, path: str) -> set[str]:
+    """Return what a Python file of the repository defines: functions, classes, their methods, variables."""
+    entry = view.repository_files.get(path)
+    module = view.module(view.path(entry)) if entry else None
+    if module is None:
+        return set()
+    names = {each.qualname.rpartition(".")[2] for each in module.definitions}
+    targets = (
+        node.targets if isinstance(node, ast.Assign) else [node.target] for node in _assigned(module.tree)
+    )
+    return names | {one.id for group in targets for one in group if isinstance(one, ast.Name)}
+
+
+def _assigned(tree: ast.Module) -> Iterator[ast.Assign | ast.AnnAssign]:
+    return (node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
+
+
+# The environment
+
+
+@dataclass(frozen=True)
+class DatedVersion:
+    """A part of the environment: its version, and the day from which it is; None when unknown."""
+
+    name: str
+    version: str
+    day: date | None
+
+
+def environment(task: Task, view: TaskView) -> QuestionEvidence:
+    """Return the environment's versions with their dates beside the paper's year."""
+    origin, year = provenance.load(task), view.info.year or 0
+    dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
+    versions = _versions(origin, dockerfile, lock)
+    newest = [one for one in versions if year and one.day and one.day.year - year >= YEARS_NEWER]
+    doubts = [f"{one.name} is {_beside(one.day, year)} than the paper" for one in newest]
+    if not year:
+        doubts.append("the paper's year is unknown")
+    elif origin.paper.year not in (None, year):
+        doubts.append(
+            f"the paper is of {year} in info.json, of {origin.paper.year} in authoring/provenance.json"
+        )
+    if not any(one.day for one in versions):
+        doubts.append("no version has a date")
+    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
+    rows += [(one.name, one.version, str(one.day or "unknown"), _beside(one.day, year)) for one in versions]
+    declared = [
+        f"{one.requirement} ({one.origin}{', guessed' if one.guessed else ''})"
+        for one in origin.environment.requirements
+    ]
+    packages = (
+        f"declared: {', '.join(declared) or 'nothing'}",
+        f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
+        f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
+    )
+    return QuestionEvidence(
+        (Exhibit("Versions", table=tuple(rows)), Exhibit("Packages", packages)), tuple(doubts)
+    )
+
+
+def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
+    """Return commit, lock and PyTorch. Requirements are pinned as of the commit."""
+    commit = _day(origin.repository.commit_date)
+    image = _TORCH_TAG.search(dockerfile)
+    torch = image[1] if image else origin.environment.base_image.torch
+    pins = counted(len(_PIN.findall(lock)), "package")
+    return (
+        DatedVersion("the repository's commit", origin.repository.commit[:12], commit),
+        DatedVersion("the lock", pins, commit if origin.environment.lock.pinned else None),
+        DatedVersion("PyTorch", torch or "unknown", released(torch)),
+    )
+
+
+def _day(moment: str) -> date | None:
+    return date.fromisoformat(moment[:10]) if moment else None
+
+
+def _beside(day: date | None, year: int) -> str:
+    """Compare a date with the paper's year: ``3 years newer``."""
+    if day is None or not year:
+        return "unknown"
+    newer = day.year - year
+    return f"{counted(abs(newer), 'year')} {'newer' if newer > 0 else 'older'}" if newer else "the same year"
+
+
+# The licence
+
+
+def licence(task: Task, view: TaskView) -> QuestionEvidence:
+    """Return what info.json, the licence's file and the clone's record say of the licence, and the file's beginning."""
+    origin, stated = provenance.load(task).repository, view.info.license or ""
+    spdx, name = recognise_licence(view.repository) if view.repository else ("", "")
+    text = view.text(view.repository / name) if view.repository and name else None
+    known = {"info.json": stated, name or "licence file": spdx, "when it was cloned": origin.license}
+    rows = [("says", "licence"), *((where, value or "not recognised") for where, value in known.items())]
+    doubts = []
+    if stop := licence_stop(spdx, name):
+        doubts.append(stop)
+    elif not spdx:
+        doubts.append(f"{name} is not a licence that the program knows: read it")
+    elif {stated, origin.license or spdx} != {spdx}:
+        doubts.append("; ".join(f"{where} says {value or 'nothing'}" for where, value in known.items()))
+    head = [line.strip() for line in (text or "").splitlines() if line.strip()][:6]
+    begin = Exhibit(f"{name or 'Licence file'} begins", tuple(head) or ("there is none",))
+    return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))

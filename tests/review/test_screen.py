@@ -1,0 +1,77 @@
+"""Evidence on a screen of 80 columns: long pieces are cut, and say how much is on the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author.cli.exhibits import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
+from lmr_author.release.review.cited import cite, named_sections
+from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+
+PAGES = {
+    1: "A title\n1 Introduction\nWe rank.\n2 Method\nThe whole.\n2.1 Loss\nThe loss is\nL = a + b    (1)",
+    2: "2.2 Update\nx = y    (2)\nAlgorithm 1. Steps\n3 Experiment\nNumbers.\nReferences\n[1] Somebody",
+}
+
+
+def screen(exhibit: Exhibit, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is printed of one exhibit."""
+    show_evidence(QuestionEvidence((exhibit,)))
+    return capsys.readouterr().err
+
+
+def test_long_code_keeps_the_lines_that_matter(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [CodeLine(number, f"x = {number}") for number in range(1, MOST_CODE + 41)]
+    lines[-3] = CodeLine(MOST_CODE + 38, "unreached()", "not reached")
+    lines[-1] = CodeLine(MOST_CODE + 40, "return x", returns=True)
+    text = screen(Exhibit("Golden", code=tuple(lines)), capsys)
+    assert f"{MOST_CODE} x = {MOST_CODE}\n" in text and f"x = {MOST_CODE + 1}\n" not in text
+    assert "unreached()  ← not reached" in text and "return x" in text
+    assert "… 38 more lines on the page (o)" in text
+
+
+def test_long_texts_and_lists_say_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    text = screen(Exhibit("Paper", prose="word " * MOST_PROSE), capsys)
+    assert f"{MOST_PROSE * 5 - 1 - MOST_PROSE:,} more characters on the page (o)" in text
+    text = screen(Exhibit("Mentions", tuple(f"file_{number}" for number in range(MOST_LINES + 3))), capsys)
+    assert f"file_{MOST_LINES - 1}\n" in text and "… 3 more lines on the page (o)" in text
+    mutants = tuple(Exhibit(f"Survives: {number}", diff="-a\n+b") for number in range(MOST_DIFFS + 1))
+    show_evidence(QuestionEvidence(mutants))
+    assert "… 1 more mutant on the page (o)" in capsys.readouterr().err
+
+
+def test_a_table_fits_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    row = ("a_parameter", *("a long description of a value" for _ in range(9)))
+    text = screen(Exhibit("Cases", table=(("", *(f"case_{n}" for n in range(1, 10))), row)), capsys)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "more columns on the page (o)" in text
+
+
+def test_formulas_stay_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    running = "The loss compares the scores of two documents with different labels, and is"
+    text = screen(Exhibit("Paper", prose=f"{running}\nL = max(0, m - s)    (1)\nwith a margin m."), capsys)
+    assert "    L = max(0, m - s)    (1)\n    with a margin m.\n" in text
+
+
+def test_named_sections_come_with_their_subsections() -> None:
+    cited = cite("Implement section 2 of the paper, equations (1) and (2), algorithm 1.", PAGES)
+    assert [one.number for one in cited.sections] == ["2", "2.1", "2.2"]
+    assert cited.absent == () and cited.elsewhere == ()
+    cited = cite("Implement section 2.1 and section 5: equation (2).", PAGES)
+    assert [one.number for one in cited.sections] == ["2.1"] and cited.absent == ("5",)
+    assert [(label, home.number) for label, home in cited.elsewhere] == [("equation (2)", "2.2")]
+    assert not cite("Implement section 2.", {1: "no heading at all"}).readable
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("sections 2 to 4", ("2", "3", "4")),
+        ("§3.1 and §4", ("3.1", "4")),
+        ("Sections 3–5, section 2.2.", ("3", "4", "5", "2.2")),
+        ("sec. 3, 5 and 7.1", ("3", "5", "7.1")),
+        ("the section on losses, 50 steps", ()),
+    ],
+)
+def test_sections_are_named_in_many_ways(text: str, numbers: tuple[str, ...]) -> None:
+    assert named_sections(text) == numbers
