@@ -1,0 +1,78 @@
+"""Edits of the goal file in a reply: search/replace blocks, and unified diffs, whose line numbers models miscount."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lmr_author.core.code import Module
+
+_SEARCH = re.compile(
+    r"^[ \t]*<{5,9} ?SEARCH[^\n]*\n(?P<search>.*?)^[ \t]*={5,9}[ \t]*\n(?P<replace>.*?)^[ \t]*>{5,9} ?REPLACE[^\n]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_HUNK = re.compile(r"^@@[^\n]*\n(?P<lines>(?:[ +\-\\][^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
+_FILE = re.compile(r"^--- [^\n]*\n\+\+\+ (?P<path>[^\t\n]*)[^\n]*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    start: int
+    end: int
+    search: list[str]
+    replace: list[str]
+
+
+def applied(text: str, given: Module, near: int) -> tuple[bytes | str | None, str, str]:
+    """Apply the edits in a reply to a file.
+
+    Args:
+        near: of several places where an edit fits, the one that is nearest to this line is meant.
+
+    Returns: the file, why an edit does not fit, or None without edits; the reply before and behind the edits.
+    """
+    found = _searches(text) or _hunks(text, given.name)
+    if not found:
+        return None, text, ""
+    outside = text[: found[0].start]
+    for left, right in zip(found, found[1:], strict=False):
+        outside += text[left.end : right.start]
+    lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
+    for edit in found:
+        wanted = [line.rstrip() for line in edit.search]
+        starts = [
+            start
+            for start in range(len(lines) - len(wanted) + 1)
+            if [line.rstrip() for line in lines[start : start + len(wanted)]] == wanted
+        ]
+        if not starts or not any(wanted):
+            sought = next(filter(None, wanted), "").strip()
+            return f"an edit does not fit: {given.name} has no lines as from {sought!r}", outside, text[found[-1].end :]
+        start = min(starts, key=lambda start: abs(start + 1 - near))
+        lines[start : start + len(wanted)] = edit.replace
+    return "\n".join(lines).encode("utf-8", "replace"), outside, text[found[-1].end :]
+
+
+def _searches(text: str) -> list[_Edit]:
+    return [
+        _Edit(match.start(), match.end(), match["search"].split("\n")[:-1], match["replace"].split("\n")[:-1])
+        for match in _SEARCH.finditer(text)
+    ]
+
+
+def _hunks(text: str, path: str) -> list[_Edit]:
+    """Return the hunks of a unified diff that are for a file, or for no named one."""
+    headers = list(_FILE.finditer(text))
+    starts = [0, *(header.start() for header in headers)]
+    ends = [*(header.start() for header in headers), len(text)]
+    found = []
+    for header, start, end in zip([None, *headers], starts, ends, strict=True):
+        if header and not f"/{path}".endswith("/" + header["path"].strip().removeprefix("b/").rpartition("/")[2]):
+            continue
+        for match in _HUNK.finditer(text, start, end):
+            lines = match["lines"].rstrip("\n").split("\n")
+            if any(line[:1] in "+-" for line in lines if line):
+                before = [line[1:] for line in lines if line[:1] in ("", " ", "-")]
+                after = [line[1:] for line in lines if line[:1] in ("", " ", "+")]
+                found.append(_Edit(start if header else match.start(), match.end(), before, after))
+    return found
