@@ -68,7 +68,9 @@ class Answer:
     @property
     def whole_class(self) -> str:
         module = ast.parse(self.whole)
-        owner = next(node for node in module.body if isinstance(node, ast.ClassDef) and node.name == self.owner)
+        owner = next(
+            node for node in module.body if isinstance(node, ast.ClassDef) and node.name == self.owner
+        )
         first = min([owner.lineno, *(decorator.lineno for decorator in owner.decorator_list)])
         return "\n".join(self.whole.splitlines()[first - 1 : owner.end_lineno]) + "\n"
 
@@ -195,7 +197,9 @@ def four_backticks(answer: Answer) -> str:
 
 @shape()
 def fence_in_a_list(answer: Answer) -> str:
-    return "1. The function:\n\n" + textwrap.indent(fenced(answer.code), "   ") + "\n2. Nothing else changes.\n"
+    return (
+        "1. The function:\n\n" + textwrap.indent(fenced(answer.code), "   ") + "\n2. Nothing else changes.\n"
+    )
 
 
 @shape()
@@ -227,7 +231,9 @@ def byte_order_mark(answer: Answer) -> str:
 def tabs(answer: Answer) -> str:
     lines = answer.code.splitlines()
     widths = [(len(line) - len(line.lstrip(" "))) for line in lines]
-    tabbed = ["\t" * (width // 4) + " " * (width % 4) + line.lstrip(" ") for line, width in zip(lines, widths)]
+    tabbed = [
+        "\t" * (width // 4) + " " * (width % 4) + line.lstrip(" ") for line, width in zip(lines, widths)
+    ]
     return fenced("\n".join(tabbed))
 
 
@@ -302,8 +308,15 @@ def helpers_in_a_block_before(answer: Answer) -> str:
 def helpers_in_steps(answer: Answer) -> str:
     imports, rest = HELPERS.split("\n\n", 1)
     constant, helper = rest.split("\n\n\n", 1)
-    steps = [("Imports", imports), ("Constants", constant), ("Helper", helper), ("Function", answer.using_helpers)]
-    written = (f"### Step {number}: {title}\n\n{fenced(code)}" for number, (title, code) in enumerate(steps, 1))
+    steps = [
+        ("Imports", imports),
+        ("Constants", constant),
+        ("Helper", helper),
+        ("Function", answer.using_helpers),
+    ]
+    written = (
+        f"### Step {number}: {title}\n\n{fenced(code)}" for number, (title, code) in enumerate(steps, 1)
+    )
     return "\n".join(written)
 
 
@@ -329,7 +342,9 @@ def helpers_in_the_whole_file(answer: Answer) -> str:
     assert node.end_lineno is not None
     using = Answer(answer.path, answer.masked, answer.name, answer.owner, answer.using_helpers, "").whole
     module = ast.parse(using)
-    after_imports = max(node.end_lineno or 0 for node in module.body if isinstance(node, ast.Import | ast.ImportFrom))
+    after_imports = max(
+        node.end_lineno or 0 for node in module.body if isinstance(node, ast.Import | ast.ImportFrom)
+    )
     lines = using.splitlines(keepends=True)
     return fenced("".join(lines[:after_imports]) + HELPERS + "\n\n" + "".join(lines[after_imports:]))
 
@@ -562,7 +577,10 @@ def git_diff_without_a_fence(answer: Answer) -> str:
 
 @shape()
 def diff_with_wrong_numbers(answer: Answer) -> str:
-    lines = ["@@ -1,2 +1,2 @@\n" if line.startswith("@@") else line for line in diff(answer).splitlines(keepends=True)]
+    lines = [
+        "@@ -1,2 +1,2 @@\n" if line.startswith("@@") else line
+        for line in diff(answer).splitlines(keepends=True)
+    ]
     return fenced("".join(lines), "diff")
 
 
@@ -585,15 +603,21 @@ def search_and_replace(answer: Answer) -> str:
 
 @shape()
 def search_and_replace_in_a_fence(answer: Answer) -> str:
-    last = ast.get_source_segment(answer.masked, answer.target.body[-1], padded=True)
+    first, last = answer.target.lineno, answer.target.end_lineno
     body = textwrap.indent(answer.body, "        " if answer.owner else "    ")
-    edit = f"<<<<<<< SEARCH\n{last}\n=======\n{body}>>>>>>> REPLACE"
+    # Without the indentation of its line, as models copy it.
+    search = "".join(masked_text(answer)).splitlines()[-1].strip()
+    edit = f"<<<<<<< SEARCH\n{search}\n=======\n{answer.as_method if first == last else body}>>>>>>> REPLACE"
     return f"{answer.path}\n{fenced(edit)}"
 
 
 @shape(with_helpers=True)
 def two_searches(answer: Answer) -> str:
-    imported = next(line for line in answer.masked.splitlines() if line.startswith(("import ", "from ")) and "future" not in line)
+    imported = next(
+        line
+        for line in answer.masked.splitlines()
+        if line.startswith(("import ", "from ")) and "future" not in line
+    )
     code = textwrap.indent(answer.using_helpers, "    ") if answer.owner else answer.using_helpers
     first = f"<<<<<<< SEARCH\n{imported}\n=======\n{imported}\n{HELPERS}\n>>>>>>> REPLACE"
     second = f"<<<<<<< SEARCH\n{''.join(masked_text(answer))}=======\n{code}>>>>>>> REPLACE"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-
-
+import pytest
 
 from lmr_author.core.code import Module, find
 from lmr_author.core.errors import LmrError
@@ -66,7 +67,7 @@ class Subject:
     right: Answer
     wrong: Answer
 
-    @property
+    @cached_property
     def slot(self) -> Slot:
         module = Module.parse(self.right.masked.encode(), self.right.path)
         qualname = ".".join(filter(None, (self.right.owner, self.right.name)))
@@ -136,7 +137,9 @@ def is_right(shape: Shape, answer: Answer, slot: Slot, right: Answer) -> bool:
 
 def what_runs(code: str) -> int:
     """The number of statements at the top of a file that bind nothing: usage of a function, say."""
-    binding = ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef
+    binding = (
+        ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef
+    )
     return sum(not isinstance(node, binding | ast.ClassDef) for node in ast.parse(code).body)
 
 
@@ -169,7 +172,46 @@ def table(shapes: list[Shape]) -> dict[str, list[str]]:
                 continue
             passes = is_right(shape, subject.right, subject.slot, subject.right)
             if passes == shape.refused:
-                wrong.setdefault(shape.name, []).append(f"{subject.name}: right {'passes' if passes else 'fails'}")
+                wrong.setdefault(shape.name, []).append(
+                    f"{subject.name}: right {'passes' if passes else 'fails'}"
+                )
             if is_right(shape, subject.wrong, subject.slot, subject.right):
                 wrong.setdefault(shape.name, []).append(f"{subject.name}: wrong passes")
     return wrong
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_right_answers_pass_in_every_shape_and_wrong_ones_in_none(shape: Shape) -> None:
+    assert table([shape]) == {}
+
+
+def taken_by_a_search_for_a_fence(reply: str, name: str) -> list[str]:
+    """The code that simple scripts take out of a reply: LMR-Bench's takes a docstring with a fence in it.
+
+    What its script does beyond that is not described, so this is every simple rule: between the first mark and the last,
+    between the first two, the last block, and the whole reply.
+    """
+    blocks = [
+        *re.findall(r"```python\n(.*)```", reply, re.DOTALL),
+        *re.findall(r"```\w*\n(.*)```", reply, re.DOTALL),
+        *re.findall(r"```python\n(.*?)```", reply, re.DOTALL),
+        *re.findall(r"```\w*\n(.*?)```", reply, re.DOTALL)[-1:],
+        reply,
+    ]
+    return [block for block in blocks if f"def {name}" in block]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_simple_script_never_takes_a_right_answer_that_is_refused_here(shape: Shape) -> None:
+    for subject in SUBJECTS:
+        answer = subject.right
+        if shape.refused or (shape.only == "methods" and not answer.owner):
+            continue
+        meant = answer.using_helpers if shape.with_helpers else answer.code
+        for code in taken_by_a_search_for_a_fence(shape.write(answer), answer.name):
+            try:
+                taken = body_of(code, answer.name, "")
+            except (SyntaxError, IndexError):
+                continue
+            if taken == body_of(meant, answer.name, ""):
+                assert is_right(shape, answer, subject.slot, answer), subject.name

@@ -149,4 +149,6 @@ def _read(module: Module, definition: Definition) -> FunctionText:
     # libcst takes 0.2 s to import, and the index's processes, which only read, run without installed packages.
     from lmr_author.core.code.function_text import FunctionText
 
-    return FunctionText(module, definition)
+    if definition not in module.functions:
+        module.functions[definition] = FunctionText(module, definition)
+    return module.functions[definition]

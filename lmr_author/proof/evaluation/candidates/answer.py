@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lmr_author.core.code import Definition, FunctionNode, Module, first_line, parse
+from lmr_author.core.code import Definition, Module, parse
 from lmr_author.core.errors import LmrError
 from lmr_author.proof.evaluation.candidates import edits
 
@@ -65,7 +65,9 @@ class Block:
 
     def only_definition_of(self, target: Definition) -> list[Definition]:
         """Return the definition in a class of the right name, or in another function, if there is just one."""
-        functions = [one for one in self.module.definitions if one.kind == "function" and one.name == target.name]
+        functions = [
+            one for one in self.module.definitions if one.kind == "function" and one.name == target.name
+        ]
         owner = target.class_name.rpartition(".")[2]
         methods = [one for one in functions if owner and one.qualname.endswith(f"{owner}.{target.name}")]
         nested = methods or [one for one in functions if not one.class_name]
@@ -98,7 +100,10 @@ def _decorators(definition: Definition) -> list[str]:
 def _is_stub(definition: Definition) -> bool:
     """Return True for a function without statements of its own, and for one in which ``...`` stands for some."""
     body = definition.node.body[definition.docstring is not None :]
-    if any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and one.value.value is ... for one in body):
+    if any(
+        isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and one.value.value is ...
+        for one in body
+    ):
         return True
     return all(isinstance(one, ast.Pass) or "NotImplementedError" in ast.unparse(one) for one in body)
 
@@ -131,7 +136,7 @@ def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
         raise Invalid("the answer is empty")
     text = _without_thoughts(_from_json(text))
     reader = _Reader()
-    made, before, after = edits.applied(text, given, targets[0].line)
+    made, before, after = edits.applied(text, given, targets[0])
     blocks = reader.blocks(before)
     if isinstance(made, bytes):
         blocks += [Block.of(module) for module in [_module(made)] if module]
@@ -234,7 +239,11 @@ class _Reader:
                 number = end
                 continue
             begin, number = lines[number], number + 1
-            while re.match(r"\s*(async )?def\b", begin) and number < len(lines) and _is_below(lines[number], begin):
+            while (
+                re.match(r"\s*(async )?def\b", begin)
+                and number < len(lines)
+                and _is_below(lines[number], begin)
+            ):
                 number += 1  # the rest of an unfinished function is no code of its own
         module = _module("\n".join(kept)) if kept else None
         return Block.of(module, is_whole=False) if module else None

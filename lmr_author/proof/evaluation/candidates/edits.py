@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from lmr_author.core.code import Module
+from lmr_author.core.code import Definition, Module
 
 _SEARCH = re.compile(
     r"^[ \t]*<{5,9} ?SEARCH[^\n]*\n(?P<search>.*?)^[ \t]*={5,9}[ \t]*\n(?P<replace>.*?)^[ \t]*>{5,9} ?REPLACE[^\n]*$",
@@ -23,11 +24,11 @@ class _Edit:
     replace: list[str]
 
 
-def applied(text: str, given: Module, near: int) -> tuple[bytes | str | None, str, str]:
+def applied(text: str, given: Module, target: Definition) -> tuple[bytes | str | None, str, str]:
     """Apply the edits in a reply to a file.
 
     Args:
-        near: of several places where an edit fits, the one that is nearest to this line is meant.
+        target: of several places where an edit fits, the one that is nearest to this function is meant.
 
     Returns: the file, why an edit does not fit, or None without edits; the reply before and behind the edits.
     """
@@ -39,18 +40,27 @@ def applied(text: str, given: Module, near: int) -> tuple[bytes | str | None, st
         outside += text[left.end : right.start]
     lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
     for edit in found:
-        wanted = [line.rstrip() for line in edit.search]
-        starts = [
-            start
-            for start in range(len(lines) - len(wanted) + 1)
-            if [line.rstrip() for line in lines[start : start + len(wanted)]] == wanted
-        ]
-        if not starts or not any(wanted):
-            sought = next(filter(None, wanted), "").strip()
-            return f"an edit does not fit: {given.name} has no lines as from {sought!r}", outside, text[found[-1].end :]
-        start = min(starts, key=lambda start: abs(start + 1 - near))
-        lines[start : start + len(wanted)] = edit.replace
+        # A first line often lost its indentation.
+        starts = _places(lines, edit.search, str.rstrip) or _places(lines, edit.search, str.strip)
+        if not starts:
+            sought = next(filter(str.strip, edit.search), "").strip()
+            return (
+                f"an edit does not fit: {given.name} has no lines as from {sought!r}",
+                outside,
+                text[found[-1].end :],
+            )
+        start = min(starts, key=lambda start: max(target.line - start - 1, start + 1 - target.end_line))
+        lines[start : start + len(edit.search)] = edit.replace
     return "\n".join(lines).encode("utf-8", "replace"), outside, text[found[-1].end :]
+
+
+def _places(lines: list[str], search: list[str], strip: Callable[[str], str]) -> list[int]:
+    """Return the places of some lines among others."""
+    lines, wanted = [strip(line) for line in lines], [strip(line) for line in search]
+    last = len(lines) - len(wanted)
+    return [
+        start for start in range(last + 1) if any(wanted) and lines[start : start + len(wanted)] == wanted
+    ]
 
 
 def _searches(text: str) -> list[_Edit]:
@@ -67,7 +77,9 @@ def _hunks(text: str, path: str) -> list[_Edit]:
     ends = [*(header.start() for header in headers), len(text)]
     found = []
     for header, start, end in zip([None, *headers], starts, ends, strict=True):
-        if header and not f"/{path}".endswith("/" + header["path"].strip().removeprefix("b/").rpartition("/")[2]):
+        if header and not f"/{path}".endswith(
+            "/" + header["path"].strip().removeprefix("b/").rpartition("/")[2]
+        ):
             continue
         for match in _HUNK.finditer(text, start, end):
             lines = match["lines"].rstrip("\n").split("\n")

@@ -111,9 +111,10 @@ def _fitted(reply: Reply, slot: Slot, *, as_file: bool = False) -> Fitted:
         form, block, nodes = "body", body, [ast.FunctionDef("body", body=list(body.statements))]
         regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
     elif answers:
-        block, nodes = next(reversed(answers.values()))[0], [own.node for _, own in answers.values()]
+        block, nodes = next(reversed(answers.values()))[0], [own.function for _, own in answers.values()]
         regions = {
-            target: body_from(source.module, own, slot.goal, target) for target, (source, own) in answers.items()
+            target: body_from(source.module, own, slot.goal, target)
+            for target, (source, own) in answers.items()
         }
     else:
         raise Invalid(_nothing(reply, slot))
@@ -135,7 +136,9 @@ def _nothing(reply: Reply, slot: Slot) -> str:
     if reply.problem:
         return reply.problem
     others = [one.qualname for block in reply.blocks for one in block.module.definitions][:5]
-    return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {', '.join(others)}" if others else "")
+    return f"the answer does not define {', '.join(slot.qualnames)}" + (
+        f", but {', '.join(others)}" if others else ""
+    )
 
 
 def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator[str]:
@@ -147,8 +150,8 @@ def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator
 
 def _header(definition: Definition) -> str:
     """Return the lines above a function's body, without annotations."""
-    node = copy.deepcopy(definition.function)
-    node.body, node.returns = [ast.Pass()], None
+    node = copy.copy(definition.function)
+    node.body, node.returns, node.args = [ast.Pass()], None, copy.deepcopy(node.args)
     for argument in ast.walk(node.args):
         if isinstance(argument, ast.arg):
             argument.annotation = None
@@ -171,7 +174,9 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
 
 def _gives(block: Block) -> bool:
     function = ast.FunctionDef("body", body=list(block.statements))
-    return is_generator(function) or any(isinstance(node, ast.Return) for node in _own_nodes(block.statements))
+    return is_generator(function) or any(
+        isinstance(node, ast.Return) for node in _own_nodes(block.statements)
+    )
 
 
 def _spliced(
@@ -199,7 +204,7 @@ class _Extras:
         names: names of what is added.
     """
 
-    def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[ast.AST]) -> None:
+    def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
         self.added: dict[str, list[str]] = {}
         self.names: list[str] = []
         self._slot, self._block, self._nodes = slot, block, nodes
@@ -237,7 +242,8 @@ class _Extras:
         blocks = list(self._statements)
         own = blocks.index(self._block)
         order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
-        waiting = [use for node in self._nodes for use in self._uses(node)]
+        # Of the target only the body is new: a decorator, default or annotation of the answer is not applied.
+        waiting = [use for node in self._nodes for use in self._uses(node, node.body)]
         wanted: set[tuple[str, str]] = set()
         while waiting:
             scope, name = waiting.pop()
@@ -246,7 +252,7 @@ class _Extras:
             wanted.add((scope, name))
             for statement in self._makers(order, scope, name):
                 self._taken.add(statement)
-                waiting += self._uses(statement)
+                waiting += self._uses(statement, [statement])
         for block in blocks:
             for scope, statement in self._statements[block]:
                 if statement in self._taken:
@@ -270,12 +276,11 @@ class _Extras:
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         return is_future or is_main_guard(statement) or bool(names & self._known[scope])
 
-    def _uses(self, node: ast.AST) -> Iterator[tuple[str, str]]:
-        """Yield scope and name of what a statement uses and does not bind itself."""
-        nodes = walk(node)
-        stated = {name for one in nodes if isinstance(one, ast.Global) for name in one.names}
-        local = set(bindings(nodes)) - stated if isinstance(node, FunctionNode) else set()
-        for one in nodes:
+    def _uses(self, node: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+        """Yield scope and name of what parts of a statement use and the statement does not bind itself."""
+        stated = {name for one in walk(node) if isinstance(one, ast.Global) for name in one.names}
+        local = set(bindings(walk(node))) - stated if isinstance(node, FunctionNode) else set()
+        for one in (inner for part in parts for inner in walk(part)):
             if isinstance(one, ast.Name) and one.id not in local:
                 yield "", one.id
             elif self._owner and isinstance(one, ast.Attribute):
@@ -288,7 +293,9 @@ class _Extras:
         text = ast.unparse(statement) if is_import else statement_text(block.module, statement)
         self.added.setdefault(scope, []).append(text)
         prefix = f"{scope}." if scope else ""
-        self.names += [prefix + name for name in sorted(_bound([statement])) if prefix + name not in self.names]
+        self.names += [
+            prefix + name for name in sorted(_bound([statement])) if prefix + name not in self.names
+        ]
 
     def dropped(self) -> Iterator[str]:
         """Yield what the answer's block changes beside, and what is not applied."""
@@ -324,7 +331,9 @@ def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _bound(statements: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements bind at their own level."""
-    return {name for name, nodes in bindings(_own_nodes(statements)).items() if not isinstance(nodes[0], ast.arg)}
+    return {
+        name for name, nodes in bindings(_own_nodes(statements)).items() if not isinstance(nodes[0], ast.arg)
+    }
 
 
 def _changed(statements: Iterable[ast.AST]) -> set[str]:
