@@ -548,7 +548,7 @@ def javascript_after_it(answer: Answer) -> str:
 
 @shape()
 def inline_code_around_it(answer: Answer) -> str:
-    return f"I implement `{answer.name}` with ``numpy``.\n{fenced(answer.code)}\nNote `x = 1` and `def {answer.name}()`.\n"
+    return f"I write `{answer.name}` with ``numpy``.\n{fenced(answer.code)}\nNote `x = 1`, `def {answer.name}()`.\n"
 
 
 # Edits
@@ -603,17 +603,18 @@ def search_and_replace(answer: Answer) -> str:
 
 @shape()
 def search_and_replace_in_a_fence(answer: Answer) -> str:
-    first, last = answer.target.lineno, answer.target.end_lineno
+    first = answer.target.body[ast.get_docstring(answer.target) is not None].lineno - answer.target.lineno
     body = textwrap.indent(answer.body, "        " if answer.owner else "    ")
     # Without the indentation of its line, as models copy it.
-    search = "".join(masked_text(answer)).splitlines()[-1].strip()
-    edit = f"<<<<<<< SEARCH\n{search}\n=======\n{answer.as_method if first == last else body}>>>>>>> REPLACE"
+    search = "".join(masked_text(answer)[first:]).strip()
+    edit = f"<<<<<<< SEARCH\n{search}\n=======\n{body if first else answer.as_method}>>>>>>> REPLACE"
     return f"{answer.path}\n{fenced(edit)}"
 
 
 @shape(with_helpers=True)
 def two_searches(answer: Answer) -> str:
-    imported = next(
+    imports = (line for line in answer.masked.splitlines() if line.startswith(("import ", "from ")))
+    imported = next(line for line in imports if "future" not in line)
         line
         for line in answer.masked.splitlines()
         if line.startswith(("import ", "from ")) and "future" not in line

@@ -7,6 +7,7 @@ is foreign text: its reader takes bounded time.
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import re
 import textwrap
@@ -90,7 +91,7 @@ class Reply:
             for one in look(block, target)
         ]
         complete = [pair for pair in found if not _is_stub(pair[1])]
-        return (complete or found or [None])[-1]
+        return complete[-1] if complete else found[-1] if found else None
 
 
 def _decorators(definition: Definition) -> list[str]:
@@ -100,12 +101,8 @@ def _decorators(definition: Definition) -> list[str]:
 def _is_stub(definition: Definition) -> bool:
     """Return True for a function without statements of its own, and for one in which ``...`` stands for some."""
     body = definition.node.body[definition.docstring is not None :]
-    if any(
-        isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and one.value.value is ...
-        for one in body
-    ):
-        return True
-    return all(isinstance(one, ast.Pass) or "NotImplementedError" in ast.unparse(one) for one in body)
+    texts = [ast.unparse(statement) for statement in body]
+    return "..." in texts or all(text == "pass" or "NotImplementedError" in text for text in texts)
 
 
 def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -114,10 +111,9 @@ def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _flat(statement.body)
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
-                alone = ast.Import([alias])
-                if isinstance(statement, ast.ImportFrom):
-                    alone = ast.ImportFrom(statement.module, [alias], statement.level)
-                yield ast.copy_location(alone, statement)
+                alone = copy.copy(statement)
+                alone.names = [alias]
+                yield alone
         else:
             yield statement
 
@@ -199,7 +195,7 @@ class _Reader:
         return [block for block in found if block]
 
     def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:
-        """Return the text of a fence and the place behind it. A fence that cuts the code in two is in a string of it."""
+        """Return the text of a fence and the place behind it. A fence that cuts code in two is in a string of it."""
         fence = re.escape(opening["fence"])
         closing = re.compile(rf"(?P<fence>{fence}{fence[-1]}*)[ \t]*$", re.MULTILINE)
         indent = "" if opening["before"].strip() else opening["before"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ def applied(text: str, given: Module, target: Definition) -> tuple[bytes | str |
     if not found:
         return None, text, ""
     outside = text[: found[0].start]
-    for left, right in zip(found, found[1:], strict=False):
+    for left, right in itertools.pairwise(found):
         outside += text[left.end : right.start]
     lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
     for edit in found:

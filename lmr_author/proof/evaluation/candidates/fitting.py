@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from lmr_author.core.code import (
     Definition,
@@ -103,12 +104,12 @@ def fit_file(answer: bytes, slot: Slot) -> Fitted:
 
 def _fitted(reply: Reply, slot: Slot, *, as_file: bool = False) -> Fitted:
     answers = {target: answer for target in slot.targets if (answer := reply.function(target))}
-    form = "function"
+    form, nodes = "function", list[FunctionNode]()
     if as_file or any(target.class_name and own.class_name for target, (_, own) in answers.items()):
         form = "file"
     body = None if answers or as_file else _body(reply, slot)
     if body is not None:
-        form, block, nodes = "body", body, [ast.FunctionDef("body", body=list(body.statements))]
+        form, block, nodes = "body", body, [_as_function(body)]
         regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
     elif answers:
         block, nodes = next(reversed(answers.values()))[0], [own.function for _, own in answers.values()]
@@ -342,7 +343,7 @@ def _changed(statements: Iterable[ast.AST]) -> set[str]:
     return _bound(statements) | {root_name(node) for node in parts if isinstance(node.ctx, ast.Store)}
 
 
-def _is_method(statement: ast.stmt) -> bool:
+def _is_method(statement: ast.stmt) -> TypeGuard[FunctionNode]:
     if not isinstance(statement, FunctionNode):
         return False
     arguments = [*statement.args.posonlyargs, *statement.args.args]
