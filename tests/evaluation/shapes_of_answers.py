@@ -232,7 +232,8 @@ def tabs(answer: Answer) -> str:
     lines = answer.code.splitlines()
     widths = [(len(line) - len(line.lstrip(" "))) for line in lines]
     tabbed = [
-        "\t" * (width // 4) + " " * (width % 4) + line.lstrip(" ") for line, width in zip(lines, widths)
+        "\t" * (width // 4) + " " * (width % 4) + line.lstrip(" ")
+        for line, width in zip(lines, widths, strict=True)
     ]
     return fenced("\n".join(tabbed))
 
@@ -615,10 +616,6 @@ def search_and_replace_in_a_fence(answer: Answer) -> str:
 def two_searches(answer: Answer) -> str:
     imports = (line for line in answer.masked.splitlines() if line.startswith(("import ", "from ")))
     imported = next(line for line in imports if "future" not in line)
-        line
-        for line in answer.masked.splitlines()
-        if line.startswith(("import ", "from ")) and "future" not in line
-    )
     code = textwrap.indent(answer.using_helpers, "    ") if answer.owner else answer.using_helpers
     first = f"<<<<<<< SEARCH\n{imported}\n=======\n{imported}\n{HELPERS}\n>>>>>>> REPLACE"
     second = f"<<<<<<< SEARCH\n{''.join(masked_text(answer))}=======\n{code}>>>>>>> REPLACE"

@@ -46,8 +46,7 @@ def last(values): raise NotImplementedError
 '''
 MADE_ANSWERS = {
     "Outer.steps": (
-        "def steps(number):\n    count = 0\n    while number > 1:\n        number //= 2\n        count += 1\n"
-        "    return count\n",
+        "def steps(number):\n    n = 0\n    while number > 1:\n        number, n = number // 2, n + 1\n    return n\n",
         "def steps(number):\n    return number // 2\n",
     ),
     "Outer.wait": (

@@ -24,6 +24,7 @@ from lmr_author.core.code import (
     insert_above,
     is_generator,
     is_main_guard,
+    parse,
     region_bytes,
     root_name,
     splice_regions,
@@ -174,10 +175,15 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
 
 
 def _gives(block: Block) -> bool:
-    function = ast.FunctionDef("body", body=list(block.statements))
-    return is_generator(function) or any(
-        isinstance(node, ast.Return) for node in _own_nodes(block.statements)
-    )
+    returns = any(isinstance(node, ast.Return) for node in _own_nodes(block.statements))
+    return returns or is_generator(_as_function(block))
+
+
+def _as_function(block: Block) -> FunctionNode:
+    (function,) = parse("def body(): pass").body
+    assert isinstance(function, FunctionNode)
+    function.body = list(block.statements)
+    return function
 
 
 def _spliced(
