@@ -191,7 +191,7 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 
 
 def answer(task: Task, item: Prediction) -> Candidate:
-    """Return an answer beside its golden: the function, and the helpers that the unit test keeps, or the whole texts."""
+    """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
     one = task.load().implementation(item.index)
     golden, text = read_golden(task, one), _text(item, one)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
