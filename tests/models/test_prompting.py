@@ -65,7 +65,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     assert (broken["unit_test"].explanation or "").startswith("invalid: the answer is not Python")
     assert (broken["judge"].value, broken["judge"].explanation) == ("unparsable", "I am still not sure.")
     about = scores["7-Softplus/1"]["judge"].metadata or {}
-    assert (about["grader"], about["temperature"], about["asked"]) == ("mockllm/grader", 0.0, 1)
+    assert (about["grader"], about["temperature"], about["asked"]) == ("grader", 0.0, 1)
     assert re.fullmatch(r"function@[0-9a-f]{12}", about["prompt"])
 
     tasks = [softplus, mean, third]

@@ -10,11 +10,9 @@ from lmr_author.release.analysis.tables import CC, LC, LI
 _NAMES = {"completely correct": CC, "logically correct": LC, "logically incorrect": LI}
 _GRADE = "|".join([*GRADES.values(), *(name.replace(" ", "[ -]") for name in _NAMES)])
 _ENDS = rf"[\s*_\"'`<\[(:={{]*(?P<grade>{_GRADE})\b[\s*_\"'`>\])}}.,;]*(?:[(–—-].*)?$"
-_LINE = re.compile(
-    rf"^[\s*_\"{{-]*(?:(?:final|overall|my|the) )*grade\b[\s*_\"]*(?:is\b)?{_ENDS}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_HEADING = re.compile(rf"^[\s#>*_`\"]*grade\b[\s*_\"`]*(?:is\b)?{_ENDS}", re.IGNORECASE | re.MULTILINE)
+_SAYS = rf"(?:(?:final|overall|my|the) )*grade\b[\s*_\"`]*(?:is\b)?{_ENDS}"
+_LINE = re.compile(rf"^(?:\{{.*\")?[\s*_\"{{-]*{_SAYS}", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(rf"^[\s#>*_`\"]*{_SAYS}", re.IGNORECASE | re.MULTILINE)
 _CATEGORY = re.compile(
     r"[\"']?category[\"']?\s*[:=]\s*[\"'<]*(?P<number>[123])\b(?!\s*(?:,|or)\s*\d)", re.IGNORECASE
 )
