@@ -57,7 +57,7 @@ def clamp(values, low, high):
 
 INSTRUCTION = (
     "Implement the function `clamp` in `steps/core.py`: clamp each value to the range from `low` to `high`, as "
-    "section 2 of the paper says. Return the list of clamped values, and the number of values that lay outside of the range."
+    "section 2 of the paper says. Return the list of clamped values, and the number of values that lay outside."
 )
 
 
