@@ -6,7 +6,17 @@ body included. The region is what masking replaces and unmasking puts back.
 
 from __future__ import annotations
 
-from lmr_author.core.code.edit import outside, region, region_bytes, splice, splice_regions
+from lmr_author.core.code.edit import (
+    body_from,
+    body_of,
+    insert_above,
+    outside,
+    region,
+    region_bytes,
+    splice,
+    splice_regions,
+    statement_text,
+)
 from lmr_author.core.code.module import (
     Definition,
     DefinitionNode,
@@ -44,6 +54,8 @@ __all__ = [
     "Module",
     "bindings",
     "block_end",
+    "body_from",
+    "body_of",
     "bound_by",
     "children",
     "demanded",
@@ -53,6 +65,7 @@ __all__ = [
     "form",
     "gpu_lines",
     "imported_as",
+    "insert_above",
     "is_generator",
     "is_main_guard",
     "is_same",
@@ -71,5 +84,6 @@ __all__ = [
     "set_at_run_time",
     "splice",
     "splice_regions",
+    "statement_text",
     "walk",
 ]
