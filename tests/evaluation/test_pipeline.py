@@ -143,7 +143,7 @@ def test_helpers_and_the_last_version_of_a_reply_are_what_runs(tmp_path: Path) -
     task = only_hinge(tmp_path)
     recorded(task)
     right = "def hinge(x, margin=1.0):\n    return _positive(margin - x)\n"
-    helper = "import operator\nFLOOR = 0.0\n\ndef _positive(gap):\n    return gap if operator.gt(gap, FLOOR) else FLOOR\n"
+    helper = "import operator\nFLOOR = 0.0\n\ndef _positive(gap):\n    return gap if operator.gt(gap, 0) else FLOOR\n"
     usage = "import missing\nvalue = hinge(missing.x)\nprint(value)\n"
     wrong = "def hinge(x, margin=1.0):\n    return margin - x\n"
     steps = f"```python\n{helper}```\nand\n```python3.11\n{right}```\nUse:\n```python\n{usage}```\n"
