@@ -11,6 +11,8 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Task
 from lmr_author.release.reporting import status
+from lmr_author.release.review.review import standing_of
+from lmr_author.release.review.standing import ACCEPTED
 from tests import example as example_task
 from tests.review.reviewing import run, said
 
@@ -96,3 +98,14 @@ def test_rejected_and_disputed_are_states_that_are_counted_and_filtered(
     assert "2 of 3 sign-offs" in page and "2 of 3 reviews" in page
     run(capsys, "report", rejected, "--html", tmp_path / "task.html")
     assert "rejected, 0 of 3 sign-offs" in (tmp_path / "task.html").read_text()
+
+
+def test_a_question_that_came_later_does_not_undo_what_was_decided_before(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path / "tasks", 1)
+    for name in ("ada", "bo", "cy"):
+        said(task, name)
+        path = task.reviews_folder / f"{name}.json"
+        review = json.loads(path.read_text())
+        review["items"] = [item for item in review["items"] if item["id"] != "category"]
+        path.write_text(json.dumps(review))
+    assert standing_of(task).state == ACCEPTED

@@ -72,6 +72,8 @@ def find_standing(
     disputes, failed = [], []
     for question in checklist.questions:
         items = {one.reviewer: one.human.get(question.id) for one in current}
+        if not any(items.values()):  # asked since then: these people judged by the list of their day
+            continue
         answers = {name: item.answer if item else "unsure" for name, item in items.items()}
         if question.id in decided:
             failed += [question.id] if decided[question.id].answer == "fail" else []
