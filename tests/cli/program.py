@@ -52,7 +52,9 @@ class Ended:
         return json.loads(self.out)
 
 
-def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **popen: Any) -> Ended:
+def lmr(
+    *arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, seconds: float = 280, **popen: Any
+) -> Ended:
     """Run ``lmr-author`` with arguments, in a new process. No run ever shows a traceback."""
     done = subprocess.run(
         [*PROGRAM, *map(str, arguments)],
@@ -61,7 +63,7 @@ def lmr(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, **
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=seconds,
         **popen,
     )
     assert_no_traceback(done.stdout + done.stderr)

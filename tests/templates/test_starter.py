@@ -49,7 +49,8 @@ def test_every_recipe_is_a_small_task_with_its_instructions() -> None:
 def test_every_answer_gets_its_verdict(tmp_path: Path) -> None:
     answers, out = tmp_path / "answers.jsonl", tmp_path / "out"
     succeed("make", STARTER, "--predictions", answers, cwd=tmp_path)
-    ended = lmr("judge", TASKS, "--predictions", answers, "--jobs", "2", "--out", out, cwd=tmp_path)
+    options = ("--predictions", answers, "--jobs", "2", "--out", out)
+    ended = lmr("judge", TASKS, *options, cwd=tmp_path, seconds=800)
     assert ended.code == 0, ended.out + ended.err
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     found = {(row["task"], row["index"], row["model"]): row["outcome"] for row in lines}
