@@ -84,7 +84,8 @@ def _commands(client: Any, task: Task) -> list[str]:
 
 def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Path, base: str) -> None:
     gates: list[GateResult] = []
-    result = demo(tmp_path / "demo", "docker", base, DemoHooks(ignore, ignore, ignore, gates.append))
+    hooks = DemoHooks(ignore, ignore, ignore, gates.append)
+    result = demo(tmp_path / "demo", Where("docker", base_image=base), hooks)
     assert [(gate.gate, gate.message) for gate in gates if gate.status is not GateStatus.PASSED] == []
     assert result.evaluation.record.kind == "docker"
     assert result.findings == ()
