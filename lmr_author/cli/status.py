@@ -26,10 +26,11 @@ def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> i
 
     tasks, found = tasks_at(paths or [default_tasks()]), []
     with ui.progress("reading") as progress:
+        # Together, as some findings are of one task beside another.
+        reports = checked(tasks).tasks if len(tasks) <= FEW else ()
         for number, task in enumerate(tasks, 1):
             progress(f"{number} of {len(tasks)} tasks: {task.name}")
-            findings = checked([task]).findings if len(tasks) <= FEW else None
-            found.append(status_with(task, findings))
+            found.append(status_with(task, reports[number - 1].findings if reports else None))
     if output is Format.json:
         counts = Counter(item.state for item in found)
         ui.print_json({"tasks": [item.to_json() for item in found], "states": dict(counts)})

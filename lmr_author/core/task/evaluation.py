@@ -286,6 +286,11 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
     return ""
 
 
+def gates_held(gates: Sequence[GateResult]) -> tuple[int, int]:
+    """Return how many gates hold, and how many there are."""
+    return sum(gate.status is GateStatus.PASSED for gate in gates), len(gates)
+
+
 def mutants_killed(gates: Sequence[GateResult]) -> tuple[int, int]:
     """Return how many mutants of all implementations fail, and how many were tried."""
     details = [gate.detail for gate in gates if gate.gate == MUTANTS_DIE]

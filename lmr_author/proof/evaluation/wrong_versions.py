@@ -139,8 +139,9 @@ def mutants_die(on: Subject) -> GateResult:
 
 def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
-    why, unreached = explain_survivor(bench, mutant, same), _unreached(bench, mutant, same)
-    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached or ())
+    unreached = _unreached(bench, mutant, same)
+    why = explain_survivor(bench, mutant, same, unreached)
+    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached)
 
 
 def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
@@ -180,19 +181,20 @@ def whole_percent(share: float) -> str:
     return f"{int(100 * share + 1e-9)}%"
 
 
-def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
+def explain_survivor(bench: Bench, mutant: Mutant, same: bool, unreached: tuple[int, ...]) -> str:
     """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
 
     Args:
         same: its outputs are the golden's to the bit.
+        unreached: first and last line of the block that no case reaches, where that is why; else ().
     """
     recording = bench.recording
     if recording is None:
         return ""
     no_case = "no case tells the difference: "
     coverage = recording.coverage
-    if lines := _unreached(bench, mutant, same):
-        first, last = lines
+    if unreached:
+        first, last = unreached
         return no_case + (
             f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
         )
@@ -206,17 +208,17 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
     return f"{every}: accept it, or record a call that shows the mistake"
 
 
-def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, int] | None:
-    """Return first and last line of the block that no case reaches, where the mutant lies or that it opens."""
+def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, ...]:
+    """Return first and last line of the block that no case reaches, where the mutant lies or that it opens; or ()."""
     if bench.recording is None:
-        return None
+        return ()
     coverage, tree = bench.recording.coverage, bench.golden_module.tree
     for first in coverage.missed:  # the first lines of blocks
         last = code.block_end(tree, first)
         inside = first <= mutant.line <= last and mutant.line not in coverage.lines
         if inside or (same and _decides(tree, mutant.line, first)):
             return first, last
-    return None
+    return ()
 
 
 def _decides(tree: ast.Module, line: int, first: int) -> bool:

@@ -12,10 +12,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 
+from lmr_author.core import processes
 from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
@@ -129,31 +130,18 @@ _Request = tuple[Path, tuple[str, ...]]
 
 def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple[int, _Result]]:
     """Yield what is done before a process dies."""
-    before = os.environ.get("PYTHONSAFEPATH", "")
-    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may be a foreign repository: import nothing of it
     # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
-    try:
-        numbers = {pool.submit(_examine_by_codes, request): number for number, request in requests.items()}
-        for future in as_completed(numbers):
-            with suppress(BrokenProcessPool):
-                yield numbers[future], future.result()
-    finally:
-        os.environ["PYTHONSAFEPATH"] = before  # "" is off
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the parent, and end with it: the pool's own pipe stays open in its other workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), processes.begin_worker)
+    with processes.safe_path():
+        try:
+            numbers = {
+                pool.submit(_examine_by_codes, request): number for number, request in requests.items()
+            }
+            for future in as_completed(numbers):
+                with suppress(BrokenProcessPool):
+                    yield numbers[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _examine_by_codes(request: _Request) -> _Result:

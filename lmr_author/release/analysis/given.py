@@ -48,5 +48,15 @@ class Given:
         name = next((name for name, known in NAMED.items() if known == ordered), "+".join(ordered))
         return cls(name, parts)
 
+    @property
+    def has_paper(self) -> bool:
+        """True where the paper is given, as text or as pictures."""
+        return bool(self.parts & {"paper", "pages"})
+
+    @property
+    def has_tree(self) -> bool:
+        """True where more of the repository is given than the goal file."""
+        return bool(self.parts & {"context", "whole"})
+
     def __contains__(self, part: str) -> bool:
         return part in self.parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -54,6 +55,16 @@ def _recorded_base(task: Task, dockerfile: str) -> str:
     if default is None or default[2]:
         return ""
     return provenance.load(task).environment.base_image.reference
+
+
+def copying(name: str, path: str, owner: int) -> str:
+    """Return the lines of a Dockerfile that put the repository into the image, for a user's number.
+
+    LMR-Bench's scripts mount it: a Dockerfile made for them does not copy it.
+    """
+    return (
+        f"\nUSER 0\nCOPY --chown={owner}:{owner} {json.dumps([name, path])}\nUSER {owner}\nWORKDIR {path}\n"
+    )
 
 
 def with_base_image(dockerfile: str, image: str) -> str:

@@ -7,7 +7,6 @@ that can neither read expected values nor write rewards; see ``templates/export/
 from __future__ import annotations
 
 import ast
-import json
 import math
 import re
 import shutil
@@ -21,7 +20,7 @@ from lmr_author.core.task import UNIT_TEST, Implementation
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.twins import find_twins
-from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.output import render
 from lmr_author.release.export.soundness import Exportable
@@ -58,10 +57,7 @@ def _copy_repository(one: Exportable, dockerfile: Path) -> None:
     text = dockerfile.read_text("utf-8") if dockerfile.is_file() else ""
     sources = [word.strip("/") for line in _COPIES.findall(text) for word in line.split()[:-1]]
     if not {name, ".", "$DIR", "${DIR}"}.intersection(sources):
-        copied = (
-            f"\nUSER 0\nCOPY --chown={AGENT_UID}:{AGENT_UID} {json.dumps([name, path])}\nUSER {AGENT_UID}\n"
-        )
-        files.write_text(dockerfile, f"{text.rstrip()}\n{copied}WORKDIR {path}\n")
+        files.write_text(dockerfile, f"{text.rstrip()}\n{copying(name, path, AGENT_UID)}")
 
 
 def _write_texts(

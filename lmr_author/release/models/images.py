@@ -14,21 +14,14 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.release.analysis.given import Given
-from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import tree_path
 from lmr_author.runtime.sandbox.docker_build import with_labels
 
 LIMITS = {"mem_limit": "8g", "cpus": 2.0, "pids_limit": 512}
 COMPOSE = "compose.yaml"
-OWNER = "1000:1000"
-_REPOSITORY = """
-# LMR-Bench's scripts mount the repository: a Dockerfile made for them does not copy it.
-USER 0
-COPY --chown={owner} {name} {path}
-USER {owner}
-WORKDIR {path}
-"""
+OWNER = 1000
 
 
 def write_image(
@@ -44,14 +37,14 @@ def write_image(
         raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
     write_bundle(Exportable(task, info, ()), folder, base_image)
     repository = folder / task.repository(info).name
-    place = _REPOSITORY.format(owner=OWNER, name=repository.name, path=tree_path(info))
+    place = copying(repository.name, tree_path(info), OWNER)
     dockerfile = folder / "Dockerfile"
     files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + place)
     (folder / "task.json").unlink()
     paper = ["paper.pdf", "paper.json"]
-    if not given.parts & {"context", "whole"}:
+    if not given.has_tree:
         _keep_only(repository, [*paper, *([item.goal_file] if "goal" in given else [])])
-    unread = [] if "pages" in given or "paper" in given else paper
+    unread = [] if given.has_paper else paper
     for name in [*unread, *(["paper.json"] if "pages" in given else [])]:
         (repository / name).unlink(missing_ok=True)
     image = f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}"

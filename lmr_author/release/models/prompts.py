@@ -58,7 +58,7 @@ def prompting(
     """
     pages = _pages(task, info) if "paper" in given else []
     shown = [item.goal_file] if "goal" in given else []
-    if "context" in given or "whole" in given:
+    if given.has_tree:
         beside = _context(task, info, item, ["."] if "whole" in given else context)
         shown += [path for path in beside if path not in shown]
     pictures = tuple(_pictures(task, info)) if "pages" in given else ()
@@ -72,7 +72,7 @@ def prompting(
             info=info,
             item=item,
             given=given,
-            paper="paper" in given or "pages" in given,
+            paper=given.has_paper,
             pages=pages[:number],
             cut=cut,
             files=[(path, _read(task, info, path)) for path in shown],
@@ -93,7 +93,7 @@ def agent(task: Task, info: TaskInfo, item: Implementation, given: Given) -> str
         info=info,
         item=item,
         given=given,
-        whole=bool(given.parts & {"context", "whole"}),
+        whole=given.has_tree,
         repository=repository,
         path=f"{repository}/{item.goal_file}",
         signature=signature(task, info, item),

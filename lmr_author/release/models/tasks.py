@@ -144,7 +144,7 @@ def agent(
             "answer_file": f"{tree_path(info)}/{item.goal_file}",
         }
         # Where only the goal file is shown, it distinguishes the implementations of a task.
-        alone = "goal" in given and not given.parts & {"context", "whole"}
+        alone = "goal" in given and not given.has_tree
         place = folder / (f"{one.name}-{given.name}" + (f"-{item.index}" if alone else ""))
         try:
             if not place.exists():

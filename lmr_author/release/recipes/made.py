@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -76,11 +75,6 @@ class Made(Record):
         """Return the first stage that is not finished as it is wanted; "" where all are."""
         return next((stage for stage in STAGES if self.stages.get(stage) != wanted[stage]), "")
 
-    @property
-    def answers_right(self) -> bool:
-        """True where every answer got the expected verdict."""
-        return all(answer.right for answer in self.answers)
-
 
 def path_of(task: Task) -> Path:
     """``authoring/made.json``."""
@@ -104,7 +98,7 @@ def wanted(folder: Folder) -> dict[str, str]:
     before = __version__
     for stage, inputs in _inputs(folder).items():
         text = json.dumps([before, msgspec.to_builtins(inputs)], sort_keys=True)
-        before = digests[stage] = hashlib.sha256(text.encode()).hexdigest()
+        before = digests[stage] = files.sha256_bytes(text.encode())
     return digests
 
 

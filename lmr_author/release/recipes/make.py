@@ -85,8 +85,7 @@ class Row:
     @property
     def gates(self) -> tuple[int, int]:
         """How many gates hold, and how many there are."""
-        gates = self.evaluation.gates if self.evaluation else ()
-        return sum(gate.status == "passed" for gate in gates), len(gates)
+        return evaluation.gates_held(self.evaluation.gates if self.evaluation else ())
 
     @property
     def mutants(self) -> tuple[int, int]:

@@ -93,7 +93,7 @@ def _lines(row: Row, folder: Folder | None) -> Iterator[str]:
             row.task,
             f"`{target.target}`",
             recipe.repository.commit[:12],
-            of_how_many((sum(gate.status == "passed" for gate in gates), len(gates))),
+            of_how_many(evaluation.gates_held(gates)),
             of_how_many(evaluation.mutants_killed(gates)),
             of_how_many((sum(one.right for one in judged), len(judged))),
             f"{row.seconds:.0f}" if first else "",

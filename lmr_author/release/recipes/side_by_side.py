@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from lmr_author.core import processes
 from lmr_author.core.task import Progress
 from lmr_author.release.recipes.make import MakeOptions, Row, make_one
 from lmr_author.release.recipes.recipe import Folder
@@ -45,15 +44,9 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
 def _start(folder: Folder, options: MakeOptions, running: _Running) -> None:
     context = get_context("spawn")
     here, there = context.Pipe()
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may be a foreign repository: import nothing of it
-    try:
-        process = context.Process(target=_work, args=(folder, options, there))
+    process = context.Process(target=_work, args=(folder, options, there))
+    with processes.safe_path():
         process.start()
-    finally:
-        os.environ.pop("PYTHONSAFEPATH")
-        if before is not None:
-            os.environ["PYTHONSAFEPATH"] = before
     there.close()
     running[here] = folder, process
 
@@ -81,16 +74,8 @@ def _end(running: _Running) -> None:
 
 
 def _work(folder: Folder, options: MakeOptions, connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it, too, and ends this process
+    processes.begin_worker()
     signal.signal(signal.SIGTERM, _interrupt)
-    parent = parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
     with suppress(KeyboardInterrupt, BrokenPipeError):
         connection.send(make_one(folder, options, connection.send))
 
