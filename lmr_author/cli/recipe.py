@@ -31,5 +31,5 @@ def recipe(
     ui.say(f"wrote {written.path}")
     for remark in written.remarks:
         ui.note(remark)
-    ui.then("make", written.path, "--out", found.root.parent, "--check")
+    ui.then("make", written.path, "--out", "made")
     return EXIT_CLEAN
