@@ -56,6 +56,8 @@ def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str
     refused = "raised whenever it was called, and the command died of it: TypeError: " in ended.err
     assert refused == bool(code) and ("have the driver catch it" in ended.err) == refused
     assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
+    left_out = "is left out: the command died of what it raised" in ended.err
+    assert left_out == (not code and driver.endswith('hinge("a")\n'))
 
 
 @pytest.mark.bwrap

@@ -299,6 +299,10 @@ def _recorded(
             "nothing was recorded: the tolerances were not agreed to",
             f"say which are right, as in {checkers.check_option(next(iter(wide)), 'allclose:1e-6,1e-6')}",
         )
+    if recorded.fatal:
+        tell(
+            f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+        )
     for note in _notes(job, proof):
         tell(note)
     kept = store.put_aside(task, info, implementation)

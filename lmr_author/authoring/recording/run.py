@@ -7,7 +7,7 @@ import json
 import posixpath
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +93,19 @@ class Unstored:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The recorder's output: complete calls and its summary."""
+    """The recorder's output.
+
+    Attributes:
+        calls: complete ones.
+        summary: what the recorder counted.
+        result: of the command.
+        fatal: number of a call that is not among them, as the command died of what it raised; 0 for none.
+    """
 
     calls: tuple[RecordedCall, ...]
     summary: Mapping[str, Any]
     result: ExecResult
+    fatal: int = 0
 
     @property
     def blocks(self) -> dict[int, int]:
@@ -188,20 +196,27 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
         )
     )
     recorded = read(out, result)
-    returned = any(call.outcome != "raised" for call in recorded.calls)
-    if returned or (recorded.calls and result.exit_code == 0):
-        return recorded
     last = failed.last_error(result)
     advice = failed.advice(plan.tree, result, sandbox.name == "docker", plan.driver.unseen, plan.explain)
     if not recorded.calls:
         raise _nothing(plan, recorded, last, advice, (out / ELSEWHERE).exists())
-    raised = str(replaying.load_document(recorded.calls[-1].folder, "expected").tree.get(RAISED))
-    if last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]:
+    latest = max(recorded.calls, key=lambda call: call.number)
+    if result.exit_code == 0 or not _died_of(latest, last):
+        return recorded
+    if all(call.outcome == "raised" for call in recorded.calls):
         raise LmrError(
             f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
         )
-    return recorded
+    # Nobody meant it: a right version that does without that error would fail such a case.
+    meant = tuple(call for call in recorded.calls if call is not latest)
+    return replace(recorded, calls=meant, fatal=latest.number)
+
+
+def _died_of(call: RecordedCall, last: str) -> bool:
+    """Return whether a call raised the exception that a command printed last."""
+    raised = str(replaying.load_document(call.folder, "expected").tree.get(RAISED))
+    return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 
 
 def read(out: Path, result: ExecResult) -> Recorded:
