@@ -139,8 +139,10 @@ def mutants_die(on: Subject) -> GateResult:
 
 def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
-    why, unreached = explain_survivor(bench, mutant, same), _unreached(bench, mutant, same)
-    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached or ())
+    gpu = _on_gpu_only(bench, mutant)
+    unreached = gpu or _unreached(bench, mutant, same) or ()
+    why = explain_survivor(bench, mutant, same)
+    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached, gpu is not None)
 
 
 def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
@@ -168,6 +170,10 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
             f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
             "lmr-author accept --mutant ID --mutant 40-52 --reason TEXT"
         )
+        blocks = dict.fromkeys(survivor.unreached for survivor in left if survivor.gpu)
+        if blocks:
+            lines = " ".join("--mutant {}-{}".format(*block) for block in blocks)
+            hint = f"some lines run on a GPU only: lmr-author accept {lines} --reason 'runs on a GPU only'; {hint}"
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
         message += f"; fewer than {FEWEST} prove nothing"
@@ -191,6 +197,8 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
         return ""
     no_case = "no case tells the difference: "
     coverage = recording.coverage
+    if lines := _on_gpu_only(bench, mutant):
+        return no_case + "lines {}-{} run on a GPU only".format(*lines)
     if lines := _unreached(bench, mutant, same):
         first, last = lines
         return no_case + (
@@ -204,6 +212,16 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool) -> str:
         return no_case + f"the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
     return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _on_gpu_only(bench: Bench, mutant: Mutant) -> tuple[int, int] | None:
+    """Return first and last line of the block around a mutant that no CPU runs."""
+    covered = bench.recording.coverage.lines if bench.recording else ()
+    for function, _ in bench.pairs:
+        for first, last in code.gpu_only(function.node):
+            if first <= mutant.line <= last and first not in covered:
+                return first, last
+    return None
 
 
 def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, int] | None:
