@@ -3,7 +3,7 @@
     python templates/make_paper.py templates/demo
     python templates/make_paper.py templates/starter/1-rating-margin
 
-The numbers of the table are never typed: the driver named under ``results`` in the folder's JSON file
+The numbers of the table are never typed: the driver named under ``results`` in ``demo.json`` or ``recipe.yaml``
 is run, and the rows that it prints as JSON replace ``{{rows}}``. The same results give the same bytes
 (no dates, no random ids). Needs PyMuPDF, which lmr-author installs.
 """
@@ -15,11 +15,14 @@ import html
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pymupdf
+import yaml
 
 PAGE = pymupdf.paper_rect("a4")
 MARGIN = 64  # points
@@ -45,11 +48,13 @@ td { text-align: left; border-bottom: 1px solid #cccccc; padding: 2pt 16pt 2pt 2
 """
 
 
-def recipe(folder: Path) -> dict[str, object]:
-    """The JSON file of an example folder: ``demo.json`` or ``recipe.json``."""
-    (path,) = folder.glob("*.json")
-    data: dict[str, object] = json.loads(path.read_text("utf-8"))
-    return data
+def facts_of(folder: Path) -> dict[str, Any]:
+    """Title, authors, address, and the command under ``results``: from ``demo.json`` or ``recipe.yaml``."""
+    if (folder / "demo.json").is_file():
+        data: dict[str, Any] = json.loads((folder / "demo.json").read_text("utf-8"))
+        return data
+    found = yaml.safe_load((folder / "recipe.yaml").read_text("utf-8"))
+    return {**found["paper"], "results": shlex.split(found["results"])}
 
 
 def result_rows(folder: Path, command: list[str]) -> str:
@@ -89,9 +94,9 @@ def lay_out(source: str) -> pymupdf.Document:
 def main() -> None:
     """Make one example's ``paper.pdf``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="folder with paper.html, a JSON file and repository/")
+    parser.add_argument("folder", type=Path, help="folder with paper.html, recipe.yaml and repository/")
     folder: Path = parser.parse_args().folder
-    facts = recipe(folder)
+    facts = facts_of(folder)
     results = facts["results"]
     assert isinstance(results, list)
     source = (folder / "paper.html").read_text("utf-8").replace("{{rows}}", result_rows(folder, results))

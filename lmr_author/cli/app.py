@@ -47,6 +47,10 @@ SECTIONS = {
         "report": "Write a page about a task, or about all tasks.",
         "export": "Export finished tasks for agents and benchmarks.",
     },
+    "Sets": {
+        "make": "Make proven tasks from recipes.",
+        "recipe": "Write the recipe of a task that was made by hand.",
+    },
     "Models": {
         "judge": "Judge models' answers by the unit tests.",
         "score": "Grade models' answers by hand.",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +12,9 @@ from typing import Any
 from lmr_author.authoring import masking
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording import record
-from lmr_author.core import files, owner, processes, resources
+from lmr_author.core import files, owner, resources
 from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.commit import Commit, commit_folder
 from lmr_author.core.task import Finding, GateResult, Progress, Task
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
@@ -91,36 +90,11 @@ def demo(folder: Path | None, where: Where, hooks: DemoHooks) -> DemoResult:
 
 def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
     """The paper, and the repository as a real git repository with one commit of a fixed date."""
-    processes.require("git")
-    import git
-
     bundled = resources.folder("templates") / "demo"
-    paper = work / "paper.pdf"
+    paper, final = work / "paper.pdf", work / str(recipe["repo_folder_name"])
     files.write_bytes(paper, (bundled / "paper.pdf").read_bytes())
-    final = work / str(recipe["repo_folder_name"])
-    if final.exists():
-        return paper, final
-    commit = recipe["commit"]
-    with files.staged_folder(final) as repository:
-        shutil.copytree(
-            bundled / "repository",
-            repository,
-            ignore=shutil.ignore_patterns("__pycache__"),
-            dirs_exist_ok=True,
-        )
-        try:
-            made = git.Repo.init(repository, initial_branch="main")
-            made.git.add("--all", "--force")
-            person = {"NAME": commit["author"], "EMAIL": commit["email"], "DATE": commit["date"]}
-            variables = {
-                f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in person.items()
-            }
-            made.git.commit(
-                "--no-gpg-sign", "--no-verify", "-m", commit["message"], env={**os.environ, **variables}
-            )
-            made.close()
-        except git.exc.GitCommandNotFound as error:
-            raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
+    if not final.exists():
+        commit_folder(bundled / "repository", final, Commit(**recipe["commit"]))
     return paper, final
 
 

@@ -100,7 +100,7 @@ def test_judge_and_people_come_from_files_of_their_own(tmp_path: Path) -> None:
     out = analyze(files, tmp_path / "out").folder
 
     row = table(out, "table2-results")[0]
-    assert (row["judge CC %"], row["judge unparsable"]) == ("33.3", "1")
+    assert (row["judge CC %"], row["judge unparsable"]) == ("25.0", "1")
     assert (row["people CC %"], row["people LI %"]) == ("50.0", "50.0")
     assert table(out, "table6-binary")[0]["people CC %"] == "50.0"
     assert table(out, "figure7-errors") == [{"error class": "wrong formula", "model": "m", "answers": "2"}]
@@ -108,7 +108,7 @@ def test_judge_and_people_come_from_files_of_their_own(tmp_path: Path) -> None:
     assert agree["judge and people"]["agree %"] == "66.7"
     assert agree["judge and unit test (CC = passed)"]["agree %"] == "66.7"
     for name in ("results.html", "results.md", "table2-results.tex"):
-        assert "33.3" in (out / name).read_text()
+        assert "25.0" in (out / name).read_text()
 
 
 def test_grades_stored_in_tasks_join_by_prediction(tmp_path: Path) -> None:

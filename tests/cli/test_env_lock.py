@@ -64,7 +64,7 @@ def test_detect_names_each_fact_with_its_origin(task: Task) -> None:
     assert "maths>=1 (requirements.txt:3)" in text
     assert "pytorch/pytorch:2.0.1" in text
     found = succeed("env", "detect", "--format", "json", cwd=task.root).json()
-    validate_with("recipe", found)
+    validate_with("needs", found)
     assert [item["origin"] for item in found["requirements"]] == ["requirements.txt:2", "requirements.txt:3"]
     assert found["date"] == "2022-12-31T00:00:00+0000"
 

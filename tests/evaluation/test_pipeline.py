@@ -15,7 +15,7 @@ from lmr_author.core.task import GateStatus, Task, evaluation
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.proof.evaluation.evaluate import EvaluationRun, accept_mutants
 from lmr_author.proof.validation.run import select_checks, validate
-from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
+from tests.pipeline import ADD, EQUIVALENT, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task
 
 pytestmark = pytest.mark.bwrap
@@ -136,3 +136,17 @@ def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
     assert b"value * 2" in path.read_bytes() and b"self._size + 1" not in path.read_bytes()
     unmask(task, None, task.root)
     assert path.read_bytes() == before
+
+
+def test_helpers_and_the_last_version_of_a_reply_are_what_runs(tmp_path: Path) -> None:
+    """Replies through the sandbox: what is read has to run as well, and an example in the reply must not."""
+    task = only_hinge(tmp_path)
+    recorded(task)
+    right = "def hinge(x, margin=1.0):\n    return _positive(margin - x)\n"
+    helper = "import operator\nFLOOR = 0.0\n\ndef _positive(gap):\n    return gap if operator.gt(gap, 0) else FLOOR\n"
+    usage = "import missing\nvalue = hinge(missing.x)\nprint(value)\n"
+    wrong = "def hinge(x, margin=1.0):\n    return margin - x\n"
+    steps = f"```python\n{helper}```\nand\n```python3.11\n{right}```\nUse:\n```python\n{usage}```\n"
+    draft = f"<think>\n```python\n{wrong}```\n</think>\n```python\n{wrong}```\nWait.\n{steps}"
+    assert judged(task, steps) == judged(task, draft) == ["passed"]
+    assert judged(task, f"{steps}\nNo, rather:\n```python\n{wrong}```") == ["failed"]

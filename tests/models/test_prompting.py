@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def fenced(text: str) -> str:
 GRADER = {
     "return value": "Wrong mean.\n**GRADE: LI**",
     "I cannot.": "I am not sure.",
+    "no grade that can be read": "I am still not sure.",
     "softplus": "It equals the golden.\nGRADE: CC",
 }
 """A judge who finds one answer wrong, one right, and is lost for words about another."""
@@ -61,7 +63,10 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     broken = scores["9-Third/1"]
     assert broken["unit_test"].value == "I"
     assert (broken["unit_test"].explanation or "").startswith("invalid: the answer is not Python")
-    assert broken["judge"].reason == "grader_failed" and broken["judge"].explanation == "I am not sure."
+    assert (broken["judge"].value, broken["judge"].explanation) == ("unparsable", "I am still not sure.")
+    about = scores["7-Softplus/1"]["judge"].metadata or {}
+    assert (about["grader"], about["temperature"], about["asked"]) == ("grader", 0.0, 1)
+    assert re.fullmatch(r"function@[0-9a-f]{12}", about["prompt"])
 
     tasks = [softplus, mean, third]
     given = predictions.read(Path(log.location), {task.name: task.load() for task in tasks})
@@ -78,7 +83,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     [row] = csv.DictReader((out / "table2-results.csv").read_text().splitlines())
     assert (row["setting"], row["problems"], row["unit test %"]) == ("prompting", "3", "33.3")
     assert row["golden repeated %"] == "33.3"
-    assert (row["judge CC %"], row["judge LI %"], row["judge unparsable"]) == ("50.0", "50.0", "1")
+    assert (row["judge CC %"], row["judge LI %"], row["judge unparsable"]) == ("33.3", "33.3", "1")
 
 
 def test_a_golden_that_fails_is_no_wrong_answer_and_a_log_is_scored_again(
@@ -189,3 +194,13 @@ def test_what_is_no_log_of_our_tasks_is_refused(tmp_path: Path, monkeypatch: pyt
     (trial / "result.json").write_text('{"task_name": "org/other"}')
     with pytest.raises(LmrError, match="not the result of a Harbor trial"):
         observe([tmp_path])
+
+
+def test_a_judge_without_a_grade_is_asked_once_more(softplus: Task, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"task": "7-Softplus", "index": 1, "model": "m", "code": fenced(SOFTPLUS)}))
+    arguments = {"tasks": "tasks", "predictions": str(answers), "python": str(PLAIN_PYTHON)}
+    grader = {"no grade that can be read": "**Grade**: cc", "softplus": "It equals the golden."}
+    [sample] = samples(run("answers", tmp_path, None, arguments, grader)).values()
+    judged = (sample.scores or {})["judge"]
+    assert (judged.value, (judged.metadata or {})["asked"]) == ("CC", 2)

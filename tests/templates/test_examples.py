@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,21 +16,42 @@ import pytest
 
 from lmr_author.core import resources
 from lmr_author.core.task import CATEGORIES, Target
+from lmr_author.release.recipes.recipe import find, read
 
 DEMO = resources.folder("templates") / "demo"
-STARTER = sorted(path.parent for path in (resources.folder("templates") / "starter").glob("*/recipe.json"))
+STARTER = find(resources.folder("templates") / "starter")
 
 
 def recipe(folder: Path) -> dict[str, Any]:
-    (path,) = folder.glob("*.json")
-    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return data
+    """The demo's facts, or those of a recipe under the same names."""
+    if folder == DEMO:
+        data: dict[str, Any] = json.loads((DEMO / "demo.json").read_text("utf-8"))
+        return data
+    made = read(folder).recipe
+    return {"commit": {"date": made.repository.date}, "results": shlex.split(made.results)}
+
+
+def targets_of(folder: Path) -> list[dict[str, Any]]:
+    """What is said about each target, as the demo has it."""
+    if folder == DEMO:
+        return [recipe(DEMO)]
+    return [
+        {
+            "target": one.target,
+            "category": one.category,
+            "instruction": one.instruction,
+            "retrieval": one.retrieval,
+            "driver": shlex.split(one.record.command),
+            "from_tests": one.record.from_tests,
+        }
+        for one in read(folder).recipe.targets
+    ]
 
 
 def each_target() -> Iterator[Any]:
     """Every target of the demo and of the starter set, with its folder."""
     for folder in (DEMO, *STARTER):
-        for data in recipe(folder).get("targets", [recipe(folder)]):
+        for data in targets_of(folder):
             yield pytest.param(folder, data, id=f"{folder.name}-{data['target']}")
 
 
@@ -38,7 +60,7 @@ TARGETS = list(each_target())
 
 def driver(data: dict[str, Any]) -> list[str]:
     """The script that drives a target and its arguments; pytest where the repository's tests do."""
-    if "--from-tests" in data.get("record", []):
+    if data.get("from_tests"):
         return [pytest.__path__[0] + "/__main__.py", "-q", "-p", "no:cacheprovider", *data["driver"]]
     return data["driver"][1:]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,14 +11,15 @@ import pytest
 from lmr_author.core import resources
 from lmr_author.core.task import Task
 from lmr_author.core.task.recording import load
+from lmr_author.release.recipes.recipe import find, read
 from tests.cli.program import lmr, succeed
 
 ROOT = Path(resources.__file__).resolve().parents[2]
 TASKS = ROOT / "tasks"
 STARTER = ROOT / "templates" / "starter"
-RECIPES = {path.parent.name: json.loads(path.read_text("utf-8")) for path in STARTER.glob("*/recipe.json")}
+RECIPES = {path.name: read(path).recipe for path in find(STARTER)}
 TARGETS = {
-    (name, index): item for name, recipe in RECIPES.items() for index, item in enumerate(recipe["targets"], 1)
+    (name, index): item for name, recipe in RECIPES.items() for index, item in enumerate(recipe.targets, 1)
 }
 MOST_BYTES = 400_000
 
@@ -33,9 +32,9 @@ def test_every_recipe_is_a_small_task_with_its_instructions() -> None:
     }
     assert made.keys() == TARGETS.keys()
     for key, item in made.items():
-        assert f"{item.goal_file}::{item.qualname}" == TARGETS[key]["target"]
-        assert (item.instruction, item.category) == (TARGETS[key]["instruction"], TARGETS[key]["category"])
-    categories = Counter(recipe["targets"][0]["category"] for recipe in RECIPES.values())
+        assert f"{item.goal_file}::{item.qualname}" == TARGETS[key].target
+        assert (item.instruction, item.category) == (TARGETS[key].instruction, TARGETS[key].category)
+    categories = Counter(recipe.targets[0].category for recipe in RECIPES.values())
     assert max(categories.values()) == 1
     sizes = {
         name: sum(path.stat().st_size for path in (TASKS / name).rglob("*") if path.is_file())
@@ -49,22 +48,21 @@ def test_every_recipe_is_a_small_task_with_its_instructions() -> None:
 @pytest.mark.timeout(900)
 def test_every_answer_gets_its_verdict(tmp_path: Path) -> None:
     answers, out = tmp_path / "answers.jsonl", tmp_path / "out"
-    subprocess.run(
-        [sys.executable, ROOT / "scripts" / "make-example-tasks", "--predictions", answers], check=True
-    )
-    ended = lmr("evaluate", TASKS, "--predictions", answers, "--jobs", "2", "--out", out, cwd=tmp_path)
+    succeed("make", STARTER, "--predictions", answers, cwd=tmp_path)
+    ended = lmr("judge", TASKS, "--predictions", answers, "--jobs", "2", "--out", out, cwd=tmp_path)
     assert ended.code == 0, ended.out + ended.err
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     found = {(row["task"], row["index"], row["model"]): row["outcome"] for row in lines}
     right = {
-        (*key, model): verdict for key, item in TARGETS.items() for model, verdict in item["answers"].items()
+        (*key, name): answer.outcome
+        for key, item in TARGETS.items()
+        for name, answer in item.expected.items()
     }
     assert found == right
     for key, item in TARGETS.items():
-        assert len(item["answers"]) == 5
-        assert [model for model, verdict in item["answers"].items() if verdict == "passed"] == [
-            "rewritten"
-        ], key
+        assert len(item.answers) == 5
+        passing = [name for name, answer in item.expected.items() if answer.outcome == "passed"]
+        assert passing == ["rewritten"], key
 
 
 @pytest.mark.parametrize("client", ["agent", "harbor"])

@@ -31,7 +31,8 @@ class MaskNotes:
 
     Attributes:
         objective: what the function is for, a sentence.
-        inputs, outputs: one entry each, as in ``x: the logits, shape (batch, classes)``.
+        inputs: one entry each, as in ``x: the logits, shape (batch, classes)``.
+        outputs: likewise.
         dependencies: names of the same file that an implementation may use.
         outside: what it may use of other modules, as in ``torch.nn.functional as F``.
         steps: what to do, in order.

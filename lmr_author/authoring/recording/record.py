@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
@@ -92,6 +92,13 @@ class RecordOptions:
     cuda_as_cpu: bool = False
     checks: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+
+    @property
+    def unusual(self) -> dict[str, object]:
+        """Those that decide what is recorded and how it is compared, where they are not as usual."""
+        names = ("cases", "seconds", "max_mb", "max_total_mb", "gradients", "in_place", "files", "checks")
+        usual = {one.name: one.default for one in fields(self)}
+        return {name: getattr(self, name) for name in names if getattr(self, name) != usual[name]}
 
 
 @dataclass(frozen=True)
@@ -308,8 +315,9 @@ def _recorded(
     kept = store.put_aside(task, info, implementation)
     left_out = uncompared(_effects(golden, proof, recorded))
     recording = store.store(
-        task, info, implementation, plan, recorded, proof, golden.definition.function, left_out
-    )
+        task, info, implementation, plan, recorded, proof, golden.definition.function, left_out,
+        job.options.unusual,
+    )  # fmt: skip
     executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ def store(
     proof: Proof,
     function: FunctionNode,
     uncompared: Sequence[Uncompared] = (),
+    options: Mapping[str, object] | None = None,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -44,6 +45,7 @@ def store(
         proof: the chosen calls, in order, and the versions of what ran them.
         function: the target in the golden.
         uncompared: effects of the golden that no case compares.
+        options: those of ``record`` that were not as usual.
     """
     folder = task.recording(info, implementation.index)
     documents = [
@@ -73,6 +75,7 @@ def store(
             support={},
             helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
             cuda_as_cpu=plan.cuda_as_cpu,
+            options=options or {},
         )
         effects = [effect.text for effect in uncompared]
         page, needs_support = write_page(implementation, recording, function, documents, plan.nth, effects)

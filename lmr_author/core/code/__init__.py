@@ -6,7 +6,17 @@ body included. The region is what masking replaces and unmasking puts back.
 
 from __future__ import annotations
 
-from lmr_author.core.code.edit import outside, region, region_bytes, splice, splice_regions
+from lmr_author.core.code.edit import (
+    body_from,
+    body_of,
+    insert_above,
+    outside,
+    region,
+    region_bytes,
+    splice,
+    splice_regions,
+    statement_text,
+)
 from lmr_author.core.code.module import (
     Definition,
     DefinitionNode,
@@ -45,6 +55,8 @@ __all__ = [
     "Module",
     "bindings",
     "block_end",
+    "body_from",
+    "body_of",
     "bound_by",
     "children",
     "demanded",
@@ -55,6 +67,7 @@ __all__ = [
     "gpu_lines",
     "gpu_only",
     "imported_as",
+    "insert_above",
     "is_generator",
     "is_main_guard",
     "is_same",
@@ -73,5 +86,6 @@ __all__ = [
     "set_at_run_time",
     "splice",
     "splice_regions",
+    "statement_text",
     "walk",
 ]

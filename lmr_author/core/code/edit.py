@@ -6,11 +6,13 @@ the function, which :mod:`ast` names, go through it; a check of the result is th
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lmr_author.core.code.module import Definition, Module, Region
+from lmr_author.core.code.tree import first_line
 from lmr_author.core.errors import TargetError
 
 if TYPE_CHECKING:
@@ -60,6 +62,75 @@ def outside(module: Module, definitions: Iterable[Definition]) -> bytes:
     return splice_regions(module, dict.fromkeys(definitions, b""))
 
 
+def body_from(source: Module, own: Definition, module: Module, definition: Definition) -> bytes:
+    """Return the region of a function of another module, indented for its place in a module."""
+    theirs, ours = region(source, own), region(module, definition)
+    return module.encode(_moved(source, theirs.start, theirs.end, theirs.indent, ours.indent, ours.newline))
+
+
+def body_of(source: Module, statements: Sequence[ast.stmt], module: Module, definition: Definition) -> bytes:
+    """Return a function's region with statements of another module, to its end, below the docstring that it has."""
+    ours, line = region(module, definition), first_line(statements[0])
+    old = source.line_text(line)[: statements[0].col_offset]
+    text = _moved(source, source.line_start(line), len(source.text.rstrip()), old, ours.indent, ours.newline)
+    kept = [ours.indent + part for part in (ours.type_comment, ours.docstring) if part is not None]
+    return module.encode(ours.newline.join([ours.header_rest, *kept, ours.indent + text[len(old) :]]))
+
+
+def statement_text(module: Module, statement: ast.stmt) -> str:
+    """Return the source of a statement, its decorators included, not indented."""
+    line = first_line(statement)
+    indent = _indent(module.line_text(line))
+    end = module.offset(statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
+    return _moved(module, module.line_start(line) + len(indent), end, indent, "", "\n")
+
+
+def insert_above(module: Module, definition: Definition, texts: Sequence[str], *, at_top: bool) -> bytes:
+    """Return the file with statements (not indented) above a function, or the statement at the top that holds it."""
+    node: ast.stmt = definition.node
+    if at_top:
+        around = (one for one in module.tree.body if one.lineno <= definition.line <= (one.end_lineno or 0))
+        node = next(around)
+    line = first_line(node)
+    indent, newline = _indent(module.line_text(line)), region(module, definition).newline
+    chunk = ""
+    for text in texts:
+        new = Module.parse(text.encode(), "a statement")
+        chunk += indent + _moved(new, 0, len(new.text), "", indent, newline) + newline * 2
+    at = module.byte_offset(module.line_start(line))
+    return module.data[:at] + module.encode(chunk) + module.data[at:]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _moved(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:
+    """Return a part of a module with its lines (but the first) indented otherwise; inside strings nothing moves."""
+    inside = _lines_inside_strings(module.tree)
+    number = module.text.count("\n", 0, start) + 1
+    result = []
+    for offset, line in enumerate(module.text[start:end].split("\n")):
+        if offset == 0 or number + offset in inside:
+            result.append(line)
+        elif not line.strip():
+            result.append("")
+        else:
+            result.append(new + (line[len(old) :] if line.startswith(old) else line.lstrip(" \t")))
+    return newline.join(result)
+
+
+def _lines_inside_strings(tree: ast.AST) -> set[int]:
+    """Return the numbers of the lines that begin inside a string."""
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+        for line in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+    }
+
+
 def _replaced(module: Module, cuts: list[tuple[int, int, bytes, Definition]]) -> bytes:
     cuts.sort(key=lambda cut: cut[0])
     for (_, end, _, one), (start, _, _, other) in itertools.pairwise(cuts):
@@ -78,4 +149,6 @@ def _read(module: Module, definition: Definition) -> FunctionText:
     # libcst takes 0.2 s to import, and the index's processes, which only read, run without installed packages.
     from lmr_author.core.code.function_text import FunctionText
 
-    return FunctionText(module, definition)
+    if definition not in module.functions:
+        module.functions[definition] = FunctionText(module, definition)
+    return module.functions[definition]

@@ -10,9 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lmr_author.core.code.tree import children, parse
 from lmr_author.core.errors import SourceError, TargetError
+
+if TYPE_CHECKING:
+    from lmr_author.core.code.function_text import FunctionText
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DefinitionNode = FunctionNode | ast.ClassDef
@@ -112,6 +116,8 @@ class Module:
         self.name = name
         self.text = text
         self.tree = tree
+        self.functions: dict[Definition, FunctionText] = {}
+        """Functions that libcst has read, which takes long."""
         self._encoding = encoding
         self._bom = len(_BOM) if data.startswith(_BOM) else 0
 

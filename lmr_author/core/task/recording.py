@@ -141,9 +141,10 @@ class Recording(Record):
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
         cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
+        options: options of `record` that were not as usual, by name.
     """
 
-    optional: ClassVar = ("helpers", "cuda_as_cpu")
+    optional: ClassVar = ("helpers", "cuda_as_cpu", "options")
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
@@ -161,6 +162,7 @@ class Recording(Record):
         default_factory=dict
     )
     cuda_as_cpu: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: object) -> Recording:

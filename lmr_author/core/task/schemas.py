@@ -39,14 +39,17 @@ RECORDS: dict[str, type[Record]] = {
 }
 """Short name of each generated schema."""
 
+WITH_DEFAULTS = ("*",)
+"""As a record's ``optional``: it and its parts are written by hand, and what has a default may be left out."""
+
 _ENTRY = re.compile(r"^ {4}(\w+): (.*?)(?=^ {4}\w+: |\Z)", re.MULTILINE | re.DOTALL)
 
 
-def schema_of(name: str) -> dict[str, Any]:
+def schema_of(name: str, record: type[Record]) -> dict[str, Any]:
     """Return the schema of a record; descriptions come from the docstrings' ``Attributes:`` sections."""
-    record = RECORDS[name]
     (root,), definitions = msgspec.json.schema_components([record], ref_template="#/$defs/{name}")
-    _describe(definitions, {cls.__name__: cls for cls in _classes(record)})
+    by_hand = record.optional == WITH_DEFAULTS
+    _describe(definitions, {cls.__name__: cls for cls in _classes(record)}, by_hand=by_hand)
     own = definitions.pop(record.__name__, root)
     head = {"$schema": DIALECT, "$id": f"{ADDRESS}/{name}.schema.json"}
     if f"#/$defs/{record.__name__}" in str(definitions | own):  # it contains itself
@@ -62,7 +65,7 @@ def _classes(record: type[Any]) -> set[type[Any]]:
     return {value for value in vars(module).values() if isinstance(value, type)} | {record}
 
 
-def _describe(definitions: dict[str, Any], classes: dict[str, type[Any]]) -> None:
+def _describe(definitions: dict[str, Any], classes: dict[str, type[Any]], *, by_hand: bool) -> None:
     """Add what no annotation says: texts, and that a document has every key of its class and no other."""
     for name, definition in definitions.items():
         if "properties" not in definition:
@@ -72,7 +75,8 @@ def _describe(definitions: dict[str, Any], classes: dict[str, type[Any]]) -> Non
         properties: dict[str, Any] = definition["properties"]
         optional = getattr(record, "optional", ())
         definition["description"] = " ".join(head.split())
-        definition["required"] = [key for key in properties if key not in optional]
+        if not by_hand:
+            definition["required"] = [key for key in properties if key not in optional]
         definition["additionalProperties"] = False
         for key, entry in _ENTRY.findall(attributes):
             if key in properties:

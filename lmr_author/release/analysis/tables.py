@@ -113,7 +113,7 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
             (
                 model, setting, given, found.problems, percent(found.share), percent(found.low), percent(found.high),
                 found.missing, found.unjudged,
-                *(_part(judged, grade, (CC, LC, LI)) for grade in (CC, LC, LI)), judged["unparsable"],
+                *(_part(judged, grade, (CC, LC, LI, "unparsable")) for grade in (CC, LC, LI)), judged["unparsable"],
                 *(_part(people, grade, (CC, LC, LI, "disputed")) for grade in (CC, LC, LI)), people["disputed"],
                 percent(mean(shares)) if shares else None,
             )

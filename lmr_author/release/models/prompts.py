@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.core import code, files
+from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.extract import images
@@ -23,6 +24,9 @@ from lmr_author.runtime.replay.staging import tree_path
 
 CHARACTERS = 3.5
 """Characters of a token, on average over papers and code: real tokenizers would have to be downloaded."""
+
+JUDGES = {"function": "models/judge.md.j2", "paper": "models/judge-paper.md.j2"}
+"""Prompts of the judge."""
 
 Page = tuple[str, str]
 """Its number and its text."""
@@ -96,18 +100,46 @@ def agent(task: Task, info: TaskInfo, item: Implementation, given: Given) -> str
     )
 
 
-def judging(info: TaskInfo, candidate: Candidate) -> str:
-    """Write the prompt of the model that grades an answer, in the manner of LMR-Bench's appendix C."""
-    return render(
-        "models/judge.md.j2",
+def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> tuple[str, str]:
+    """Write the prompt of the model that grades an answer; return its version, too.
+
+    Args:
+        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C; or a
+            file with another prompt, with places for whole files: ``{golden}``, ``{answer}``; and ``{instruction}``.
+    """
+    whole_answer, whole_golden = candidate.whole
+    if prompt not in JUDGES:
+        template = _own_prompt(Path(prompt))
+        values = {
+            "instruction": candidate.implementation.instruction,
+            "golden": whole_golden,
+            "answer": whole_answer,
+        }
+        text = re.sub(r"\{(instruction|golden|answer)\}", lambda match: values[match[1]], template)
+        return text, f"{Path(prompt).name}@{files.sha256_bytes(template.encode())[:12]}"
+    name = JUDGES[prompt]
+    text = render(
+        name,
         info=info,
         item=candidate.implementation,
-        golden=candidate.golden,
-        answer=candidate.text,
+        golden=whole_golden if prompt == "paper" else candidate.golden,
+        answer=whole_answer if prompt == "paper" else candidate.text,
         # The answer cannot close a fence that it does not know.
         fence=f"=== {secrets.token_hex(8)} ===",
-        grades=[(SHORT[name], name.replace("-", " "), meaning) for name, meaning in GRADES.items()],
+        grades=[(SHORT[grade], grade.replace("-", " "), meaning) for grade, meaning in GRADES.items()],
+        meanings=GRADES,
     )
+    return text, f"{prompt}@{files.sha256_bytes(resources.template(name).encode())[:12]}"
+
+
+def _own_prompt(path: Path) -> str:
+    if not path.is_file():
+        raise LmrError(f"there is no prompt {str(path)!r}", f"one of: {', '.join(JUDGES)}, or a file")
+    text = path.read_text("utf-8")
+    missing = [name for name in ("{golden}", "{answer}") if name not in text]
+    if missing:
+        raise LmrError(f"{path} lacks {' and '.join(missing)}", "write it where the file should stand")
+    return text
 
 
 def signature(task: Task, info: TaskInfo, item: Implementation) -> str:

@@ -6,14 +6,13 @@ Answers are judged here, never in the agent's container, with the judge of ``jud
 from __future__ import annotations
 
 import atexit
-import re
 import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import anyio
-from inspect_ai.model import get_model
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, get_model
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, frequency, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
@@ -29,11 +28,14 @@ from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.leaks import statements
 from lmr_author.release.analysis.tables import CC, LC, LI
+from lmr_author.release.models.grades import read_grade
 from lmr_author.release.models.prompts import judging
 from lmr_author.release.review.score import answer
 from lmr_author.runtime.environment.where import LOCAL, Where
 
-_GRADE = re.compile(r"^\W*GRADE\W+(CC|LC|LI)\W*$", re.MULTILINE)
+UNPARSABLE = "unparsable"
+_TRIES = 2
+_AGAIN = "Your reply has no grade that can be read. End with one line: GRADE: CC, GRADE: LC or GRADE: LI."
 _LOG_LINES = 10
 BROKEN = "broken"
 """In a sample's metadata: why it could not be made. It is not asked, and nothing is judged."""
@@ -81,14 +83,17 @@ def unit_test(
     return score
 
 
-@scorer(metrics=[frequency(categories=[CC, LC, LI])])
-def judge(tasks: str) -> Scorer:
+@scorer(metrics=[frequency(categories=[CC, LC, LI, UNPARSABLE])])
+def judge(tasks: str, prompt: str = "function", temperature: float = 0.0) -> Scorer:
     """Have the model of the role ``grader`` grade an answer: completely correct, logically correct or incorrect.
 
-    A reply without a grade is unscored. The log then holds the golden, as a part of the grader's prompt.
+    A reply without a grade is asked for it once more, and counts as ``unparsable`` then. The log holds the golden, as a
+    part of the grader's prompt.
 
     Args:
         tasks: folder of the tasks.
+        prompt: ``function``, ``paper`` (whole files, as in LMR-Bench's appendix C), or a file with the prompt.
+        temperature: of the grader.
     """
     folder = Path(tasks)
 
@@ -97,12 +102,24 @@ def judge(tasks: str) -> Scorer:
             return _unmade(state)
         task = _task(folder, state)
         candidate = answer(task, _prediction(state))
-        reply = await get_model(role="grader", required=True).generate(judging(task.load(), candidate))
-        about = {"grader": reply.model, "golden_sha256": candidate.golden_sha256}
-        grades = _GRADE.findall(reply.completion)
-        if not grades:
-            return Score.unscored(reason="grader_failed", explanation=reply.completion, metadata=about)
-        return Score(value=grades[-1], answer=candidate.text, explanation=reply.completion, metadata=about)
+        text, version = judging(task.load(), candidate, prompt)
+        model, config = get_model(role="grader", required=True), GenerateConfig(temperature=temperature)
+        conversation: list[ChatMessage] = [ChatMessageUser(content=text)]
+        for asked in range(1, _TRIES + 1):  # noqa: B007 - stored below
+            reply = await model.generate(conversation, config=config)
+            grade = read_grade(reply.completion)
+            if grade:
+                break
+            conversation += [reply.message, ChatMessageUser(content=_AGAIN)]
+        about = {
+            "grader": reply.model,
+            "temperature": temperature,
+            "prompt": version,
+            "asked": asked,
+            "golden_sha256": candidate.golden_sha256,
+        }
+        value = grade or UNPARSABLE
+        return Score(value=value, answer=candidate.text, explanation=reply.completion, metadata=about)
 
     return score
 

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author.core import files, locks
-from lmr_author.core.code import Definition, Module, find
+from lmr_author.core.code import Definition, Module, find, methods
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task
 from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.answer import Invalid, parsed
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.runtime.replay.staging import read_golden
@@ -53,10 +53,11 @@ class Candidate:
         task: its task.
         name: name of its file; for a model's answer, a name that does not reveal the model.
         sha256: digest of its text; a grade holds for no other.
-        text: the text shown: for an answer the function alone, if it contains it.
+        text: the text shown: for an answer the function that is tested, if it contains it, and what was added for it.
         implementation: the implementation that it solves.
         golden: the golden that it is compared with, in the same form.
         golden_sha256: digest of the golden file.
+        whole: the goal file with the answer, and the golden file; empty for a candidate's own file.
     """
 
     task: Task
@@ -66,6 +67,7 @@ class Candidate:
     implementation: Implementation
     golden: str
     golden_sha256: str
+    whole: tuple[str, str] = ("", "")
 
 
 def candidate(task: Task, path: Path, index: int | None) -> Candidate:
@@ -189,14 +191,34 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 
 
 def answer(task: Task, item: Prediction) -> Candidate:
-    """Return an answer with its golden: the functions alone if the answer contains it, else the whole texts."""
+    """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
     one = task.load().implementation(item.index)
     golden, text = read_golden(task, one), _text(item, one)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # The same text (an empty one, say) may answer several tasks, and is graded for each.
     name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
-    shown, beside = _functions(text, golden, one) or (text, golden.decode("utf-8", "replace"))
-    return Candidate(task, name, digest, shown, one, beside, files.sha256_bytes(golden))
+    whole = text, golden.decode("utf-8", "replace")
+    try:
+        fitted = _fitted(task, item, one)
+        own, beside = Module.parse(fitted.data, one.goal_file), Module.parse(golden, one.golden_file)
+        shown = "\n\n\n".join([*fitted.added, _unindented(own, find(own, one.target))])
+        compared = _unindented(beside, find(beside, one.target))
+        whole = own.text, whole[1]
+    except LmrError:
+        shown, compared = whole
+    return Candidate(task, name, digest, shown, one, compared, files.sha256_bytes(golden), whole)
+
+
+def _fitted(task: Task, item: Prediction, one: Implementation) -> Fitted:
+    """Fit an answer as the unit test does. Raises LmrError: it is not the function that was asked for."""
+    info = task.load()
+    goal = Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
+    others = tuple(other.qualname for other in info.implementations if other.index != one.index)
+    slot = Slot(goal, methods(goal, find(goal, one.target)), others=others)
+    if item.code is not None:
+        return fit(item.code, slot)
+    changed = predictions.changed_files(item, task.repository(info), one.goal_file)
+    return fit_file(changed.get(one.goal_file, goal.data), slot)
 
 
 def _text(item: Prediction, one: Implementation) -> str:
@@ -207,20 +229,6 @@ def _text(item: Prediction, one: Implementation) -> str:
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         return ""
     return path.read_bytes().decode("utf-8", "replace")
-
-
-def _functions(text: str, golden: bytes, one: Implementation) -> tuple[str, str] | None:
-    """Return the masked function of an answer and of the golden; None when either is missing."""
-    try:
-        answer = parsed(text, (one.qualname,))
-        own = Module.parse(golden, one.golden_file)
-        wanted = find(own, one.target)
-    except (Invalid, LmrError):
-        return None
-    found = answer.function(one.qualname, wanted)
-    if found is None:
-        return None
-    return _unindented(answer.module, found), _unindented(own, wanted)
 
 
 def _unindented(module: Module, definition: Definition) -> str:

@@ -163,7 +163,7 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
 
 
 def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
-    """Return a recipe as a JSON document (``schemas/recipe.schema.json``), each fact with its origin."""
+    """Return a recipe as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
     date = recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None
     said = [printable(problem, 2000) for problem in problems]
     return {**asdict(recipe), "format": "lmr-recipe/1", "base_image": base, "date": date, "problems": said}

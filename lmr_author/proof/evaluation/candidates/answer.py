@@ -1,19 +1,35 @@
-"""Read a model's answer as Python: Markdown fences, indentation, and first lines that lost theirs."""
+"""Read a model's reply as a person does: the blocks of Python in it, and of several versions the last complete one.
+
+Thoughts are left out, a fence ends where the code in it is complete, and edits become the file that they make. A reply
+is foreign text: its reader takes bounded time.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
+import json
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmr_author.core.code import Definition, Module, parse
 from lmr_author.core.errors import LmrError
+from lmr_author.proof.evaluation.candidates import edits
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is invalid."""
+_MAX_PARSED = 64 * 2**20
+"""Characters that are parsed to find the code in a reply."""
+_MAX_CLOSINGS = 30
 
-_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
+_QUOTE = "[\"'`]"
+_THOUGHTS = "think|thinking|reasoning|thought|thoughts|scratchpad"
+# Code that handles such tags has them beside quotes.
+_TAG = re.compile(rf"(?<!{_QUOTE})<(?P<end>/?)(?P<name>{_THOUGHTS})>(?!{_QUOTE})", re.IGNORECASE)
+_OPENING = re.compile(r"^(?P<before>[^`\n]*?)(?P<fence>`{3,}|~{3,})[^\n`]*\n", re.MULTILINE)
+_BEGINS = re.compile(r"[ \t]*(?:(?:def|class|async|import|from)\b|@|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
 _WRAPPER = "if True:\n"
 
 
@@ -22,109 +38,233 @@ class Invalid(LmrError):
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """An answer as a module.
+class Block:
+    """Code of a reply as a module, in which ``if True:`` stands above what was indented.
 
     Attributes:
-        module: of the answer, with a wrapper line in front when it was indented.
-        statements: those at its top level, without the wrapper.
+        statements: those at its top level, without ``if True:``; an import statement for each name.
+        is_whole: it was Python as it stood, and not picked out of other text.
     """
 
     module: Module
     statements: tuple[ast.stmt, ...]
+    is_whole: bool = True
 
-    def function(self, qualname: str, like: Definition | None = None) -> Definition | None:
-        """Return the definition of a target: of its full name, else the only one of its last name.
+    @classmethod
+    def of(cls, module: Module, *, is_whole: bool = True) -> Block:
+        return cls(module, tuple(_flat(module.tree.body)), is_whole)
 
-        Args:
-            like: of several definitions, choose one with the same decorators: the setter of a property.
+    def definitions_of(self, target: Definition) -> list[Definition]:
+        """Return the definitions of a target: of its full name, else of its last name.
+
+        Of several, those with the same decorators are meant: a property has a getter and a setter.
         """
+        functions = [one for one in self.module.definitions if one.kind == "function" and not one.is_overload]
+        named = [one for one in functions if one.qualname == target.qualname]
+        named = named or [one for one in functions if one.qualname == target.name]
+        return [one for one in named if _decorators(one) == _decorators(target)] or named
+
+    def only_definition_of(self, target: Definition) -> list[Definition]:
+        """Return the definition in a class of the right name, or in another function, if there is just one."""
         functions = [
-            item for item in self.module.definitions if item.kind == "function" and not item.is_overload
+            one for one in self.module.definitions if one.kind == "function" and one.name == target.name
         ]
-        exact = [item for item in functions if item.qualname == qualname]
-        name = qualname.rpartition(".")[2]
-        plain = [item for item in functions if item.qualname == name]
-        if exact or plain:
-            named = exact or plain
-            alike = [item for item in named if like is not None and _decorators(item) == _decorators(like)]
-            return (alike or named)[-1]
-        anywhere = [item for item in functions if item.name == name and not item.class_name]
-        owner = qualname.rpartition(".")[0].rpartition(".")[2]
-        methods = [item for item in functions if owner and item.qualname.endswith(f"{owner}.{name}")]
-        found = methods or anywhere
-        return found[0] if len(found) == 1 else None
+        owner = target.class_name.rpartition(".")[2]
+        methods = [one for one in functions if owner and one.qualname.endswith(f"{owner}.{target.name}")]
+        nested = methods or [one for one in functions if not one.class_name]
+        return nested if len(nested) == 1 else []
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The blocks of a reply in their order; ``problem`` says what could not be read."""
+
+    blocks: tuple[Block, ...]
+    problem: str = ""
+
+    def function(self, target: Definition) -> tuple[Block, Definition] | None:
+        """Return the last complete definition of a target; the last stub where nothing is complete."""
+        found = [
+            (block, one)
+            for look in (Block.only_definition_of, Block.definitions_of)
+            for block in self.blocks
+            for one in look(block, target)
+        ]
+        complete = [pair for pair in found if not _is_stub(pair[1])]
+        return complete[-1] if complete else found[-1] if found else None
 
 
 def _decorators(definition: Definition) -> list[str]:
-    return [ast.dump(item) for item in definition.node.decorator_list]
+    return [ast.dump(decorator) for decorator in definition.node.decorator_list]
 
 
-def parsed(text: str, qualnames: tuple[str, ...]) -> Parsed:
-    """Parse the part of an answer that defines most of the wanted functions. Raises Invalid.
+def _is_stub(definition: Definition) -> bool:
+    """Return True for a function without statements of its own, and for one in which ``...`` stands for some."""
+    body = definition.node.body[definition.docstring is not None :]
+    texts = [ast.unparse(statement) for statement in body]
+    return "..." in texts or all(text == "pass" or "NotImplementedError" in text for text in texts)
+
+
+def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in statements:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "True":
+            yield from _flat(statement.body)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            for alias in statement.names:
+                alone = copy.copy(statement)
+                alone.names = [alias]
+                yield alone
+        else:
+            yield statement
+
+
+def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
+    """Read a reply. Raises Invalid: too long, or empty.
 
     Args:
-        text: the answer: code, or prose with code in Markdown fences.
-        qualnames: the wanted functions.
+        given: the goal file, to apply edits to.
+        targets: the functions that are looked for.
     """
     if len(text) > MAX_ANSWER:
         raise Invalid(f"the answer has {len(text)} characters, more than {MAX_ANSWER}")
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))
     if not text.strip():
         raise Invalid("the answer is empty")
-    pieces = _blocks(text) or [text]
-    choices = [*pieces, *(["\n\n".join(pieces)] if len(pieces) > 1 else [])]
-    readable = [found for found in map(_read, choices) if found is not None]
-    for number in range(len(qualnames), 0, -1):
-        for found in readable:
-            if sum(found.function(name) is not None for name in qualnames) >= number:
-                return found
-    if readable:
-        return max(readable, key=lambda found: len(found.module.data))
-    raise Invalid(f"the answer is not Python: {_error(max(choices, key=len))}")
+    text = _without_thoughts(_from_json(text))
+    reader = _Reader()
+    made, before, after = edits.applied(text, given, targets[0])
+    blocks = reader.blocks(before)
+    if isinstance(made, bytes):
+        blocks += [Block.of(module) for module in [_module(made)] if module]
+    blocks += reader.blocks(after)
+    if isinstance(made, str):
+        return Reply(tuple(blocks), made)
+    reply = Reply(tuple(blocks))
+    if not any(map(reply.function, targets)) and (outside := reader.pieces(text)):
+        blocks.append(outside)
+    return Reply(tuple(blocks), "" if blocks else f"the answer is not Python: {_error(text)}")
 
 
-def _blocks(text: str) -> list[str]:
-    """Return the contents of the Markdown fences that can be Python, including an unclosed last one."""
-    found, position = [], 0
-    while opening := _FENCE.search(text, position):
-        closing = re.compile(rf"^[ \t]*{re.escape(opening['fence'])}[ \t]*$", re.MULTILINE).search(
-            text, opening.end()
-        )
-        end = closing.start() if closing else len(text)
-        info = opening["info"].strip().lower().split(" ")[0].strip("{}.")
-        if info in {"", "python", "python3", "py", "pycon"}:
-            block = text[opening.end() + 1 : end]
-            found.append(re.sub(rf"^{opening['indent']}", "", block, flags=re.MULTILINE))
-        if closing is None:
-            break
-        position = closing.end()
-    return [block for block in found if block.strip()]
+def _without_thoughts(text: str) -> str:
+    """Return a reply without what stands between tags such as ``<think>``, whose first one may be missing."""
+    kept, depth, position = "", 0, 0
+    for tag in _TAG.finditer(text):
+        if not tag["end"]:
+            kept += text[position : tag.start()] if depth == 0 else ""
+            depth += 1
+        else:
+            kept = kept if depth else ""
+            depth = max(depth - 1, 0)
+        position = tag.end()
+    return kept + (text[position:] if depth == 0 else "")
 
 
-def _read(text: str) -> Parsed | None:
-    """Parse an answer as it is, indented as a whole, or with the indentation that its first line lost."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
-    choices = [(text, False)] if not indents[0] else []
-    choices.append((_WRAPPER + text.lstrip("\n"), True))
-    if not indents[0] and len(indents) > 1 and indents[1]:
-        choices.append((_WRAPPER + indents[1] + text.lstrip("\n"), True))
-    for choice, wrapped in choices:
-        try:
-            module = Module.parse(choice.encode("utf-8", "strict"), "the answer")
-        except (LmrError, UnicodeEncodeError):
-            continue
-        body = module.tree.body
-        if wrapped:
-            first = body[0]
-            assert isinstance(first, ast.If)
-            body = [*first.body, *body[1:]]
-        return Parsed(module, tuple(body))
-    return None
+def _from_json(text: str) -> str:
+    """Return the longest string of a reply in JSON; any other text as it is."""
+    inner = re.fullmatch(r"\s*(?:```\w*\n)?(?P<json>[\[{\"].*?)(?:```)?\s*", text, re.DOTALL)
+    try:
+        data = json.loads(inner["json"]) if inner else None
+    except (ValueError, RecursionError):
+        return text
+    values = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else [data]
+    return max((value for value in values if isinstance(value, str)), key=len, default=text)
+
+
+def _module(data: bytes | str) -> Module | None:
+    try:
+        return Module.parse(data.encode() if isinstance(data, str) else data, "the answer")
+    except (LmrError, UnicodeEncodeError):
+        return None
+
+
+class _Reader:
+    """Finds code in text, and gives up when it has parsed too much."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_PARSED
+
+    def blocks(self, text: str) -> list[Block]:
+        """Return the code of the Markdown fences; of a text without one, the code in it."""
+        found, position, fenced = [], 0, False
+        while opening := _OPENING.search(text, position):
+            fenced = True
+            content, position = self._content(text, opening)
+            found.append(self._parsed(content) or self.pieces(content))
+        if not fenced:
+            found.append(self._parsed(text) or self.pieces(text))
+        return [block for block in found if block]
+
+    def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:
+        """Return the text of a fence and the place behind it. A fence that cuts code in two is in a string of it."""
+        fence = re.escape(opening["fence"])
+        closing = re.compile(rf"(?P<fence>{fence}{fence[-1]}*)[ \t]*$", re.MULTILINE)
+        indent = "" if opening["before"].strip() else opening["before"]
+        first = None
+        for number, end in enumerate(closing.finditer(text, opening.end())):
+            content = re.sub(rf"^{indent}", "", text[opening.end() : end.start()], flags=re.MULTILINE)
+            first = first or (content, end.end())
+            if number == _MAX_CLOSINGS:
+                break
+            if self._parsed(content):
+                return content, end.end()
+        return first or (text[opening.end() :], len(text))
+
+    def _parsed(self, text: str) -> Block | None:
+        """Parse text as it is, indented as a whole, or with the indentation that its first line lost."""
+        lines = [line for line in text.split("\n") if line.strip()]
+        self._left -= len(text)
+        if not lines or self._left < 0:
+            return None
+        indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
+        choices = [_WRAPPER + text.lstrip("\n")]
+        if not indents[0]:
+            choices = [text]
+            if len(indents) > 1 and indents[1]:
+                choices.append(_WRAPPER + indents[1] + text.lstrip("\n"))
+        modules = filter(None, map(_module, choices))
+        return next((Block.of(module) for module in modules if module.tree.body), None)
+
+    def pieces(self, text: str) -> Block | None:
+        """Return the definitions, imports and assignments that stand between other text."""
+        lines, number = text.split("\n"), 0
+        kept: list[str] = []
+        while number < len(lines):
+            end = self._end(lines, number) if _BEGINS.match(lines[number]) else None
+            if end:
+                kept += [*([_WRAPPER.strip()] if lines[number][0] in " \t" else []), *lines[number:end]]
+                number = end
+                continue
+            begin, number = lines[number], number + 1
+            while (
+                re.match(r"\s*(async )?def\b", begin)
+                and number < len(lines)
+                and _is_below(lines[number], begin)
+            ):
+                number += 1  # the rest of an unfinished function is no code of its own
+        module = _module("\n".join(kept)) if kept else None
+        return Block.of(module, is_whole=False) if module else None
+
+    def _end(self, lines: list[str], begin: int) -> int | None:
+        """Return the end of the shortest run of lines that is Python, with all lines that are deeper."""
+        for end in range(begin + 1, len(lines) + 1):
+            if end < len(lines) and _is_below(lines[end], lines[begin]):
+                continue
+            if self._left < 0:
+                break
+            if self._parsed("\n".join(lines[begin:end])):
+                return end
+        return None
+
+
+def _is_below(line: str, begin: str) -> bool:
+    """Return True for a line that is empty, or indented deeper than another one."""
+    depths = [len(one) - len(one.lstrip()) for one in (line, begin)]
+    return not line.strip() or depths[0] > depths[1]
 
 
 def _error(text: str) -> str:
+    fence = _OPENING.search(text)
+    text = re.sub(r"^[`~]{3,}.*", "", text[fence.end() :] if fence else text, flags=re.MULTILINE)
     try:
         parse(textwrap.dedent(text))  # a method's indentation is no error
     except SyntaxError as error:

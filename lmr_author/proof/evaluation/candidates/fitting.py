@@ -1,34 +1,42 @@
 """Fit an answer into a pristine goal file: replace the target's body, and add what it needs, byte for byte.
 
-New helpers, imports and constants are inserted in front of the statement that holds the target, new methods in front
-of the method. Every other edit of the answer is left out and reported.
+The helpers, imports and constants of the answer that the new body uses are inserted above the statement that holds the
+target, methods above the method. Every other edit of the answer is left out and reported.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from lmr_author.core.code import (
     Definition,
+    FunctionNode,
     Module,
-    bound_by,
+    bindings,
+    body_from,
+    body_of,
     find,
     first_line,
-    region,
+    insert_above,
+    is_generator,
+    is_main_guard,
+    parse,
     region_bytes,
+    root_name,
     splice_regions,
+    statement_text,
+    walk,
 )
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Target
-from lmr_author.proof.evaluation.candidates.answer import Invalid, Parsed, parsed
+from lmr_author.proof.evaluation.candidates.answer import Block, Invalid, Reply, read
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DECLARATIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
-_KEPT = (*_DECLARATIONS, ast.Assign, ast.AnnAssign, ast.Try)
-"""Statements that may come along with a target: they define names."""
+_SCOPES = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True)
@@ -39,14 +47,16 @@ class Fitted:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
         form: of the answer: ``function``, ``file`` or ``body``.
-        kept: names of the helpers and imports that were added.
-        dropped: its other changes, which were not applied.
+        added: source of what was added for the target: helpers, constants and imports.
+        kept: their names.
+        dropped: the answer's other changes, which were not applied.
         unchanged: the target is as masked.
     """
 
     data: bytes
     line: int
     form: str
+    added: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     unchanged: bool = False
@@ -71,270 +81,276 @@ class Slot:
     @property
     def qualnames(self) -> tuple[str, ...]:
         """The names of the masked functions."""
-        return tuple(one.qualname for one in self.targets)
+        return tuple(target.qualname for target in self.targets)
+
+    @property
+    def shown(self) -> Module:
+        """The goal file that the model saw."""
+        return self.given or self.goal
 
 
-def fit(answer: str, place: Slot) -> Fitted:
+def fit(answer: str, slot: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
-    return _fitted(parsed(answer, place.qualnames), place)
+    return _fitted(read(answer, slot.shown, slot.targets), slot)
 
 
-def fit_file(answer: bytes, place: Slot) -> Fitted:
+def fit_file(answer: bytes, slot: Slot) -> Fitted:
     """Fit a goal file as an agent left it. Raises Invalid."""
     try:
-        module = Module.parse(answer, place.goal.name)
+        module = Module.parse(answer, slot.goal.name)
     except LmrError as error:
         raise Invalid(error.message) from error
-    return _fitted(Parsed(module, tuple(module.tree.body)), place, as_file=True)
+    return _fitted(Reply((Block.of(module),)), slot, as_file=True)
 
 
-def _fitted(found: Parsed, place: Slot, *, as_file: bool = False) -> Fitted:
-    goal = place.goal
-    defined = ((mine, found.function(mine.qualname, mine)) for mine in place.targets)
-    pairs = [(mine, own) for mine, own in defined if own is not None]
-    if not pairs and not as_file and (body := _fitted_body(found, place)):
-        return body
-    if not pairs:
-        others = ", ".join(item.qualname for item in found.module.definitions[:5])
-        more = f", but {others}" if others else ""
-        raise Invalid(f"the answer does not define {', '.join(place.qualnames)}{more}")
-    regions = {}
-    for mine, own in pairs:
-        theirs, ours = region(found.module, own), region(goal, mine)
-        text = shifted(found.module, theirs.start, theirs.end, theirs.indent, ours.indent, ours.newline)
-        regions[mine] = goal.encode(text)
-    unchanged = all(region_bytes(goal, mine) == data for mine, data in regions.items())
-    extras = _Extras(found, place, pairs, as_file=as_file)
-    missing = [name for name in place.qualnames if name not in {mine.qualname for mine, _ in pairs}]
-    dropped = (*extras.dropped, *(f"{name} is not in the answer" for name in missing))
-    whole = as_file or any(mine.class_name and own.class_name for mine, own in pairs)
-    spliced, line = _spliced(goal, regions, extras.added)
-    return Fitted(spliced, line, "file" if whole else "function", tuple(extras.names), dropped, unchanged)
+def _fitted(reply: Reply, slot: Slot, *, as_file: bool = False) -> Fitted:
+    answers = {target: answer for target in slot.targets if (answer := reply.function(target))}
+    form, nodes = "function", list[FunctionNode]()
+    if as_file or any(target.class_name and own.class_name for target, (_, own) in answers.items()):
+        form = "file"
+    body = None if answers or as_file else _body(reply, slot)
+    if body is not None:
+        form, block, nodes = "body", body, [_as_function(body)]
+        regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
+    elif answers:
+        block, nodes = next(reversed(answers.values()))[0], [own.function for _, own in answers.values()]
+        regions = {
+            target: body_from(source.module, own, slot.goal, target)
+            for target, (source, own) in answers.items()
+        }
+    else:
+        raise Invalid(_nothing(reply, slot))
+    extras = _Extras(reply, slot, block, nodes)
+    extras.add_what_is_used()
+    dropped = [] if body else [*_headers(answers), *extras.dropped()]
+    dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
+    if as_file:
+        removed = _bound(slot.shown.tree.body) - _bound(block.statements)
+        dropped += [f"removes {name}" for name in sorted(removed)]
+    spliced, line = _spliced(slot.goal, regions, extras.added)
+    unchanged = all(region_bytes(slot.goal, target) == data for target, data in regions.items())
+    added = tuple(text for texts in extras.added.values() for text in texts)
+    return Fitted(spliced, line, form, added, tuple(extras.names), tuple(dict.fromkeys(dropped)), unchanged)
 
 
-def _fitted_body(found: Parsed, place: Slot) -> Fitted | None:
-    """Take an answer that is no function as the target's body; None where it only declares or says something."""
-    target = place.targets[0] if len(place.targets) == 1 else None
-    spoken = (ast.Constant, ast.Name)
-    rest = [item for item in found.statements if not isinstance(item, _DECLARATIONS)]
-    if target is None or all(isinstance(item, ast.Expr) and isinstance(item.value, spoken) for item in rest):
+def _nothing(reply: Reply, slot: Slot) -> str:
+    """Return why there is no answer in a reply."""
+    if reply.problem:
+        return reply.problem
+    others = [one.qualname for block in reply.blocks for one in block.module.definitions][:5]
+    return f"the answer does not define {', '.join(slot.qualnames)}" + (
+        f", but {', '.join(others)}" if others else ""
+    )
+
+
+def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator[str]:
+    for target, (_, own) in answers.items():
+        header = _header(own)
+        if header != _header(target):
+            yield f"the header of {target.qualname}: {' '.join(header.split())}"
+
+
+def _header(definition: Definition) -> str:
+    """Return the lines above a function's body, without annotations."""
+    node = copy.copy(definition.function)
+    node.body, node.returns, node.args = [ast.Pass()], None, copy.deepcopy(node.args)
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return ast.unparse(node).rpartition(":")[0]
+
+
+def _body(reply: Reply, slot: Slot) -> Block | None:
+    """Return the block that is the target's body without its header: one that returns something, else the last."""
+    spoken = ast.Constant | ast.Name
+    bodies = []
+    for block in reply.blocks:
+        rest = [one for one in block.statements if not isinstance(one, _DECLARATIONS)]
+        only_words = all(isinstance(one, ast.Expr) and isinstance(one.value, spoken) for one in rest)
+        if block.is_whole and not only_words:
+            bodies.append(block)
+    if not bodies or len(slot.targets) > 1:
         return None
-    module, ours = found.module, region(place.goal, target)
-    line = first_line(found.statements[0])
-    old = module.line_text(line)[: found.statements[0].col_offset]
-    text = shifted(module, module.line_start(line), len(module.text.rstrip()), old, ours.indent, ours.newline)
-    kept = [ours.indent + item for item in (ours.type_comment, ours.docstring) if item is not None]
-    body = ours.newline.join([ours.header_rest, *kept, ours.indent + text[len(old) :]])
-    data = place.goal.encode(body)
-    spliced, at = _spliced(place.goal, {target: data}, {})
-    return Fitted(spliced, at, "body", unchanged=region_bytes(place.goal, target) == data)
+    return max(reversed(bodies), key=_gives)
+
+
+def _gives(block: Block) -> bool:
+    returns = any(isinstance(node, ast.Return) for node in _own_nodes(block.statements))
+    return returns or is_generator(_as_function(block))
+
+
+def _as_function(block: Block) -> FunctionNode:
+    (function,) = parse("def body(): pass").body
+    assert isinstance(function, FunctionNode)
+    function.body = list(block.statements)
+    return function
 
 
 def _spliced(
     goal: Module, regions: dict[Definition, bytes], added: Mapping[str, Sequence[str]]
 ) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
+    first = next(iter(regions))
+    owned = next((target for target in regions if target.class_name), first)
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
-        first = next(iter(regions))
-        owned = next((mine for mine in regions if mine.class_name), first)
         for scope, texts in added.items():
-            spliced = _inserted(spliced, owned if scope else first, texts, top=not scope)
+            target = owned if scope else first
+            place = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
+            spliced = Module.parse(insert_above(spliced, place, texts, at_top=not scope), goal.name)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
 
 
-def _inserted(module: Module, target: Definition, texts: Sequence[str], *, top: bool = False) -> Module:
-    """Insert statements (not indented) in front of a target, or of the top-level statement that holds it."""
-    if not texts:
-        return module
-    definition = find(module, Target(module.name, target.qualname, nth=target.nth))
-    node: ast.stmt = definition.node
-    if top:
-        node = next(
-            item for item in module.tree.body if item.lineno <= definition.line <= (item.end_lineno or 0)
-        )
-    line = first_line(node)
-    indent = "" if top else _indent(module.line_text(line))
-    newline = region(module, definition).newline
-    chunk = ""
-    for text in texts:
-        helper = Module.parse(text.encode(), "a helper")
-        moved = shifted(helper, 0, len(helper.text), "", indent, newline)
-        chunk += f"{indent}{moved}{newline}{newline}"
-    place = module.byte_offset(module.line_start(line))
-    return Module.parse(module.data[:place] + module.encode(chunk) + module.data[place:], module.name)
-
-
 class _Extras:
-    """The statements of an answer beside the target: to be added, or dropped.
+    """The statements of a reply beside the target: to be added, or left out.
 
     Attributes:
         added: scope ("" for the module, or the target's class) → source of what is added there, not indented.
         names: names of what is added.
-        dropped: changes that are not applied.
     """
 
-    def __init__(
-        self, found: Parsed, place: Slot, pairs: Sequence[tuple[Definition, Definition]], *, as_file: bool
-    ) -> None:
+    def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
         self.added: dict[str, list[str]] = {}
         self.names: list[str] = []
-        self.dropped: list[str] = []
-        self._module = found.module
-        self._goal = place.given or place.goal
-        self._pairs = pairs
-        self._masked = {*place.others, *(mine.qualname for mine, _ in pairs)}
-        self._owner = next((mine.class_name for mine, _ in pairs if mine.class_name), "")
-        for mine, own in pairs:
-            header = _header(own)
-            if header != _header(mine):
-                self.dropped.append(f"the header of {mine.qualname}: {' '.join(header.split())}")
-        self._sort(found.statements, "")
-        if as_file:
-            removed = _bound(self._goal.tree.body) - _bound(found.statements)
-            self.dropped += [f"removes {name}" for name in sorted(removed)]
-        self.names, self.dropped = list(dict.fromkeys(self.names)), list(dict.fromkeys(self.dropped))
+        self._slot, self._block, self._nodes = slot, block, nodes
+        self._owner = next((target.class_name for target in slot.targets if target.class_name), "")
+        self._masked = {*slot.others, *slot.qualnames}
+        self._known = {"": _bound(slot.shown.tree.body)}
+        self._same = {ast.dump(one) for one in Block.of(slot.shown).statements}
+        for definition in slot.shown.definitions:
+            if isinstance(definition.node, ast.ClassDef):
+                self._known[definition.qualname] = _bound(definition.node.body)
+                self._same |= {definition.qualname + ast.dump(one) for one in definition.node.body}
+        self._statements = {one: list(self._scoped(one)) for one in reply.blocks}
+        self._taken: set[ast.stmt] = set()
 
-    def _sort(self, items: Sequence[ast.stmt], scope: str) -> None:
-        """Add or drop statements of the answer's module, or of one of its classes."""
-        body = self._goal.tree.body
-        if scope:
-            nodes = (item.node for item in self._goal.definitions if item.qualname == scope)
-            body = next((node.body for node in nodes if isinstance(node, ast.ClassDef)), [])
-        same, bound = {ast.dump(item) for item in body}, _bound(body)
-        prefix = f"{scope}." if scope else ""
-        for item in items:
-            names = sorted(_bound([item]))
-            is_docstring = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
-            if is_docstring or ast.dump(item) in same:
+    def _scoped(self, block: Block) -> Iterator[tuple[str, ast.stmt]]:
+        """Yield the statements of a block with their scopes: a class that the goal file has is one."""
+        called = {node.id for node in walk(block.module.tree) if isinstance(node, ast.Name)}
+        waiting = [("", statement) for statement in reversed(block.statements)]
+        while waiting:
+            scope, statement = waiting.pop()
+            if isinstance(statement, ast.ClassDef):
+                inner = f"{scope}.{statement.name}".lstrip(".")
+                if any(node in statement.body for node in self._nodes):
+                    inner = self._owner
+                if inner in self._known:
+                    waiting += [(inner, one) for one in reversed(statement.body)]
+                    continue
+            # A bare method's neighbours are methods, but for those that are called as functions.
+            if not scope and self._owner and _is_method(statement) and statement.name not in called:
+                scope = self._owner
+            yield scope, statement
+
+    def add_what_is_used(self) -> None:
+        """Add what the new bodies use, what that uses, and so on."""
+        blocks = list(self._statements)
+        own = blocks.index(self._block)
+        order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
+        # Of the target only the body is new: a decorator, default or annotation of the answer is not applied.
+        waiting = [use for node in self._nodes for use in self._uses(node, node.body)]
+        wanted: set[tuple[str, str]] = set()
+        while waiting:
+            scope, name = waiting.pop()
+            if (scope, name) in wanted or name in self._known.get(scope, ()):
                 continue
-            if names and all(prefix + name in self._masked for name in names):
+            wanted.add((scope, name))
+            for statement in self._makers(order, scope, name):
+                self._taken.add(statement)
+                waiting += self._uses(statement, [statement])
+        for block in blocks:
+            for scope, statement in self._statements[block]:
+                if statement in self._taken:
+                    self._add(scope, block, statement)
+
+    def _makers(self, order: Sequence[Block], scope: str, name: str) -> list[ast.stmt]:
+        """Return the statements of one block that make a name what it is."""
+        for block in order:
+            makers = [
+                statement
+                for at, statement in self._statements[block]
+                if at == scope and name in _changed([statement]) and not self._is_of_goal(scope, statement)
+            ]
+            if any(name in _bound([statement]) for statement in makers):
+                return makers
+        return []
+
+    def _is_of_goal(self, scope: str, statement: ast.stmt) -> bool:
+        """Return True for what the goal file binds, or what its interpreter does not take at this place."""
+        names = _bound([statement])
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        return is_future or is_main_guard(statement) or bool(names & self._known[scope])
+
+    def _uses(self, node: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+        """Yield scope and name of what parts of a statement use and the statement does not bind itself."""
+        stated = {name for one in walk(node) if isinstance(one, ast.Global) for name in one.names}
+        local = set(bindings(walk(node))) - stated if isinstance(node, FunctionNode) else set()
+        for one in (inner for part in parts for inner in walk(part)):
+            if isinstance(one, ast.Name) and one.id not in local:
+                yield "", one.id
+            elif self._owner and isinstance(one, ast.Attribute):
+                yield self._owner, one.attr
+            elif self._owner and isinstance(one, ast.Constant) and isinstance(one.value, str):
+                yield self._owner, one.value  # getattr
+
+    def _add(self, scope: str, block: Block, statement: ast.stmt) -> None:
+        is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+        text = ast.unparse(statement) if is_import else statement_text(block.module, statement)
+        self.added.setdefault(scope, []).append(text)
+        prefix = f"{scope}." if scope else ""
+        self.names += [
+            prefix + name for name in sorted(_bound([statement])) if prefix + name not in self.names
+        ]
+
+    def dropped(self) -> Iterator[str]:
+        """Yield what the answer's block changes beside, and what is not applied."""
+        for scope, statement in self._statements[self._block]:
+            prefix = f"{scope}." if scope else ""
+            names = [prefix + name for name in sorted(_bound([statement]))]
+            is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            if statement in self._taken or is_docstring or scope + ast.dump(statement) in self._same:
+                continue
+            if statement in self._nodes or (names and self._masked.issuperset(names)):
                 continue  # the target, an earlier definition of it, or another target
-            if inner := self._class_of(item, bound, prefix):
-                assert isinstance(item, ast.ClassDef)
-                self._sort(item.body, inner)
-            elif not scope and self._owner and _is_method(item):
-                self._sort([item], self._owner)
-            elif isinstance(item, ast.Import | ast.ImportFrom):
-                self._sort_import(item, bound, scope)
-            elif not names or not isinstance(item, _KEPT):
-                line = self._module.line_text(item.lineno).strip()[:60]
-                self.dropped.append(f"code at module level, line {item.lineno}: {line}")
-            elif changed := [prefix + name for name in names if name in bound]:
-                self.dropped.append(f"changes {', '.join(changed)}")
-            elif scope not in ("", self._owner):
-                self.dropped.append(f"adds {prefix}{', '.join(names)}")
+            changed = [name for name in names if name.removeprefix(prefix) in self._known[scope]]
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                yield ast.unparse(statement)
+            elif changed:
+                yield f"changes {', '.join(changed)}"
+            elif names and isinstance(statement, _DECLARATIONS):
+                yield f"adds {', '.join(names)}, not used by the target"
             else:
-                self._add(scope, _source(self._module, item), [prefix + name for name in names])
-
-    def _class_of(self, item: ast.stmt, bound: Collection[str], prefix: str) -> str:
-        """Return the goal file's class that a class of the answer stands for; "" for a new one, or no class."""
-        if not isinstance(item, ast.ClassDef):
-            return ""
-        targets = (mine.class_name for mine, own in self._pairs if own.node in item.body)
-        return next(targets, prefix + item.name if item.name in bound else "")
-
-    def _sort_import(self, item: ast.Import | ast.ImportFrom, bound: Collection[str], scope: str) -> None:
-        """Add what an import binds anew, name by name."""
-        known = {text for node in ast.walk(self._goal.tree) for text in _imports(node)}
-        for text in _imports(item):
-            name = text.split()[-1].partition(".")[0]
-            if text.startswith("from __future__") and text not in known:
-                self.dropped.append(text)
-            elif text not in known and name in bound:
-                self.dropped.append(f"changes {name}")
-            elif text not in known:
-                self._add(scope, text, [name])
-
-    def _add(self, scope: str, text: str, names: Sequence[str]) -> None:
-        if not set(names) <= set(self.names):
-            self.added.setdefault(scope, []).append(text)
-            self.names += names
+                line = self._block.module.line_text(first_line(statement)).strip()[:60]
+                yield f"code at module level, line {statement.lineno}: {line}"
 
 
-def _header(definition: Definition) -> str:
-    """Return the lines above a function's body, without annotations."""
-    node = copy.deepcopy(definition.node)
-    if isinstance(node, ast.ClassDef):
-        return ""
-    node.body, node.returns = [ast.Pass()], None
-    for item in ast.walk(node.args):
-        if isinstance(item, ast.arg):
-            item.annotation = None
-    return ast.unparse(node).rpartition(":")[0]
-
-
-def _bound(statements: Sequence[ast.stmt]) -> set[str]:
-    """Return the names that statements bind at their own level."""
-    found: set[str] = set()
-    stack: list[ast.AST] = list(statements)
+def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of statements that run with them: not those inside functions, classes and comprehensions."""
+    stack = list(statements)
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(bound_by(node))
-        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        yield node
+        if not isinstance(node, FunctionNode | ast.ClassDef | _SCOPES):
             stack.extend(ast.iter_child_nodes(node))
-    return found
 
 
-def _imports(node: ast.AST) -> Iterator[str]:
-    """Yield an import statement for each name that a node imports."""
-    if isinstance(node, ast.Import):
-        yield from (ast.unparse(ast.Import([item])) for item in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        yield from (ast.unparse(ast.ImportFrom(node.module, [item], node.level)) for item in node.names)
-
-
-def _is_method(item: ast.stmt) -> bool:
-    arguments = [*item.args.posonlyargs, *item.args.args] if isinstance(item, _FUNCTIONS) else []
-    return bool(arguments) and arguments[0].arg in {"self", "cls"}
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _source(module: Module, item: ast.stmt) -> str:
-    """Return a statement's source, not indented."""
-    line = first_line(item)
-    indent = _indent(module.line_text(line))
-    end = module.offset(item.end_lineno or item.lineno, item.end_col_offset or 0)
-    return shifted(module, module.line_start(line) + len(indent), end, indent, "", "\n")
-
-
-def shifted(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:
-    """Return a part of a module with its lines (but the first) indented otherwise; inside strings nothing moves.
-
-    Args:
-        start, end: in characters of the module's text; the first line may begin anywhere.
-        old, new: indentation before and after.
-        newline: line ending of the result.
-    """
-    inside = _lines_inside_strings(module.tree)
-    number = module.text.count("\n", 0, start) + 1
-    result = []
-    for offset, line in enumerate(module.text[start:end].split("\n")):
-        if offset == 0 or number + offset in inside:
-            result.append(line)
-        elif not line.strip():
-            result.append("")
-        else:
-            result.append(new + (line[len(old) :] if line.startswith(old) else line.lstrip(" \t")))
-    return newline.join(result)
-
-
-def _lines_inside_strings(tree: ast.AST) -> set[int]:
-    """Return the numbers of the lines that begin inside a string."""
+def _bound(statements: Iterable[ast.AST]) -> set[str]:
+    """Return the names that statements bind at their own level."""
     return {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
-        for line in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+        name for name, nodes in bindings(_own_nodes(statements)).items() if not isinstance(nodes[0], ast.arg)
     }
+
+
+def _changed(statements: Iterable[ast.AST]) -> set[str]:
+    """Return the names that statements bind, and those whose attributes or items they set."""
+    parts = (node for node in _own_nodes(statements) if isinstance(node, ast.Attribute | ast.Subscript))
+    return _bound(statements) | {root_name(node) for node in parts if isinstance(node.ctx, ast.Store)}
+
+
+def _is_method(statement: ast.stmt) -> TypeGuard[FunctionNode]:
+    if not isinstance(statement, FunctionNode):
+        return False
+    arguments = [*statement.args.posonlyargs, *statement.args.args]
+    return bool(arguments) and arguments[0].arg in {"self", "cls"}

@@ -1,0 +1,150 @@
+"""``authoring/made.json``: what a task was made from, stage by stage, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lmr_author import __version__
+from lmr_author.core import files, resources
+from lmr_author.core.task import Record, Task
+from lmr_author.core.task.record import Digest, Index, Seconds, Text
+from lmr_author.release.recipes.recipe import Folder, files_beside
+
+MADE = "made.json"
+STAGES = ("source", "environment", "mask", "record", "validate", "evaluate", "answers")
+"""In their order. A change of one of the first three makes the task from scratch."""
+ACCEPTED, EQUIVALENT = "accepted.json", "equivalent-mutants.json"
+"""Files beside the recipe with what a person accepted, as they lie in a task's ``authoring/``."""
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An answer and its verdict.
+
+    Attributes:
+        index: number of the target.
+        name: name of the answer.
+        expected: the right verdict.
+        outcome: the verdict that it got.
+        reason: why it did not pass.
+    """
+
+    index: Index
+    name: Text
+    expected: Text
+    outcome: Text
+    reason: str = ""
+
+    @property
+    def right(self) -> bool:
+        """True where the verdict is the expected one."""
+        return self.outcome == self.expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made(Record):
+    """What a task was made from by `lmr-author make`, and what came of it.
+
+    Attributes:
+        format: version of this document.
+        tool: version of lmr-author.
+        stages: SHA-256 of what each finished stage was made from.
+        seconds: duration of each.
+        sandboxes: options of the sandboxes in which the task was evaluated; "" is the local one.
+        findings: errors and warnings of `validate`.
+        answers: the recipe's answers and their verdicts.
+        content: SHA-256 of the finished task, and of what was accepted for it; "" before that.
+    """
+
+    format: Literal["lmr-made/1"] = "lmr-made/1"
+    tool: str = __version__
+    stages: Mapping[str, Digest] = field(default_factory=dict)
+    seconds: Mapping[str, Seconds] = field(default_factory=dict)
+    sandboxes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    answers: tuple[JudgedAnswer, ...] = ()
+    content: str = ""
+
+    def first_stale(self, wanted: Mapping[str, str]) -> str:
+        """Return the first stage that is not finished as it is wanted; "" where all are."""
+        return next((stage for stage in STAGES if self.stages.get(stage) != wanted[stage]), "")
+
+    @property
+    def answers_right(self) -> bool:
+        """True where every answer got the expected verdict."""
+        return all(answer.right for answer in self.answers)
+
+
+def path_of(task: Task) -> Path:
+    """``authoring/made.json``."""
+    return task.authoring / MADE
+
+
+def load(path: Path) -> Made:
+    """Return the record; an empty one where there is none."""
+    return Made.read_if_valid(path) or Made()
+
+
+def content_of(task: Task) -> str:
+    """Return the SHA-256 of a task's content and of what was accepted for it."""
+    accepted = [_file(path) for path in (task.accepted_path, task.equivalent_mutants_path)]
+    return files.sha256_bytes(json.dumps([task.content_digest(), *accepted]).encode())
+
+
+def wanted(folder: Folder) -> dict[str, str]:
+    """Return the SHA-256 of what each stage of a recipe is made from; each holds those before it."""
+    digests: dict[str, str] = {}
+    before = __version__
+    for stage, inputs in _inputs(folder).items():
+        text = json.dumps([before, msgspec.to_builtins(inputs)], sort_keys=True)
+        before = digests[stage] = hashlib.sha256(text.encode()).hexdigest()
+    return digests
+
+
+def _inputs(folder: Folder) -> dict[str, Any]:
+    """Return what each stage is made from: values of the recipe, and digests of the files that it names."""
+    recipe, targets = folder.recipe, folder.recipe.targets
+    paper = {key: value for key, value in asdict(recipe.paper).items() if key != "authors"}
+    code = folder.path / recipe.repository.files if recipe.repository.files else None
+    beside = {path.relative_to(folder.path).as_posix(): _file(path) for path in files_beside(folder)}
+    return {
+        "source": [
+            recipe.id,
+            recipe.name,
+            paper,
+            _file(folder.path / recipe.paper.source) if recipe.paper.is_file else "",
+            recipe.repository,
+            _tree(code) if code else {},
+        ],
+        "environment": recipe.environment,
+        "mask": [
+            [one.target, one.category, one.instruction, one.extract, one.retrieval, one.also, one.notes]
+            for one in targets
+        ],
+        "record": [
+            [one.record for one in targets], beside, _file(folder.path / EQUIVALENT), resources.support_digest()
+        ],
+        "validate": _file(folder.path / ACCEPTED),
+        "evaluate": "",
+        "answers": [
+            [name, answer.outcome, _file(folder.answer(index, name))]
+            for index, one in enumerate(targets, 1)
+            for name, answer in one.expected.items()
+        ],
+    }  # fmt: skip
+
+
+def _file(path: Path) -> str:
+    return files.sha256_file(path) if path.is_file() else ""
+
+
+def _tree(root: Path) -> dict[str, str]:
+    paths = (path for path in files.walk(root) if "__pycache__" not in path.parts)
+    return {path.relative_to(root).as_posix(): _file(path) for path in paths}

@@ -1,0 +1,298 @@
+"""``make``: recipes become proven tasks, stage by stage; what did not change is not made again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author.core import files, locks
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Evaluation, Progress, Task, evaluation
+from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.release.recipes import made as records
+from lmr_author.release.recipes import stages
+from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
+from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
+from lmr_author.release.recipes.stages import Build, StandIns
+from lmr_author.runtime.environment.where import HERE, Where
+
+WORK = ".make-"
+"""Start of the name of the folder, beside the tasks, in which one is made."""
+NONE, NOTHING = StandIns(), Made()
+FROM_SCRATCH = STAGES[:3]
+OF_PEOPLE = ("reviews", "adjudication.json", "scores")
+"""What people wrote in a task's ``authoring/``; it goes over into the task that replaces it."""
+
+_RUN: Mapping[str, Callable[[Build, Made], Made]] = {
+    "source": stages.source,
+    "environment": stages.environment,
+    "mask": stages.mask,
+    "record": stages.record_calls,
+    "validate": stages.check,
+    "evaluate": stages.prove,
+    "answers": stages.judge,
+}
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """Options of ``make``.
+
+    Attributes:
+        out: the folder of tasks.
+        where: the sandbox.
+        stand_ins: what lies on this machine for an address.
+        force: replace a task that this recipe did not make, or that was changed since.
+    """
+
+    out: Path
+    where: Where = HERE
+    stand_ins: StandIns = NONE
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one recipe.
+
+    Attributes:
+        path: the recipe's folder.
+        task: name of its task; the folder's where the recipe cannot be read.
+        place: where the task lies as it is now, in the end or unfinished; None for nowhere.
+        stage: the last finished stage; "" for none.
+        sound: it is made, every gate holds, nothing is found, and every answer got its verdict.
+        problem, hint: why it stopped, what is not sound, or why it is left out; "" for nothing.
+        made: what it was made from.
+        evaluation: the result of the gates.
+        left_out: true where the recipe says that the task cannot be made.
+    """
+
+    path: Path
+    task: str
+    place: Path | None = None
+    stage: str = ""
+    sound: bool = False
+    problem: str = ""
+    hint: str = ""
+    made: Made = NOTHING
+    evaluation: Evaluation | None = None
+    left_out: bool = False
+
+    @property
+    def gates(self) -> tuple[int, int]:
+        """How many gates hold, and how many there are."""
+        gates = self.evaluation.gates if self.evaluation else ()
+        return sum(gate.status == "passed" for gate in gates), len(gates)
+
+    @property
+    def mutants(self) -> tuple[int, int]:
+        """How many mutants fail, and how many were tried."""
+        return evaluation.mutants_killed(self.evaluation.gates if self.evaluation else ())
+
+    @property
+    def right(self) -> tuple[int, int]:
+        """How many answers got the expected verdict, and how many there are."""
+        return sum(one.right for one in self.made.answers), len(self.made.answers)
+
+    @property
+    def wrong(self) -> list[JudgedAnswer]:
+        """Answers that got another verdict."""
+        return [one for one in self.made.answers if not one.right]
+
+    @property
+    def seconds(self) -> float:
+        """What all stages took, in this run or before."""
+        return sum(self.made.seconds.values())
+
+
+def select(place: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
+    """Return the recipes that are named by folder, task or number (all without a name), and a row for each broken one.
+
+    Raises LmrError for an unknown name, and where two recipes of the place have one number.
+    """
+    good, broken = list[Folder](), list[Row]()
+    for path in find(place):
+        try:
+            good.append(read(path))
+        except LmrError as error:
+            broken.append(Row(path, path.name, problem=error.message, hint=error.hint))
+    require_distinct(good)
+    known = {one.path: {one.path.name, one.task, str(one.recipe.id)} for one in good}
+    known |= {row.path: {row.path.name, row.path.name.partition("-")[0]} for row in broken}
+    for name in names:
+        if not any(name in called for called in known.values()):
+            there = ", ".join(sorted(path.name for path in known))
+            raise UsageError(f"{place} has no recipe {name!r}", f"it has: {there}")
+    wanted = [path for path, called in known.items() if not names or called & set(names)]
+    good.sort(key=lambda one: one.recipe.id)
+    return [one for one in good if one.path in wanted], [row for row in broken if row.path in wanted]
+
+
+def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
+    """Make the task of a recipe, from the first stage whose inputs changed; what goes wrong is in the row.
+
+    The task is made in a folder beside the result and takes its place when it is sound.
+    """
+    if folder.recipe.left_out:
+        return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+    work = options.out / f"{WORK}{folder.task}"
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        with locks.held(work):
+            return _make(Build(folder, work, options.where, options.stand_ins, say), options)
+    except LmrError as error:
+        return row_of(folder, work, problem=error.message, hint=error.hint)
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        return row_of(folder, work, problem=f"{name}{error.strerror or error}", hint="run the command again")
+
+
+def _make(build: Build, options: MakeOptions) -> Row:
+    final = Task(options.out / build.folder.task)
+    wanted = records.wanted(build.folder)
+    done = _resumed(build, final, wanted, force=options.force)
+    if done is None:  # it is there as it is wanted
+        files.remove(build.work)
+        return row_of(build.folder, final.root)
+    state = build.work / records.MADE
+    first = done.first_stale(wanted) or _unproven_here(done, build.where)
+    if first in done.stages and first in FROM_SCRATCH[:2]:
+        first = STAGES[0]
+    for stage in STAGES[STAGES.index(first) :] if first else ():
+        build.say(f"{build.folder.task}: {stage}")
+        named = replace(build, say=_named(build, stage))
+        began = time.monotonic()
+        kept = {name: done.stages[name] for name in STAGES[: STAGES.index(stage)]}
+        done = _RUN[stage](named, replace(done, stages=kept))
+        seconds = {**done.seconds, stage: round(time.monotonic() - began, 1)}
+        done = replace(done, stages={**kept, stage: wanted[stage]}, seconds=seconds)
+        done.write(state)
+    row = row_of(build.folder, build.work)
+    if not row.sound:
+        return row
+    _exchange(build, final, done)
+    return row_of(build.folder, final.root)
+
+
+def _named(build: Build, stage: str) -> Progress:
+    return lambda line: build.say(f"{build.folder.task}: {stage}: {line}")
+
+
+def _resumed(build: Build, final: Task, wanted: Mapping[str, str], *, force: bool) -> Made | None:
+    """Return how far the task in the folder of work is, after a copy of the finished one where that is further.
+
+    None where the finished one is as it is wanted. Raises LmrError where the finished one is not ours to replace.
+    """
+    state = build.work / records.MADE
+    begun, finished = records.load(state), records.load(records.path_of(final))
+    ours = final.root.is_dir() and finished.content == records.content_of(final)
+    if final.root.exists() and not ours and not force:
+        raise LmrError(
+            f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
+            "--force replaces it; `lmr-author recipe` writes the recipe of what it is",
+        )
+    if ours and not finished.first_stale(wanted) and not _unproven_here(finished, build.where):
+        return None
+    reached = _reached(begun, wanted) if (build.task.root.is_dir() or build.unmasked.is_dir()) else 0
+    if ours and _reached(finished, wanted) > max(reached, len(FROM_SCRATCH) - 1):
+        for path in build.work.iterdir():
+            files.remove(path)
+        shutil.copytree(final.root, build.task.root, symlinks=True)
+        for name in OF_PEOPLE:  # a review of the earlier state is no defect of the new one
+            files.remove(build.task.authoring / name)
+        finished.write(state)
+        return finished
+    return begun
+
+
+def _reached(made: Made, wanted: Mapping[str, str]) -> int:
+    stale = made.first_stale(wanted)
+    return STAGES.index(stale) if stale else len(STAGES)
+
+
+def _unproven_here(made: Made, where: Where) -> str:
+    """Return the stage that another sandbox than before needs."""
+    return "" if stages.sandbox_name(where) in made.sandboxes else "evaluate"
+
+
+def _exchange(build: Build, final: Task, done: Made) -> None:
+    """Put the finished task in its place; killed in between, the same command completes it."""
+    task, replaced = build.task, build.work / "replaced"
+    for name in ("logs", "runs"):
+        files.remove(task.authoring / name)
+    for name in OF_PEOPLE:
+        old, new = final.authoring / name, task.authoring / name
+        if old.exists():
+            files.remove(new)
+            (shutil.copytree if old.is_dir() else shutil.copyfile)(old, new)
+    vetted = VettingRecord.read_if_valid(final.vetting_path)
+    if vetted is not None and vetted.status != "open":
+        vetted.write(task.vetting_path)
+    replace(done, content=records.content_of(task)).write(records.path_of(task))
+    with locks.held(final.root):
+        if final.root.exists():
+            files.remove(replaced)
+            os.rename(final.root, replaced)
+        os.rename(task.root, final.root)
+    files.remove(build.work)
+
+
+def row_of(folder: Folder, place: Path, problem: str = "", hint: str = "") -> Row:
+    """Return what is known of a recipe's task in its place, or in the folder of work."""
+    working = place.name.startswith(WORK)
+    task = Task(place / folder.task if working else place)
+    made = records.load(place / records.MADE if working else records.path_of(task))
+    reached = [stage for stage in STAGES if stage in made.stages]
+    stored = evaluation.load(task) if "evaluate" in made.stages else None
+    row = Row(folder.path, folder.task, task.root if task.root.exists() else None, (reached or [""])[-1])
+    row = replace(row, problem=problem, hint=hint, made=made, evaluation=stored)
+    if not problem and (unsound := _unsound(row)):
+        look = f"it lies in {task.root}, and did not replace anything"
+        return replace(row, problem=unsound, hint=look if working else "")
+    return replace(row, sound=not problem)
+
+
+def _unsound(row: Row) -> str:
+    """Return what is wrong with a task that was made to its end; "" for nothing."""
+    told = []
+    if row.made.findings:
+        told.append(f"validate: {'; '.join(row.made.findings)}")
+    for run in (row.evaluation, *row.evaluation.others) if row.evaluation else ():
+        if not run.passed:
+            told.append(f"evaluate, {run.place}: {run.open_gates}")
+    if not row.evaluation:
+        told.append("evaluate: no result")
+    for one in row.wrong:
+        told.append(
+            f"answer {one.index}/{one.name}: expected {one.expected}, got {one.outcome} ({one.reason})"
+        )
+    return "; ".join(told)
+
+
+def check_one(folder: Folder, options: MakeOptions) -> Row:
+    """Return whether a task equals its recipe; the row's problem names the stage where not. Builds nothing."""
+    if folder.recipe.left_out:
+        return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+    task = Task(options.out / folder.task)
+    if not task.info_path.is_file():
+        return Row(folder.path, folder.task, problem=f"there is no {task.root}", hint="make it")
+    row = row_of(folder, task.root)
+    if not row.made.content:
+        return replace(
+            row, sound=False, problem="it was not made by `lmr-author make`", hint="make it with --force"
+        )
+    if stale := row.made.first_stale(records.wanted(folder)):
+        return replace(
+            row,
+            sound=False,
+            problem=f"it no longer equals its recipe, from stage {stale}",
+            hint="make it again",
+        )
+    if row.made.content != records.content_of(task):
+        said = "it was changed since it was made"
+        return replace(row, sound=False, problem=said, hint="make it with --force, or change the recipe")
+    return row

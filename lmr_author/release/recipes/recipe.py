@@ -1,0 +1,404 @@
+"""``recipe.yaml``: all that a task is made from, as typed values; what is wrong in it, by file and field."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import shlex
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from lmr_author.authoring.masking.instruction import require_category
+from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.task import Record, Target
+from lmr_author.core.task.record import Index, Text
+from lmr_author.core.task.schemas import WITH_DEFAULTS
+
+RECIPE = "recipe.yaml"
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+Verdict = Literal["passed", "failed", "timeout", "crashed", "invalid"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperPart:
+    """The paper.
+
+    Attributes:
+        source: a PDF beside recipe.yaml, a URL of one, or an arXiv id.
+        title: its title.
+        authors: its authors, as text.
+        year: year of publication.
+        url: its web address; by default the source, where that is one.
+    """
+
+    source: Text
+    title: Text
+    authors: str = ""
+    year: int
+    url: str = ""
+
+    @property
+    def address(self) -> str:
+        """The address that info.json names."""
+        if self.url:
+            return self.url
+        identifier = arxiv_id(self.source)
+        return f"https://arxiv.org/abs/{identifier}" if identifier else self.source
+
+    @property
+    def is_file(self) -> bool:
+        """True where the source is a file beside the recipe."""
+        return "://" not in self.source and not arxiv_id(self.source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepositoryPart:
+    """The repository: an address and a commit, or a folder beside recipe.yaml that is committed the same each time.
+
+    Attributes:
+        url: its address, which info.json names.
+        commit: the commit, in full; not with `files`.
+        folder: its folder in the task; by default the last part of the address.
+        files: a folder beside recipe.yaml with the code, without git.
+        author: author of the only commit of `files`.
+        email: the author's address.
+        date: time of that commit, with its time zone.
+        message: message of that commit.
+        skip_submodules: leave submodules out.
+        skip_lfs: leave Git LFS pointers in place.
+    """
+
+    url: Text
+    commit: Commit = ""
+    folder: str = ""
+    files: str = ""
+    author: str = ""
+    email: str = ""
+    date: str = ""
+    message: str = ""
+    skip_submodules: bool = False
+    skip_lfs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentPart:
+    """What the environment needs beside what the repository says.
+
+    Attributes:
+        python: Python version of the image.
+        base_image: the image that the Dockerfile starts from.
+        packages: requirements to pin beside, or in place of, the repository's (`env lock --with`).
+        without: packages that are left out.
+        local: more packages of the local sandbox's environment, as torch==2.13.0.
+    """
+
+    python: str = ""
+    base_image: str = ""
+    packages: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractPart:
+    """A block that becomes the target before it is masked; the function's name is the target's.
+
+    Attributes:
+        lines: first and last line, as 40-62.
+        kind: function or method; by default a method where the block uses `self`.
+    """
+
+    lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?$")]
+    kind: Literal["", "function", "method"] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordPart:
+    """How the target's calls are recorded: a command, the repository's tests, or calls written out.
+
+    Attributes:
+        command: command that calls the target, as typed; with `from_tests`, more words for pytest.
+        from_tests: run the repository's own tests.
+        examples: calls written out, as f(torch.randn(4)).
+        cases: cases to keep; more where each helps.
+        seconds: time limit of the command.
+        max_mb: largest recorded call, in MB.
+        max_total_mb: largest size of all cases of the task, in MB.
+        gradients: compare gradients, too.
+        in_place: an implementation has to change the arguments that the golden changes.
+        files: compare the files that a call writes.
+        checks: PATH=KIND, how parts of the outcome are compared.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
+    """
+
+    command: str = ""
+    from_tests: bool = False
+    examples: tuple[str, ...] = ()
+    cases: Annotated[int, msgspec.Meta(ge=1, le=50)] = 3
+    seconds: float = 600.0
+    max_mb: float = 8.0
+    max_total_mb: float = 32.0
+    gradients: bool = False
+    in_place: bool | None = None
+    files: bool = False
+    checks: tuple[str, ...] = ()
+    cuda_as_cpu: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer whose verdict is known.
+
+    Attributes:
+        outcome: the right verdict.
+        kind: a right rewrite, a misreading of the paper, or anything else.
+        about: what is special about it, in a sentence.
+    """
+
+    outcome: Verdict
+    kind: Literal["rewrite", "misreading", "other"] = "other"
+    about: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetPart:
+    """A function to mask. Targets are masked in their order, and numbered from 1.
+
+    Attributes:
+        target: FILE::FUNCTION or FILE::Class.method.
+        category: one of LMR-Bench's nine.
+        instruction: the task in words.
+        record: how its calls are recorded.
+        extract: the block that becomes it, where it is no function yet.
+        retrieval: files that the model should also see.
+        also: look-alikes to empty along with it.
+        notes: words of the comment and the docstring in the masked body.
+        answers: name of each answer, and its right verdict; NUMBER is the target's, and the answer lies in
+            answers/NUMBER/NAME.py.
+    """
+
+    target: Text
+    category: str
+    instruction: Text
+    record: RecordPart
+    extract: ExtractPart | None = None
+    retrieval: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    notes: MaskNotes | None = None
+    answers: Mapping[Name, Answer | Verdict] = field(default_factory=dict)
+
+    @property
+    def expected(self) -> dict[str, Answer]:
+        """Name of each answer → what is known about it."""
+        known = self.answers.items()
+        return {name: one if isinstance(one, Answer) else Answer(outcome=one) for name, one in known}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Record):
+    """All that a task is made from. `lmr-author make` makes it.
+
+    Attributes:
+        id: number of the task.
+        name: name of the task.
+        paper: the paper.
+        repository: its code.
+        environment: what the environment needs beside what the repository says.
+        targets: functions to mask.
+        results: command that prints the rows of the paper's table, for a paper made from paper.html.
+        minutes: a person's minutes that the recipe took.
+        remarks: what went wrong on the way, for RESULTS.md.
+        left_out: why the task cannot be made; such a recipe stays in the table, and is not made.
+    """
+
+    optional: ClassVar = WITH_DEFAULTS
+
+    id: Index
+    name: Name
+    paper: PaperPart
+    repository: RepositoryPart
+    environment: EnvironmentPart | None = None
+    targets: Annotated[tuple[TargetPart, ...], msgspec.Meta(min_length=1)]
+    results: str = ""
+    minutes: int = 0
+    remarks: tuple[str, ...] = ()
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A recipe and the folder that it lies in."""
+
+    path: Path
+    recipe: Recipe
+
+    @property
+    def task(self) -> str:
+        """Name of the task's folder."""
+        return f"{self.recipe.id}-{self.recipe.name}"
+
+    def answer(self, index: int, name: str) -> Path:
+        """The file of an answer."""
+        return self.path / "answers" / str(index) / f"{name}.py"
+
+
+def read(path: Path) -> Folder:
+    """Read and check the recipe in a folder. Raises LmrError naming file and field."""
+    file = path / RECIPE
+    data = _load(file)
+    _refuse_unknown(data, Recipe, f"{file}:", "")
+    try:
+        # Every scalar of the file is text: a year, a version or `yes` is what its field says.
+        recipe = msgspec.convert(data, Recipe, strict=False)
+    except msgspec.ValidationError as error:
+        raise LmrError(
+            f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
+        ) from error
+    for where, problem, hint in _problems(Folder(path, recipe)):
+        raise LmrError(f"{file}: {where}: {problem}", hint)
+    return Folder(path, recipe)
+
+
+def find(place: Path) -> list[Path]:
+    """Return the folders of recipes: the one itself, or those directly in it. Raises LmrError for none."""
+    if (place / RECIPE).is_file():
+        return [place]
+    below = sorted(path.parent for path in place.glob(f"*/{RECIPE}"))
+    if not below:
+        raise LmrError(f"{place} has no recipes", f"name a folder with {RECIPE}, or a folder of such folders")
+    return below
+
+
+def require_distinct(folders: Sequence[Folder]) -> None:
+    """Raise LmrError where two recipes have one number."""
+    seen: dict[int, Folder] = {}
+    for folder in folders:
+        other = seen.setdefault(folder.recipe.id, folder)
+        if other is not folder:
+            raise LmrError(
+                f"{folder.path / RECIPE}: id: {folder.recipe.id} is that of {other.path / RECIPE} as well",
+                f"give one of them another, as {max(seen) + 1}",
+            )
+
+
+def _load(file: Path) -> Any:
+    import yaml
+
+    if not file.is_file():
+        raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is")
+    try:
+        return yaml.load(file.read_text("utf-8"), Loader=yaml.BaseLoader)
+    except UnicodeDecodeError as error:
+        raise LmrError(f"{file}: not a UTF-8 text file", "save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{file}:{mark.line + 1}" if mark else str(file)
+        raise LmrError(
+            f"{where}: not valid YAML: {getattr(error, 'problem', error)}",
+            "put text with a colon into quotes",
+        ) from error
+
+
+def _refuse_unknown(data: Any, kind: type[Any], file: str, where: str) -> None:
+    """Raise LmrError for a key that a class has no field for, at any depth."""
+    if not isinstance(data, dict):
+        return
+    types = typing.get_type_hints(kind)
+    names = [one.name for one in dataclasses.fields(kind)]
+    for key, value in data.items():
+        if key not in names:
+            near = difflib.get_close_matches(str(key), names, 1, 0.5)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+            raise LmrError(f"{file} {where}{key}: there is no such field", hint)
+        part = _part_of(types[key])
+        if part is None:
+            continue
+        if isinstance(value, list):
+            for number, entry in enumerate(value):
+                _refuse_unknown(entry, part, file, f"{where}{key}[{number}].")
+        elif key == "answers" and isinstance(value, dict):
+            for name, entry in value.items():
+                _refuse_unknown(entry, part, file, f"{where}{key}.{name}.")
+        else:
+            _refuse_unknown(value, part, file, f"{where}{key}.")
+
+
+def _part_of(annotation: Any) -> type[Any] | None:
+    """Return the class with fields in a type, as in ``tuple[TargetPart, ...]``; None for plain values."""
+    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
+        return annotation
+    return next((part for one in typing.get_args(annotation) if (part := _part_of(one))), None)
+
+
+_Problem = tuple[str, str, str]
+"""Field, what is wrong with it, what to do."""
+
+
+def _problems(folder: Folder) -> Iterator[_Problem]:
+    """Yield what no type says."""
+    recipe = folder.recipe
+    if recipe.paper.is_file and not (folder.path / recipe.paper.source).is_file():
+        yield "paper.source", f"there is no {recipe.paper.source} beside the recipe", "add it, or name a URL"
+    if not recipe.paper.url and recipe.paper.is_file:
+        yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
+    repository = recipe.repository
+    if bool(repository.commit) == bool(repository.files):
+        how = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
+        yield "repository", "needs one of `commit` and `files`", how
+    if repository.files and not (folder.path / repository.files).is_dir():
+        yield "repository.files", f"there is no folder {repository.files} beside the recipe", "check its name"
+    for name in ("author", "email", "date", "message"):
+        if repository.files and not getattr(repository, name):
+            yield (
+                f"repository.{name}",
+                "is missing",
+                "the commit of `files` needs it to be the same each time",
+            )
+    for number, target in enumerate(recipe.targets):
+        for where, problem, hint in _target_problems(folder, number + 1, target):
+            yield f"targets[{number}].{where}", problem, hint
+
+
+def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator[_Problem]:
+    try:
+        Target.parse(target.target)
+    except LmrError as error:
+        yield "target", error.message, error.hint
+    try:
+        require_category(target.category)
+    except LmrError as error:
+        yield "category", error.message, error.hint
+    how = target.record
+    if bool(how.examples) + bool(how.from_tests or how.command) != 1:
+        yield "record", "needs one of `command`, `from_tests` and `examples`", "say how the target is called"
+    try:
+        shlex.split(how.command)
+    except ValueError as error:
+        yield "record.command", str(error), "close its quotes"
+    for name in target.answers:
+        if not folder.answer(index, name).is_file():
+            path = folder.answer(index, name).relative_to(folder.path)
+            yield f"answers.{name}", f"there is no {path}", "write the answer there, or take the name out"
+    given = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
+    for name in sorted(given - set(target.answers)):
+        yield "answers", f"answers/{index}/{name}.py is not among them", f"add it, as in {name}: failed"
+
+
+def files_beside(folder: Folder) -> list[Path]:
+    """Return the files that recording may use: scripts beside the recipe, ``data/``, and what a command names."""
+    found = [*folder.path.glob("*.py"), *files.walk(folder.path / "data")]
+    for target in folder.recipe.targets:
+        for word in shlex.split(target.record.command):
+            if not re.match(r"[-/~]|\.\.", word) and (folder.path / word).is_file():
+                found.append(folder.path / word)
+    return sorted(set(found))

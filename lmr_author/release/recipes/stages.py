@@ -1,0 +1,268 @@
+"""The stages of a recipe, by the functions that the verbs use; each leaves the task as it is after it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lmr_author.authoring import masking
+from lmr_author.authoring.extracting import task_file
+from lmr_author.authoring.extracting.extract import As
+from lmr_author.authoring.new_task import new_task
+from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.task import Progress, Severity, Target, Task
+from lmr_author.core.task.recording import CHECKERS, FIXTURES
+from lmr_author.proof.evaluation import evaluate
+from lmr_author.proof.evaluation.candidates.run import score
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.validation.run import validate
+from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
+from lmr_author.release.recipes.recipe import RECIPE, Folder
+from lmr_author.runtime.environment import lock, place
+from lmr_author.runtime.environment.dockerfile import write_dockerfile
+from lmr_author.runtime.environment.local import make_local
+from lmr_author.runtime.environment.lock_file import LockOptions
+from lmr_author.runtime.environment.where import HERE, LOCAL, Where, python_of
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """What lies on this machine for an address: folders of clones, and PDFs of papers."""
+
+    clones: Mapping[str, str] = field(default_factory=dict)
+    papers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Build:
+    """One task on its way.
+
+    Attributes:
+        folder: its recipe.
+        work: a folder of ours: the task, its copy before anything was masked, results of answers.
+        where: the sandbox.
+    """
+
+    folder: Folder
+    work: Path
+    where: Where = HERE
+    stand_ins: StandIns = field(default_factory=StandIns)
+    say: Progress = lambda line: None
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return Task(self.work / self.folder.task)
+
+    @property
+    def unmasked(self) -> Path:
+        """The task before anything was masked: to mask again does not clone again."""
+        return self.work / "unmasked"
+
+
+def source(build: Build, made: Made) -> Made:
+    """``new-task``."""
+    recipe, folder = build.folder.recipe, build.folder.path
+    repository, part = recipe.repository, recipe.environment
+    for name in ("repository", "unmasked", build.folder.task):
+        files.remove(build.work / name)
+    address = build.stand_ins.clones.get(repository.url, repository.url)
+    if repository.files:
+        address = str(build.work / "repository")
+        person = Commit(repository.author, repository.email, repository.date, repository.message)
+        commit_folder(folder / repository.files, Path(address), person)
+    paper = recipe.paper.source
+    beside = str(folder / paper) if recipe.paper.is_file else paper
+    options = new_task.NewTaskOptions(
+        paper=build.stand_ins.papers.get(paper, beside),
+        repo=address,
+        commit=repository.commit or None,
+        id=recipe.id,
+        name=recipe.name,
+        title=recipe.paper.title,
+        year=recipe.paper.year,
+        paper_url=recipe.paper.address,
+        repo_url=repository.url,
+        base_image=(part and part.base_image) or None,
+        python_version=(part and part.python) or None,
+        repo_folder=repository.folder or None,
+        tasks_dir=build.work,
+        skip_submodules=repository.skip_submodules,
+        skip_lfs=repository.skip_lfs,
+    )
+    with in_field(build.folder, "repository" if repository.commit else "paper"):
+        new_task.new_task(options, build.say)
+    return made
+
+
+def environment(build: Build, made: Made) -> Made:
+    """``env lock`` and ``env dockerfile``, where the recipe says something about them."""
+    part = build.folder.recipe.environment
+    if part is not None:
+        base, python = part.base_image or None, part.python or None
+        options = LockOptions(
+            python=python, base_image=base, force=True, extra=part.packages, without=part.without
+        )
+        with in_field(build.folder, "environment"):
+            lock.lock(place.place_of(build.task), options, build.say)
+            write_dockerfile(place.place_of(build.task), base_image=base, python=python, force=True)
+    files.remove(build.unmasked)
+    shutil.copytree(build.task.root, build.unmasked, symlinks=True)
+    return made
+
+
+def mask(build: Build, made: Made) -> Made:
+    """``extract``, then ``mask``, in the order of the targets."""
+    task = build.task
+    files.remove(task.root)
+    shutil.copytree(build.unmasked, task.root, symlinks=True)
+    for number, part in enumerate(build.folder.recipe.targets):
+        if part.extract is not None:
+            target = Target.parse(part.target)
+            kind = As(part.extract.kind) if part.extract.kind else None
+            options = task_file.ExtractOptions(f"{target.path}:{part.extract.lines}", target.name, kind)
+            with in_field(build.folder, f"targets[{number}].extract"):
+                task_file.write(task, task_file.plan(task, options, task.root))
+    for number, part in enumerate(build.folder.recipe.targets):
+        with in_field(build.folder, f"targets[{number}]"):
+            masking.mask(
+                task,
+                masking.MaskOptions(
+                    targets=(part.target,),
+                    instruction=part.instruction,
+                    category=part.category,
+                    retrieval=part.retrieval,
+                    notes=part.notes,
+                    also=part.also,
+                ),
+                task.root,
+            )
+    return made
+
+
+def record_calls(build: Build, made: Made) -> Made:
+    """``record``, for each target anew: what an earlier recording left is removed."""
+    task, path = build.task, build.folder.path
+    info = task.load()
+    _beside(path / EQUIVALENT, task.equivalent_mutants_path)
+    for name in (FIXTURES, CHECKERS):
+        _beside(path / name, task.unit_test_folder(info) / name)
+    for one in info.implementations:
+        files.remove(task.recording(info, one.index))
+        task.unit_test(info, one).unlink(missing_ok=True)
+    task.evaluation_path.unlink(missing_ok=True)
+    _make_local(build)
+    for number, part in enumerate(build.folder.recipe.targets):
+        how = part.record
+        options = RecordOptions(
+            target=part.target,
+            command=tuple(shlex.split(how.command)),
+            cases=how.cases,
+            where=build.where,
+            seconds=how.seconds,
+            max_mb=how.max_mb,
+            max_total_mb=how.max_total_mb,
+            gradients=how.gradients,
+            in_place=how.in_place,
+            files=how.files,
+            from_tests=how.from_tests,
+            examples=how.examples,
+            cuda_as_cpu=how.cuda_as_cpu,
+            checks=how.checks,
+        )
+        with in_field(build.folder, f"targets[{number}].record"):
+            record(task, options, path, build.say)
+    return replace(made, sandboxes=())
+
+
+def check(build: Build, made: Made) -> Made:
+    """``validate``; what it finds is kept, and the task goes on."""
+    _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
+    findings = validate([build.task]).findings
+    counting = [one for one in findings if one.severity is not Severity.NOTE]
+    return replace(made, findings=tuple(f"{one.code} {one.path}: {one.message}" for one in counting))
+
+
+def prove(build: Build, made: Made) -> Made:
+    """``evaluate``; gates that do not hold are in the task's record."""
+    _make_local(build)
+    evaluate.evaluate(build.task, evaluate.EvaluateOptions(build.where), build.say, lambda gate: None)
+    return replace(made, sandboxes=tuple(sorted({*made.sandboxes, sandbox_name(build.where)})))
+
+
+def judge(build: Build, made: Made) -> Made:
+    """``judge`` with the recipe's answers."""
+    expected = {
+        (index, name): answer.outcome
+        for index, target in enumerate(build.folder.recipe.targets, 1)
+        for name, answer in target.expected.items()
+    }
+    if not expected:
+        return replace(made, answers=())
+    given = build.work / "answers.jsonl"
+    files.write_text(given, "".join(f"{line}\n" for line in predictions(build.folder)))
+    options = CandidateOptions(build.work / "results", where=build.where)
+    told = lambda result, done, total: build.say(f"judged {done} of {total} answers")  # noqa: E731
+    scored = score([build.task], given, options, build.say, told)
+    if not scored.complete:
+        reasons = [one.message for one in scored.broken.values()] + [
+            one.reason for one in scored.results if one.outcome.value == "infrastructure"
+        ]
+        raise LmrError(f"not every answer could be judged: {reasons[0]}", "run the same command again")
+    judged = (
+        JudgedAnswer(one.index, one.model, expected[one.index, one.model], one.outcome.value, one.reason)
+        for one in scored.results
+    )
+    return replace(
+        made, answers=tuple(sorted(judged, key=lambda one: list(expected).index((one.index, one.name))))
+    )
+
+
+def predictions(folder: Folder) -> Iterator[str]:
+    """Yield a recipe's answers as the lines of JSON that ``judge --predictions`` reads."""
+    for index, target in enumerate(folder.recipe.targets, 1):
+        for name in target.answers:
+            code = folder.answer(index, name).read_text("utf-8")
+            line = {"task": folder.task, "index": index, "model": name, "code": code}
+            yield json.dumps(line, ensure_ascii=False)
+
+
+def sandbox_name(where: Where) -> str:
+    """Return the options of a sandbox that mean the same on every machine."""
+    return shlex.join(replace(where, python=None).options)
+
+
+@contextmanager
+def in_field(folder: Folder, name: str) -> Iterator[None]:
+    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault."""
+    try:
+        yield
+    except SandboxError:
+        raise
+    except LmrError as error:
+        raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", error.hint) from error
+
+
+def _make_local(build: Build) -> None:
+    """Make the environment of the local sandbox, where the recipe has one and nobody names another."""
+    part, where = build.folder.recipe.environment, build.where
+    if part is None or where.kind != LOCAL or python_of(build.task, where).path is not None:
+        return
+    with in_field(build.folder, "environment.local"):
+        make_local(build.task, build.say, extra=part.local)
+
+
+def _beside(given: Path, into: Path) -> None:
+    """Put a file of the recipe's folder into the task; without it, there is none."""
+    if given.is_file():
+        files.write_bytes(into, given.read_bytes())
+    else:
+        into.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Tests of recipes and of the tasks made from them."""

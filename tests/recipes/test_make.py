@@ -1,0 +1,211 @@
+"""Recipes become proven tasks: once, again only where something changed, and on after a kill."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.task import Task
+from lmr_author.core.task.provenance import load as provenance
+from lmr_author.core.task.recording import load as recording
+from lmr_author.release.recipes import made
+from lmr_author.release.recipes.recipe import read
+from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, succeed
+from tests.gitrepos import make_repository
+from tests.recipes.recipes import change, write_recipe
+
+pytestmark = [pytest.mark.bwrap, pytest.mark.timeout(300)]
+MAKE = ("make", "recipes", "--out", "tasks")
+
+
+def files_of(task: Task) -> dict[str, str]:
+    """What makes a task what it is; of a recording without its time."""
+    content = {name.decode(): digest for name, digest in task.content()}
+    for path in task.root.rglob("recording.json"):
+        data = json.loads(path.read_text())
+        content[path.relative_to(task.root).as_posix()] = json.dumps({**data, "created": ""})
+    return content
+
+
+def killed_after(stage: str, place: Path) -> None:
+    """Start ``make`` and kill it when a stage is done."""
+    state = place / "tasks" / ".make-1-small" / made.MADE
+    process = subprocess.Popen(
+        [*PROGRAM, *MAKE], cwd=place, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while process.poll() is None and stage not in made.load(state).stages:
+        time.sleep(0.02)
+    assert process.poll() is None, f"ended before it was killed after {stage}"
+    process.kill()
+    process.wait()
+    assert not (place / "tasks" / "1-small").exists()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a recipe, and its task, whose making was killed in `record` and in `evaluate`."""
+    place = tmp_path_factory.mktemp("set")
+    write_recipe(place / "recipes" / "1-small")
+    killed_after("mask", place)
+    begun = provenance(Task(place / "tasks" / ".make-1-small" / "1-small")).created
+    killed_after("validate", place)
+    done = succeed(*MAKE, "--results", "RESULTS.md", "--html", "page.html", cwd=place)
+    assert "24 of 24" in done.out and "2 of 2" in done.out and "sound" in done.out
+    assert provenance(Task(place / "tasks" / "1-small")).created == begun
+    assert [path.name for path in (place / "tasks").iterdir()] == ["1-small"]
+    return place
+
+
+@pytest.fixture
+def own(place: Path, tmp_path: Path) -> Path:
+    """A copy to change."""
+    shutil.copytree(place, tmp_path / "set", symlinks=True)
+    return tmp_path / "set"
+
+
+def test_killed_twice_it_went_on_where_it_was_to_a_proven_task(place: Path) -> None:
+    task = Task(place / "tasks" / "1-small")
+    info = task.load()
+    assert (info.repo_url, info.paper_url) == ("https://example.org/steps", "https://example.org/p")
+    (one,) = info.implementations
+    found = recording(task.recording(info, one.index))
+    assert found is not None and found.command == ("python", "driver.py")
+    record = made.load(made.path_of(task))
+    assert [(answer.name, answer.outcome) for answer in record.answers] == [
+        ("rewritten", "passed"),
+        ("misread", "failed"),
+    ]
+    text = (place / "RESULTS.md").read_text()
+    assert "| 1-small | `steps/core.py::clamp` |" in text and "24 of 24 | 2 of 2" in text
+    assert "1-small" in (place / "page.html").read_text()
+
+
+def test_what_did_not_change_is_not_made_again(own: Path) -> None:
+    (own / "recipes" / "1-small" / "driver.py").touch()
+    before = made.load(made.path_of(Task(own / "tasks" / "1-small")))
+    report = succeed(*MAKE, "--format", "json", cwd=own).json()
+    assert report["summary"] == {"sound": 1}
+    assert report["tasks"][0]["answers"] == {"good": 2, "of": 2}
+    assert made.load(made.path_of(Task(own / "tasks" / "1-small"))) == before
+    assert succeed(*MAKE, "--check", cwd=own).code == 0
+
+
+def test_a_changed_driver_records_again_in_the_same_task(own: Path) -> None:
+    task = Task(own / "tasks" / "1-small")
+    reviews = task.reviews_folder / "ann.json"
+    reviews.parent.mkdir()
+    reviews.write_text("{}")
+    created, masked = (
+        provenance(task).created,
+        task.goal(task.load(), task.load().implementations[0]).read_bytes(),
+    )
+    driver = own / "recipes" / "1-small" / "driver.py"
+    driver.write_text(driver.read_text() + "clamp([10, 11], 5, 6)\n")
+    checked = lmr_forked(*MAKE, "--check", cwd=own)
+    assert checked.code == 1 and "from stage record" in checked.out
+
+    succeed(*MAKE, cwd=own)
+
+    found = recording(task.recording(task.load(), 1))
+    assert found is not None and found.calls == 11
+    assert provenance(task).created == created and reviews.read_text() == "{}"
+    assert task.goal(task.load(), task.load().implementations[0]).read_bytes() == masked
+    assert not (task.removed_folder / "steps" / "unit_test").exists()
+    assert succeed(*MAKE, "--check", cwd=own).code == 0
+
+
+def test_another_verdict_than_expected_leaves_the_old_task(own: Path) -> None:
+    before = files_of(Task(own / "tasks" / "1-small"))
+    change(own / "recipes" / "1-small", lambda data: data["targets"][0]["answers"].update(misread="passed"))
+    done = lmr_forked(*MAKE, cwd=own)
+    assert done.code == 1
+    assert "answer 1/misread: expected passed, got failed" in done.out
+    assert files_of(Task(own / "tasks" / "1-small")) == before
+    change(own / "recipes" / "1-small", lambda data: data["targets"][0]["answers"].update(misread="failed"))
+    succeed(*MAKE, cwd=own)
+    assert not (own / "tasks" / ".make-1-small").exists()
+
+
+def test_a_task_that_somebody_changed_is_not_replaced(own: Path) -> None:
+    readme = own / "tasks" / "1-small" / "steps" / "README.md"
+    readme.write_text("# Mine\n")
+    checked = lmr_forked(*MAKE, "--check", cwd=own)
+    assert checked.code == 1 and "changed since it was made" in checked.out
+    done = lmr_forked(*MAKE, cwd=own)
+    assert done.code == 1 and "--force" in done.out
+    assert readme.read_text() == "# Mine\n"
+
+
+def test_answers_are_written_for_the_judge(own: Path) -> None:
+    succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
+    lines = [json.loads(line) for line in (own / "answers.jsonl").read_text().splitlines()]
+    assert [(line["task"], line["index"], line["model"]) for line in lines] == [
+        ("1-small", 1, "rewritten"),
+        ("1-small", 1, "misread"),
+    ]
+
+
+def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> None:
+    """Two at a time; the code comes from a clone in place of the address."""
+    task, source = Task(own / "tasks" / "1-small"), own / "recipes" / "1-small"
+    part = read(source).recipe.repository
+    commit_folder(
+        source / "repository", own / "clone", Commit(part.author, part.email, part.date, part.message)
+    )
+    shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
+    succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
+    succeed("judge", "tasks", "--predictions", "answers.jsonl", cwd=own)
+    given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
+    succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)
+    found = read(own / "again" / "1-small").recipe.targets[0]
+    assert {name: answer.outcome for name, answer in found.expected.items()} == {
+        "rewritten": "passed",
+        "misread": "failed",
+    }
+    assert (found.record.command, found.record.cases) == ("python driver.py", 4)
+    write_recipe(own / "again" / "2-broken", 2)
+    change(own / "again" / "2-broken", lambda data: data["targets"][0].update(target="steps/core.py::clam"))
+
+    clone = ("--clone", f"https://example.org/steps={own / 'clone'}")
+    done = lmr_forked("make", "again", "--out", "made", "--jobs", "2", *clone, cwd=own)
+
+    assert done.code == 1, done.out + done.err
+    assert "targets[0]: " in done.out and "did you mean" in done.out and "1 sound, 1 not sound" in done.out
+    assert files_of(Task(own / "made" / "1-small")) == files_of(task)
+    assert not (own / "made" / "2-broken").exists()
+
+
+def failing(folder: Path, *more: str) -> str:
+    done = lmr_forked("make", str(folder), "--out", "tasks", *more, cwd=folder.parent)
+    assert done.code == 1, done.out + done.err
+    return done.out
+
+
+def test_a_commit_that_the_clone_lacks_is_named(tmp_path: Path) -> None:
+    folder = write_recipe(tmp_path / "1-small")
+    url = "https://example.org/steps"
+    change(folder, lambda data: data.update(repository={"url": url, "commit": "1" * 40}))
+    clone = make_repository(tmp_path / "clone")
+    said = failing(folder, "--clone", f"{url}={clone}")
+    assert "recipe.yaml: repository: " in said and "1" * 40 in said
+
+
+def test_a_missing_driver_is_named(tmp_path: Path) -> None:
+    folder = write_recipe(tmp_path / "1-small")
+    (folder / "driver.py").unlink()
+    said = failing(folder)
+    assert "recipe.yaml: targets[0].record: there is no script 'driver.py'" in said
+
+
+def test_a_recipe_that_cannot_be_made_stays_in_the_table(tmp_path: Path) -> None:
+    folder = write_recipe(tmp_path / "1-small")
+    change(folder, lambda data: data.update(left_out="Its data cannot be had."))
+    done = succeed("make", str(folder), "--results", "RESULTS.md", cwd=tmp_path)
+    assert "left out" in done.out and not (tmp_path / "tasks").exists()
+    assert "Its data cannot be had." in (tmp_path / "RESULTS.md").read_text()
