@@ -260,6 +260,12 @@ def test_a_class_that_only_has_the_name_of_another_is_not_that_other() -> None:
         decode(document)
 
 
+def test_a_function_that_the_run_made_says_what_to_pass_instead() -> None:
+    """An optimizer's ``closure``, mostly: it is no attribute, so the call is lost."""
+    with pytest.raises(Unstorable, match=r"closure: cannot store a function \(.*leave it out \(None\)"):
+        encode({"closure": lambda: 1.0})
+
+
 def test_what_cannot_be_rebuilt_is_named() -> None:
     document = encode({"self": Config("c", parent=Config("inner"))})
     document.tree["self"]["state"]["parent"]["cls"] = "tests.probe.shapes:Gone"
