@@ -146,7 +146,7 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
         METER.replace("self.total += double(x)\n        return self.total", "raise NotImplementedError"): "NotImplementedError",
         METER.replace("double(x)", "x"): "value: expected 3.0, got 1.5",
         METER.replace("return self.total", "return None"): "value: expected 3.0, got None",
-        METER.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self: expected",
+        METER.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self: the call has to change it",
         METER.replace("return self.total", "self.more = 1; return self.total"): "self.more",
         "import missing_module\n" + METER: "No module named 'missing_module'",
         "def nothing():\n    pass\n": "there is no",
