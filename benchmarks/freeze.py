@@ -143,8 +143,8 @@ def documents(program: Program) -> Iterator[tuple[str, Any]]:
 
 
 def repositories(program: Program, listed: Path) -> tuple[Subject, Subject]:
-    """Recipes and Dockerfiles, and locks, of public repositories."""
-    recipes: Subject = {}
+    """Needs and Dockerfiles, and locks, of public repositories."""
+    needs: Subject = {}
     locks: Subject = {}
     for line in listed.read_text("utf-8").split():
         bare = Path(line)
@@ -155,10 +155,10 @@ def repositories(program: Program, listed: Path) -> tuple[Subject, Subject]:
         if not folder.is_dir():
             continue
         for words in ("detect --format json", "dockerfile --dry-run"):
-            recipes[f"{name}: {words[:6]}"] = program.answer(folder, "env", *words.split(), "--repo", ".")
+            needs[f"{name}: {words[:6]}"] = program.answer(folder, "env", *words.split(), "--repo", ".")
         locks[name] = program.answer(folder, "env", "lock", "--dry-run", "--no-input", "--repo", ".")
         print(f"{name}: {locks[name][0]}", file=sys.stderr, flush=True)
-    return recipes, locks
+    return needs, locks
 
 
 def mask_and_restore(data: bytes, name: str, qualname: str) -> tuple[bytes, bytes]:
@@ -240,8 +240,8 @@ def write(options: argparse.Namespace) -> None:
             store("findings", places)
             store("findings-words", words)
         if options.repositories:
-            recipes, locks = repositories(program, options.repositories)
-            store("recipes", recipes)
+            needs, locks = repositories(program, options.repositories)
+            store("needs", needs)
             store("locks", locks)
         if options.kinds:
             store("kinds", dict(kinds(work)))

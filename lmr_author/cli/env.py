@@ -53,13 +53,13 @@ def env_detect(
 ) -> int:
     """List what the repository needs, each fact with its origin. Nothing is run or written."""
     from lmr_author.runtime.environment.detect import detect
-    from lmr_author.runtime.environment.recipe import to_json
+    from lmr_author.runtime.environment.needs import to_json
 
     where = place(task, repo)
     with ui.progress("reading the repository"):
         found = detect(where, base_image=base_image, python=python)
     if output is Format.json:
-        ui.print_json(to_json(found.recipe, found.base.to_json(), found.problems))
+        ui.print_json(to_json(found.needs, found.base.to_json(), found.problems))
     else:
         _show_detected(found)
     return EXIT_CLEAN
@@ -67,20 +67,20 @@ def env_detect(
 
 def _show_detected(found: Detected) -> None:
     """Print the facts on stdout, each with its origin."""
-    recipe, base = found.recipe, found.base
-    when = f", as of {recipe.date.date()}" if recipe.date else ", of an unknown date"
-    _show_row("repository", [f"{found.place.name}{f' ({recipe.project})' if recipe.project else ''}{when}"])
-    _show_row("read", [", ".join(recipe.sources) or "nothing is declared; the imports were read"])
+    needs, base = found.needs, found.base
+    when = f", as of {needs.date.date()}" if needs.date else ", of an unknown date"
+    _show_row("repository", [f"{found.place.name}{f' ({needs.project})' if needs.project else ''}{when}"])
+    _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
     _show_row("base image", [base.reference, base.reason])
     sure = "" if base.python_certain else ", probably: a build shows it"
-    asked = f"the repository asks for {recipe.python} ({recipe.python_origin})" if recipe.python else ""
+    asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
     _show_row("python", filter(None, [f"{base.python} (the image's{sure})", asked]))
-    _show_row("torch", map(str, recipe.torch))
-    _show_row("requires", map(str, recipe.requirements))
-    _show_row("if needed", map(str, recipe.constraints), SHOWN)
-    _show_row("system", map(str, recipe.system))
-    _show_row("compiler", filter(None, [recipe.devel]))
-    _show_row("nltk data", filter(None, [", ".join(recipe.nltk)]))
+    _show_row("torch", map(str, needs.torch))
+    _show_row("requires", map(str, needs.requirements))
+    _show_row("if needed", map(str, needs.constraints), SHOWN)
+    _show_row("system", map(str, needs.system))
+    _show_row("compiler", filter(None, [needs.devel]))
+    _show_row("nltk data", filter(None, [", ".join(needs.nltk)]))
     _show_row("note", found.problems)
 
 
@@ -167,7 +167,7 @@ def env_dockerfile(
     _show_file(made)
     base = made.detected.base
     ui.say(f"base image {base.reference}: {base.reason}")
-    known = made.detected.recipe.problems
+    known = made.detected.needs.problems
     for problem in (item for item in made.detected.problems if item not in known):
         ui.note(problem)
     return EXIT_CLEAN

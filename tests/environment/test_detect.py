@@ -12,8 +12,8 @@ import yaml
 
 from lmr_author.core.errors import LmrError
 from lmr_author.runtime.environment.base_images import BaseImage, choose_base
-from lmr_author.runtime.environment.detect import problems, read_recipe
-from lmr_author.runtime.environment.recipe import Declared, Recipe
+from lmr_author.runtime.environment.detect import problems, read_needs
+from lmr_author.runtime.environment.needs import Declared, Needs
 from tests.support import write_files
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yml"))
@@ -21,23 +21,23 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.yml"))
 
 def summary(repo: Path, goals: Sequence[str] = ()) -> dict[str, Any]:
     """What is detected, without what is empty."""
-    recipe = read_recipe(repo, goals=goals)
+    needs = read_needs(repo, goals=goals)
 
     def lines(items: Sequence[Declared]) -> list[str]:
         marks = [(" guessed" * item.guessed, " mentioned" * item.mentioned) for item in items]
         return [f"{item}{''.join(mark)}" for item, mark in zip(items, marks, strict=True)]
 
     found = {
-        "requirements": lines(recipe.requirements),
-        "torch": lines(recipe.torch),
-        "constraints": lines(recipe.constraints),
-        "python": f"{recipe.python} ({recipe.python_origin})" if recipe.python else "",
-        "project": recipe.project,
-        "own_version": recipe.own_version,
-        "source_folder": recipe.source_folder,
-        "system": list(map(str, recipe.system)),
-        "sources": list(recipe.sources),
-        "problems": list(recipe.problems),
+        "requirements": lines(needs.requirements),
+        "torch": lines(needs.torch),
+        "constraints": lines(needs.constraints),
+        "python": f"{needs.python} ({needs.python_origin})" if needs.python else "",
+        "project": needs.project,
+        "own_version": needs.own_version,
+        "source_folder": needs.source_folder,
+        "system": list(map(str, needs.system)),
+        "sources": list(needs.sources),
+        "problems": list(needs.problems),
     }
     return {key: value for key, value in found.items() if value}
 
@@ -55,7 +55,7 @@ def test_a_repository_needs_what_its_case_says(path: Path, tmp_path: Path) -> No
 def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImage:
     declared = (Declared("torch", torch, "here:1"),) if torch else ()
     moment = datetime.fromisoformat(date).replace(tzinfo=UTC)
-    return choose_base(Recipe(torch=declared, date=moment, python=python, devel=devel))
+    return choose_base(Needs(torch=declared, date=moment, python=python, devel=devel))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_repository_without_torch_gets_the_image_of_its_python() -> None:
     base = wants(date="2023-06-01")
     assert (base.reference, base.torch, base.python) == ("python:3.10-slim", "", "3.10")
     uses = Declared("transformers", "transformers", "here:1")
-    assert choose_base(Recipe(requirements=(uses,))).torch, "it needs one"
-    assert choose_base(Recipe(constraints=(Declared("torch", "torch==2.0.1", "lock:1"),))).torch == "2.0.1"
+    assert choose_base(Needs(requirements=(uses,))).torch, "it needs one"
+    assert choose_base(Needs(constraints=(Declared("torch", "torch==2.0.1", "lock:1"),))).torch == "2.0.1"
     assert wants(devel="flash-attn compiles CUDA code").torch
 
 
@@ -96,18 +96,18 @@ def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:
 
 
 def test_an_image_of_the_annotators() -> None:
-    known = choose_base(Recipe(), "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel")
+    known = choose_base(Needs(), "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel")
     assert (known.torch, known.python, known.kind) == ("2.5.1", "3.11", "devel")
-    own = choose_base(Recipe(), "registry:5000/me/base:x", "3.13")
+    own = choose_base(Needs(), "registry:5000/me/base:x", "3.13")
     assert (own.reference, own.python, own.python_certain) == ("registry:5000/me/base:x", "3.13", True)
 
 
 @pytest.mark.parametrize("image", ["", "a b", "x\nRUN touch y", "-x", "${X}", "a;b"])
 def test_what_is_no_image_is_refused(image: str) -> None:
     with pytest.raises(LmrError, match="not an image"):
-        choose_base(Recipe(), image)
+        choose_base(Needs(), image)
     with pytest.raises(LmrError, match="not a Python version"):
-        choose_base(Recipe(), None, image)
+        choose_base(Needs(), None, image)
 
 
 # A repository that asks for another Python than the lock is for
@@ -117,9 +117,9 @@ PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
 
 def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
     """Return the notes on the Python that a repository asks for."""
-    recipe = read_recipe(folder)
-    base = choose_base(recipe, image, python)
-    return [text for text in problems(recipe, base) if "asks for Python" in text]
+    needs = read_needs(folder)
+    base = choose_base(needs, image, python)
+    return [text for text in problems(needs, base) if "asks for Python" in text]
 
 
 @pytest.mark.parametrize("asked", [">=3.12", "<3.11"])

@@ -19,7 +19,7 @@ from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.recipe import Declared, Recipe, SystemPackage
+from lmr_author.runtime.environment.needs import Declared, Needs, SystemPackage
 from tests.support import write_files
 from tests.wheels import wheel
 
@@ -35,7 +35,7 @@ def docker(*arguments: str, check: bool = True) -> str:
 
 def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_folder: str = "src") -> Path:
     """A task folder with what the build needs, and with what it must not send."""
-    recipe = Recipe(source_folder=source_folder, project="the-repo", own_version="1.0")
+    needs = Needs(source_folder=source_folder, project="the-repo", own_version="1.0")
     names = (
         "the-repo/src/pkg/__init__.py", "the-repo/src/pkg/__pycache__/x.pyc", "the-repo/data/expected.txt",
         "the-repo/unit_test/unit_test_1.py", "the-repo/unit_test/recordings/1/case_1/inputs.json",
@@ -43,7 +43,7 @@ def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_fold
         "golden_files/a_golden.py", "authoring/provenance.json", "other/secret.txt",
     )  # fmt: skip
     own = {
-        "Dockerfile": render(recipe, choose_base(recipe), "the-repo", pinned=pinned),
+        "Dockerfile": render(needs, choose_base(needs), "the-repo", pinned=pinned),
         ".dockerignore": render_dockerignore("the-repo"),
         "requirements.lock": lock or "# nothing\n",
     }
@@ -51,41 +51,41 @@ def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_fold
 
 
 def test_the_same_input_gives_the_same_file() -> None:
-    recipe = Recipe()
-    base = choose_base(recipe)
-    assert render(recipe, base, "a") == render(recipe, base, "a")
-    assert f"ARG BASE_IMAGE={base.reference}\nFROM ${{BASE_IMAGE}}\n" in render(recipe, base, "a")
-    assert "--no-deps" in render(recipe, base, "a")
-    assert "--no-deps" not in render(recipe, base, "a", pinned=False)
-    assert "PYTHONPATH" not in render(recipe, base, "a")
+    needs = Needs()
+    base = choose_base(needs)
+    assert render(needs, base, "a") == render(needs, base, "a")
+    assert f"ARG BASE_IMAGE={base.reference}\nFROM ${{BASE_IMAGE}}\n" in render(needs, base, "a")
+    assert "--no-deps" in render(needs, base, "a")
+    assert "--no-deps" not in render(needs, base, "a", pinned=False)
+    assert "PYTHONPATH" not in render(needs, base, "a")
 
 
 def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
     java = SystemPackage("default-jre-headless", "it runs Java", "requirements.txt:1")
-    recipe = Recipe(system=(java,))
-    official, other = choose_base(recipe), choose_base(recipe, "me/base:1")
-    assert "mkdir -p /usr/share/man/man1" in render(recipe, official, "a")
-    assert "mkdir -p /usr/share/man/man1" not in render(Recipe(), other, "a", compiled=["fast"])
-    assert "        python3-dev \\\n" in render(Recipe(), other, "a", compiled=["fast"])
-    assert "python3-dev" not in render(Recipe(), official, "a", compiled=["fast"]), (
+    needs = Needs(system=(java,))
+    official, other = choose_base(needs), choose_base(needs, "me/base:1")
+    assert "mkdir -p /usr/share/man/man1" in render(needs, official, "a")
+    assert "mkdir -p /usr/share/man/man1" not in render(Needs(), other, "a", compiled=["fast"])
+    assert "        python3-dev \\\n" in render(Needs(), other, "a", compiled=["fast"])
+    assert "python3-dev" not in render(Needs(), official, "a", compiled=["fast"]), (
         "PyTorch's images have them"
     )
-    compiler = Recipe(system=(SystemPackage("build-essential", "pyfast is compiled", "requirements.txt:1"),))
+    compiler = Needs(system=(SystemPackage("build-essential", "pyfast is compiled", "requirements.txt:1"),))
     assert "        python3-dev \\\n" in render(compiler, other, "a")
 
 
 def test_data_of_nltk_that_the_code_fetches_is_in_the_image() -> None:
-    recipe = Recipe((Declared("nltk", "nltk", "r.txt:1"),), nltk=("stopwords", "punkt", "all", "$(x)"))
-    text = render(recipe, choose_base(recipe), "a")
+    needs = Needs((Declared("nltk", "nltk", "r.txt:1"),), nltk=("stopwords", "punkt", "all", "$(x)"))
+    text = render(needs, choose_base(needs), "a")
     assert "    fetch punkt; fetch punkt_tab; fetch stopwords\n" in text
-    without = render(replace(recipe, requirements=()), choose_base(recipe), "a")
+    without = render(replace(needs, requirements=()), choose_base(needs), "a")
     assert "nltk.downloader" not in without
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
 def test_only_plain_folder_names_go_in(name: str) -> None:
     with pytest.raises(LmrError):
-        render(Recipe(), choose_base(Recipe()), name)
+        render(Needs(), choose_base(Needs()), name)
     with pytest.raises(LmrError):
         render_dockerignore(name)
 
@@ -103,18 +103,18 @@ def linted(dockerfile: str) -> str:
 
 
 SYSTEM = (SystemPackage("git", "a requirement", "requirements.txt:1"),)
-RECIPES = {
-    "bare": Recipe(),
-    "with packages": Recipe(system=SYSTEM, source_folder="src"),
-    "told its version": Recipe(project="the-repo", own_version="1.0"),
-    "with data": Recipe((Declared("nltk", "nltk", "a"),), nltk=("wordnet",)),
+REPOSITORIES = {
+    "bare": Needs(),
+    "with packages": Needs(system=SYSTEM, source_folder="src"),
+    "told its version": Needs(project="the-repo", own_version="1.0"),
+    "with data": Needs((Declared("nltk", "nltk", "a"),), nltk=("wordnet",)),
 }
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+@pytest.mark.parametrize("needs", REPOSITORIES.values(), ids=REPOSITORIES)
 @pytest.mark.parametrize("pinned", [True, False])
-def test_hadolint_finds_nothing(recipe: Recipe, pinned: bool) -> None:
-    assert linted(render(recipe, choose_base(recipe), "a", pinned=pinned)) == ""
+def test_hadolint_finds_nothing(needs: Needs, pinned: bool) -> None:
+    assert linted(render(needs, choose_base(needs), "a", pinned=pinned)) == ""
 
 
 def test_the_table_of_images_fits_its_schema() -> None:

@@ -12,7 +12,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment.local import make_local, with_torch
-from lmr_author.runtime.environment.recipe import Declared, Recipe
+from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.support import make_task
 from tests.wheels import wheel
@@ -140,11 +140,11 @@ def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> N
 def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
     extra: tuple[str, ...], torch: str, used: set[str], wanted: tuple[str, ...]
 ) -> None:
-    recipe = Recipe(torch=tuple(Declared(name, name, "a") for name in used))
-    assert with_torch(extra, torch, recipe) == wanted
+    needs = Needs(torch=tuple(Declared(name, name, "a") for name in used))
+    assert with_torch(extra, torch, needs) == wanted
 
 
 @pytest.mark.parametrize("text", ["torch", "Torch>=2", "torch @ nonsense ="])
 def test_torch_is_never_without_a_version(text: str) -> None:
     with pytest.raises(LmrError):
-        with_torch((text,), "2.0.1", Recipe())
+        with_torch((text,), "2.0.1", Needs())

@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 from lmr_author.runtime.environment import resolver, uv_command
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions
+from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.pinning import pin
-from lmr_author.runtime.environment.recipe import Declared, Recipe
 from tests.servers import Release, package_index
 from tests.wheels import wheel
 
@@ -76,11 +76,11 @@ def resolve(
     declared += [Declared(guessed, guessed, "import", guessed=True)] if guessed else []
     image = (Declared("torch", f"torch=={torch}", "r.txt:1"),) if torch else ()
     day = datetime.fromisoformat(date).replace(tzinfo=UTC)
-    recipe = Recipe(tuple(declared), torch=image, date=day, project=project)
-    base = choose_base(recipe, "me/base:1", python) if python else choose_base(recipe)
+    needs = Needs(tuple(declared), torch=image, date=day, project=project)
+    base = choose_base(needs, "me/base:1", python) if python else choose_base(needs)
     with package_index(INDEX) as address:
         monkeypatch.setenv("UV_DEFAULT_INDEX", address)
-        return pin(recipe, base, LockOptions(seconds=seconds))
+        return pin(needs, base, LockOptions(seconds=seconds))
 
 
 def lines(made: Lock) -> list[str]:
@@ -146,14 +146,14 @@ def test_a_failure_leaves_the_specifiers_and_says_so(
 def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with package_index({}) as address:
         pass
-    recipe = Recipe((Declared("loss", "loss>=1", "r.txt:1"),), date=datetime(2023, 6, 1, tzinfo=UTC))
+    needs = Needs((Declared("loss", "loss>=1", "r.txt:1"),), date=datetime(2023, 6, 1, tzinfo=UTC))
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     for name, value, said in (
         ("UV_DEFAULT_INDEX", address, "the package index does not answer"),
         ("UV_OFFLINE", "1", "the package index was not asked, and uv's cache does not have loss"),
     ):
         monkeypatch.setenv(name, value)
-        made = pin(recipe, choose_base(recipe))
+        made = pin(needs, choose_base(needs))
         assert (made.pinned, lines(made)) == (False, ["loss>=1"])
         assert said in made.note
 
@@ -212,7 +212,7 @@ def test_a_foreign_build_runs_in_the_sandbox_and_sees_nothing_of_this_machine(
     monkeypatch.setenv("UV_NO_INDEX", "1")
     if not sandboxed:
         monkeypatch.setattr(uv_command, "why_only_wheels", lambda _: "for a test")
-    made = pin(Recipe((Declared("odd", "odd==1.0", "r.txt:1"),)), choose_base(Recipe(), "me/base:1", "3.11"))
+    made = pin(Needs((Declared("odd", "odd==1.0", "r.txt:1"),)), choose_base(Needs(), "me/base:1", "3.11"))
     assert lines(made) == (["odd==1.0", "tiny-lmr==1.0"] if sandboxed else ["odd==1.0"])
     assert made.compiled == ("odd",)
     assert ("cannot be built here to learn what it needs" in made.note) == (not sandboxed)
@@ -230,5 +230,5 @@ def test_a_build_never_gets_a_password(name: str, value: str, monkeypatch: pytes
 
 @pytest.mark.parametrize(("python", "full"), [("3.7", "3.7.17"), ("3.8", "3.8.20"), ("3.99", "3.99")])
 def test_uv_gets_the_newest_patch_release(python: str, full: str) -> None:
-    arguments = resolver._arguments(resolver.Question([], choose_base(Recipe(), "me/base:1", python)))
+    arguments = resolver._arguments(resolver.Question([], choose_base(Needs(), "me/base:1", python)))
     assert arguments[arguments.index("--python-version") + 1] == full

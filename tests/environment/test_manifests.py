@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from lmr_author.runtime.environment.manifests import read_manifest
-from lmr_author.runtime.environment.recipe import Unused
+from lmr_author.runtime.environment.needs import Unused
 from lmr_author.runtime.environment.requirements import (
     Manifest,
     conda_requirement,

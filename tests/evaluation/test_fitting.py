@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+import time
 from dataclasses import replace
 
 import pytest
@@ -263,3 +264,54 @@ def test_any_text_is_fitted_or_invalid(text: str) -> None:
     except Invalid:
         return
     ast.parse(found.data)
+
+
+HOSTILE = {
+    "fences": "```\n" * 60_000,
+    "unfinished functions": "def f(x\n" * 60_000,
+    "unfinished blocks": "```python\ndef f(:\n```\n" * 20_000,
+    "tags": "<think>" * 60_000,
+    "marks of a search": "<<<<<<< SEARCH\n" * 60_000,
+    "hunks": "@@\n+a\n" * 60_000,
+    "brackets": "[" * 400_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_reply_that_is_made_to_be_slow_is_refused(name: str) -> None:
+    began = time.process_time()
+    with pytest.raises(Invalid):
+        fitted(HOSTILE[name])
+    assert time.process_time() - began < 30, "quadratic time would be minutes"
+
+
+def test_an_edit_that_does_not_fit_is_named() -> None:
+    with pytest.raises(
+        Invalid, match=r"an edit does not fit: pkg/losses.py has no lines as from 'of another'"
+    ):
+        fitted("<<<<<<< SEARCH\n    of another\n=======\n    return 1\n>>>>>>> REPLACE\n")
+
+
+def test_a_function_beside_a_bare_method_is_put_where_it_is_called() -> None:
+    helpers = "def _scaled(self, value):\n    return value\n\n\ndef _own(self):\n    return 1\n\n\n"
+    answer = f"{helpers}def add(self, value):\n    return _scaled(self, value) + self._own()\n"
+    found = fitted(answer, "Meter.add")
+
+    assert set(found.kept) == {"_scaled", "Meter._own"}
+    assert "\ndef _scaled(self, value):" in found.data.decode()
+    assert "\n    def _own(self):" in found.data.decode()
+
+
+def test_a_table_is_filled_as_in_the_answer_and_a_drafts_helper_is_replaced() -> None:
+    draft = "```python\ndef helper(x):\n    return 0\n```\n"
+    code = "TABLE = {}\nTABLE[1] = 2\n\ndef helper(x):\n    return TABLE[x]\n\n"
+    code += FUNCTION.replace("else 0.0", "else helper(1)")
+    text = fitted(f"{draft}better:\n```python\n{code}```").data.decode()
+
+    assert text.count("def helper(x):") == 1 and "return TABLE[x]" in text
+    assert text.index("TABLE = {}") < text.index("TABLE[1] = 2") < text.index("def hinge")
+
+
+def test_what_the_code_says_of_thoughts_is_no_thought() -> None:
+    body = BODY.replace("0.0", 'len(x.split("</think>")) + len("<think>")')
+    assert '"</think>"' in fitted(f"```python\n{FUNCTION.replace(BODY, body)}```").data.decode()

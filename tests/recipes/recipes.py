@@ -16,19 +16,11 @@ CODE = '''\
 
 
 def clamp(values, low, high):
-    """Clamp values to a range and return them with their number outside of it."""
-    outside = 0
+    """Clamp values to a range."""
     kept = []
     for value in values:
-        if value < low:
-            kept.append(low)
-            outside += 1
-        elif value > high:
-            kept.append(high)
-            outside += 1
-        else:
-            kept.append(value)
-    return kept, outside
+        kept.append(min(max(value, low), high))
+    return kept
 
 
 def scale(values, factor):
@@ -46,18 +38,16 @@ for values in ([1, 5, 9], [], [-3, 0, 3], [7, 2], [4.5, 8.5, 2.5, 3.0]):
 
 REWRITTEN = """\
 def clamp(values, low, high):
-    kept = [low if value < low else high if value > high else value for value in values]
-    return kept, sum(value < low or value > high for value in values)
+    return [low if value < low else high if value > high else value for value in values]
 """
 MISREAD = """\
 def clamp(values, low, high):
-    kept = [value for value in values if low <= value <= high]
-    return kept, len(values) - len(kept)
+    return [value for value in values if low <= value <= high]
 """
 
 INSTRUCTION = (
     "Implement the function `clamp` in `steps/core.py`: clamp each value to the range from `low` to `high`, as "
-    "section 2 of the paper says. Return the list of clamped values, and the number of values that lay outside of the range."
+    "section 2 of the paper says. Return the list of clamped values."
 )
 
 

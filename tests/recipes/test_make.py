@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -21,7 +24,9 @@ from tests.gitrepos import make_repository
 from tests.recipes.recipes import change, write_recipe
 
 pytestmark = [pytest.mark.bwrap, pytest.mark.timeout(300)]
-MAKE = ("make", "recipes", "--out", "tasks")
+PLAIN = ("--python", os.path.realpath(sys.executable))
+"""An interpreter without this environment's packages, whose listing would take longer than all else."""
+MAKE = ("make", "recipes", "--out", "tasks", *PLAIN)
 
 
 def files_of(task: Task) -> dict[str, str]:
@@ -56,7 +61,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     begun = provenance(Task(place / "tasks" / ".make-1-small" / "1-small")).created
     killed_after("validate", place)
     done = succeed(*MAKE, "--results", "RESULTS.md", "--html", "page.html", cwd=place)
-    assert "24 of 24" in done.out and "2 of 2" in done.out and "sound" in done.out
+    assert re.search(r"1-small +answers +8 of 8 +(\d+) of \1 +2 of 2 +\d+ +sound", done.out), done.out
     assert provenance(Task(place / "tasks" / "1-small")).created == begun
     assert [path.name for path in (place / "tasks").iterdir()] == ["1-small"]
     return place
@@ -82,7 +87,7 @@ def test_killed_twice_it_went_on_where_it_was_to_a_proven_task(place: Path) -> N
         ("misread", "failed"),
     ]
     text = (place / "RESULTS.md").read_text()
-    assert "| 1-small | `steps/core.py::clamp` |" in text and "24 of 24 | 2 of 2" in text
+    assert "| 1-small | `steps/core.py::clamp` |" in text and "| 8 of 8 |" in text and "| 2 of 2 |" in text
     assert "1-small" in (place / "page.html").read_text()
 
 
@@ -160,7 +165,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     )
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
-    succeed("judge", "tasks", "--predictions", "answers.jsonl", cwd=own)
+    succeed("judge", "tasks", "--predictions", "answers.jsonl", *PLAIN, cwd=own)
     given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)
     found = read(own / "again" / "1-small").recipe.targets[0]
@@ -173,7 +178,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     change(own / "again" / "2-broken", lambda data: data["targets"][0].update(target="steps/core.py::clam"))
 
     clone = ("--clone", f"https://example.org/steps={own / 'clone'}")
-    done = lmr_forked("make", "again", "--out", "made", "--jobs", "2", *clone, cwd=own)
+    done = lmr_forked("make", "again", "--out", "made", "--jobs", "2", *clone, *PLAIN, cwd=own)
 
     assert done.code == 1, done.out + done.err
     assert "targets[0]: " in done.out and "did you mean" in done.out and "1 sound, 1 not sound" in done.out

@@ -30,11 +30,11 @@ from lmr_author.core.repo import Address, CloneOptions
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.runtime.environment.base_images import BaseImage, choose_base
-from lmr_author.runtime.environment.detect import read_recipe
+from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
 from lmr_author.runtime.environment.lock_file import SECONDS, LockOptions
+from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.pinning import pin
-from lmr_author.runtime.environment.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def new_task(
             f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
         )
     require_valid(Draft(**given), taken, given)  # wrong input fails before any work
-    choose_base(Recipe(), options.base_image, options.python_version)
+    choose_base(Needs(), options.base_image, options.python_version)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     kept = kept_in(options.tasks_dir) if wizard else []
     answers = next((one.answers for one in kept if one.paper == options.paper), {})
@@ -216,19 +216,19 @@ def _stages(
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
     clone = repo.clone(options.repo, options.commit, folder, how, say)
     say("reading the repository's requirements")
-    recipe = read_recipe(folder, clone.commit_date)
-    base = choose_base(recipe, options.base_image, options.python_version)
+    needs = read_needs(folder, clone.commit_date)
+    base = choose_base(needs, options.base_image, options.python_version)
     stop = ", Ctrl-C goes on without" if watched else ""
-    doing = f"pinning {len(recipe.requirements)} requirements as of {clone.commit_date.date()}{stop}"
+    doing = f"pinning {len(needs.requirements)} requirements as of {clone.commit_date.date()}{stop}"
     say(doing)
     made = pin(
-        recipe,
+        needs,
         base,
         LockOptions(seconds=0 if options.offline else SECONDS),
         lambda line: say(f"{doing}: {line}"),
         stoppable=watched,
     )
-    return Stages(fetched, read, clone, recipe, base, made)
+    return Stages(fetched, read, clone, needs, base, made)
 
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
@@ -286,7 +286,7 @@ def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | N
     task.golden_folder.mkdir()
     folder = info.repo_folder_name
     made = stages.lock
-    text = render(stages.recipe, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
+    text = render(stages.needs, stages.base, folder, pinned=made.pinned, compiled=made.compiled)
     files.write_text(task.dockerfile, text)
     files.write_text(task.dockerignore, render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)

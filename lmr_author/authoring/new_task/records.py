@@ -28,7 +28,7 @@ from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import problems
 from lmr_author.runtime.environment.lock import environment_record
 from lmr_author.runtime.environment.lock_file import Lock, Unpinned
-from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.environment.needs import Needs
 
 TOOLS = ("pymupdf", "GitPython", "uv")
 
@@ -40,7 +40,7 @@ class Stages:
     fetched: FetchedPaper
     paper: Paper
     clone: Clone
-    recipe: Recipe
+    needs: Needs
     base: BaseImage
     lock: Lock
 
@@ -53,7 +53,7 @@ def provenance(info: TaskInfo, stages: Stages, created: datetime) -> Provenance:
         tool=MakingTool(version=__version__, python=platform.python_version(), packages=packages),
         paper=_paper(info, stages),
         repository=_repository(info, stages),
-        environment=environment_record(stages.recipe, stages.base, stages.lock),
+        environment=environment_record(stages.needs, stages.base, stages.lock),
     )
 
 
@@ -106,7 +106,7 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
         paper = replace(paper, year=info.year, year_origin="")
     found = evidence.merged(
         evidence.from_paper(paper, info.repo_url, datetime.now(UTC).year),
-        evidence.from_clone(clone, tuple(stages.recipe.sources)),
+        evidence.from_clone(clone, tuple(stages.needs.sources)),
     )
     return VettingRecord(
         status="open",
@@ -146,7 +146,7 @@ def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
         notes.append(
             "the repository already has a folder unit_test; the task's tests are written beside its files"
         )
-    notes += problems(stages.recipe, base)
+    notes += problems(stages.needs, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"
         if lock.failure is Unpinned.CONFLICT:

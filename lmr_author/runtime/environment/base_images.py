@@ -20,8 +20,8 @@ from packaging.version import Version
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment.needs import Declared, Needs, applies, has_version
 from lmr_author.runtime.environment.packages import names, table
-from lmr_author.runtime.environment.recipe import Declared, Recipe, applies, has_version
 
 REPOSITORY = "pytorch/pytorch"
 _REFERENCE = re.compile(
@@ -104,8 +104,8 @@ def _releases() -> tuple[_Release, ...]:
     )  # fmt: skip
 
 
-def choose_base(recipe: Recipe, image: str | None = None, python: str | None = None) -> BaseImage:
-    """Return the image for a recipe, or facts about ``image`` when one is given; ``python`` overrides its version.
+def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImage:
+    """Return the image for some needs, or facts about ``image`` when one is given; ``python`` overrides its version.
 
     An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
     was out before the commit. Raises LmrError for a reference that is none.
@@ -119,7 +119,7 @@ def choose_base(recipe: Recipe, image: str | None = None, python: str | None = N
     match = _TAG.search(image) if image is not None else None
     release = next((item for item in _releases() if match and str(item.torch) == match[1]), None)
     if image is None:
-        chosen = _choose(recipe)
+        chosen = _choose(needs)
     elif match is not None and release is not None:
         chosen = release.image(match[4], "given by the annotator", (match[2], match[3]))
         chosen = replace(chosen, reference=image)
@@ -128,21 +128,21 @@ def choose_base(recipe: Recipe, image: str | None = None, python: str | None = N
     return chosen if python is None else replace(chosen, python=python, python_certain=True)
 
 
-def _choose(recipe: Recipe) -> BaseImage:
+def _choose(needs: Needs) -> BaseImage:
     """The image of an exact torch requirement, else the newest at the commit's date that fits the requirements."""
-    wanted = [item for item in recipe.torch if item.name == "torch" and applies(item)]
+    wanted = [item for item in needs.torch if item.name == "torch" and applies(item)]
     if not any(map(has_version, wanted)):
-        wanted = [item for item in recipe.constraints if item.name == "torch"] or wanted
+        wanted = [item for item in needs.constraints if item.name == "torch"] or wanted
     text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
     label = re.search(r"\+cu(\d+)", text)
-    release, reason = _release(recipe, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
+    release, reason = _release(needs, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
     builds = (one for one in release.builds if label and one[0].replace(".", "") == label[1])
-    brought = any(item.name in names("brings_torch") for item in recipe.requirements)
-    if not (recipe.torch or wanted or recipe.devel or brought):
+    brought = any(item.name in names("brings_torch") for item in needs.requirements)
+    if not (needs.torch or wanted or needs.devel or brought):
         reason = f"neither code nor requirements name PyTorch; Python {release.python} by the commit's date"
         return BaseImage(f"python:{release.python}-slim", "", "", "", release.python, True, reason)
-    reason += f"; devel, because {recipe.devel}" if recipe.devel else ""
-    return release.image("devel" if recipe.devel else "runtime", reason, next(builds, None))
+    reason += f"; devel, because {needs.devel}" if needs.devel else ""
+    return release.image("devel" if needs.devel else "runtime", reason, next(builds, None))
 
 
 def torchtext(base: BaseImage) -> str:
@@ -150,7 +150,7 @@ def torchtext(base: BaseImage) -> str:
     return next((item.torchtext for item in _releases() if str(item.torch) == base.torch), "")
 
 
-def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
+def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
     said = ", ".join(map(str, wanted))
     pins = (part.version for part in specifier if part.operator == "==" and "*" not in part.version)
     exact = next(map(Version, pins), None)
@@ -162,26 +162,26 @@ def _release(recipe: Recipe, wanted: Sequence[Declared], specifier: SpecifierSet
     allowed = [item for item in _releases() if item.torch in specifier]
     suited = allowed or list(_releases())
     # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
-    python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", recipe.python)
+    python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", needs.python)
     suited = [item for item in suited if allows(python, item.python)] or suited
-    before = [item for item in suited if recipe.date is None or item.released <= recipe.date.date()]
+    before = [item for item in suited if needs.date is None or item.released <= needs.date.date()]
     chosen = before[-1] if before else suited[0]
     asked = "the repository asks for no torch version"
     if wanted:
         asked = f"the repository asks for {said}" if allowed else f"no image satisfies {said}"
-    if recipe.date is None:
+    if needs.date is None:
         return chosen, f"{asked}; {chosen.torch} is the newest"
-    when = recipe.date.date().isoformat()
+    when = needs.date.date().isoformat()
     if before:
         return chosen, f"{asked}; {chosen.torch} was the newest when it was committed ({when})"
     return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
 
 
-def other_python(recipe: Recipe, base: BaseImage) -> str:
+def other_python(needs: Needs, base: BaseImage) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
-    if not unmet(recipe, base.python):
+    if not unmet(needs, base.python):
         return ""
-    fitting = [item for item in _releases() if allows(recipe.python, item.python)]
+    fitting = [item for item in _releases() if allows(needs.python, item.python)]
     advice = "no PyTorch image of the table has it: name one of yours with --base-image"
     if fitting:
         torch = Version(base.torch) if base.torch else fitting[-1].torch
@@ -195,7 +195,7 @@ def other_python(recipe: Recipe, base: BaseImage) -> str:
         known = " as far as known"
         advice += "; or `env lock --python-version X.Y`, if this image has another"
     return (
-        f"{asking(recipe)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
+        f"{asking(needs)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
         f" not run there; {advice}"
     )
 
@@ -212,19 +212,19 @@ def allows(specifier: str, version: str) -> bool:
     return any(patch in SpecifierSet(specifier, prereleases=True) for patch in patches)
 
 
-def unmet(recipe: Recipe, python: str) -> bool:
+def unmet(needs: Needs, python: str) -> bool:
     """Return whether the repository asks for a Python other than ``python``, and it matters.
 
     Code runs in later Pythons by and large, so a request for an older one matters only where pip would refuse.
     """
-    if not recipe.python or allows(recipe.python, python):
+    if not needs.python or allows(needs.python, python):
         return False
     earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
-    return recipe.python_origin.startswith(INSTALLED_BY) or not any(
-        allows(recipe.python, one) for one in earlier
+    return needs.python_origin.startswith(INSTALLED_BY) or not any(
+        allows(needs.python, one) for one in earlier
     )
 
 
-def asking(recipe: Recipe) -> str:
+def asking(needs: Needs) -> str:
     """Return ``the repository asks for Python >=3.12 (pyproject.toml:5)``."""
-    return f"the repository asks for Python {recipe.python} ({recipe.python_origin})"
+    return f"the repository asks for Python {needs.python} ({needs.python_origin})"

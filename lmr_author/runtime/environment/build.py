@@ -18,7 +18,7 @@ from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
 from lmr_author.runtime.environment import lock_file, place
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.failures import LOCK_FIXES, Explanation, Failure, explain
-from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.runtime.sandbox import image_tag
@@ -146,7 +146,7 @@ def _in_image(item: Imported, image: str, python: str, lock: str) -> Imported:
 def _known_python(image: str) -> str:
     """The Python of an image as the table of base images has it; "" where it is not in there."""
     try:
-        base = choose_base(Recipe(), image)
+        base = choose_base(Needs(), image)
     except LmrError:
         return ""
     return base.python if base.python_certain else ""

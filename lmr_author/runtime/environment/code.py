@@ -15,8 +15,8 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.needs import Declared
 from lmr_author.runtime.environment.packages import distribution, interchangeable, is_standard
-from lmr_author.runtime.environment.recipe import Declared
 from lmr_author.runtime.environment.requirements import read_text
 
 _SKIPPED = re.compile(

@@ -20,6 +20,17 @@ from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
 from lmr_author.runtime.environment.manifests import read_manifest
+from lmr_author.runtime.environment.needs import (
+    NOTHING,
+    Declared,
+    Fact,
+    Needs,
+    SystemPackage,
+    applies,
+    exact_version,
+    has_version,
+    is_freeze,
+)
 from lmr_author.runtime.environment.packages import (
     interchangeable,
     known_debian,
@@ -28,17 +39,6 @@ from lmr_author.runtime.environment.packages import (
     table,
 )
 from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
-from lmr_author.runtime.environment.recipe import (
-    NOTHING,
-    Declared,
-    Fact,
-    Recipe,
-    SystemPackage,
-    applies,
-    exact_version,
-    has_version,
-    is_freeze,
-)
 from lmr_author.runtime.environment.requirements import Manifest, read_commands, read_requirements, read_text
 from lmr_author.runtime.replay import staging
 
@@ -58,7 +58,7 @@ _CUDA = re.compile(r"nvidia-.*-cu\d+$")
 _VERSIONS = ("uv.lock", "poetry.lock", "pdm.lock", ".python-version", "runtime.txt")
 
 
-def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Recipe:
+def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Needs:
     """Return what the repository in the folder ``repo`` needs.
 
     Declared requirements are taken from its top folder: requirements files first, then conda's environment,
@@ -97,7 +97,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
     for item in (item for manifest in found for item in manifest.constraints):
         if applies(item) and item.name != project:
             constraints.setdefault(item.name, item)  # the first lock file's version
-    recipe = Recipe(
+    needs = Needs(
         requirements=tuple(
             item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
         ),
@@ -116,7 +116,7 @@ def read_recipe(repo: Path, commit_date: datetime | None = None, goals: Sequence
         system=_system(kept, apt),
         nltk=code.nltk,
     )
-    return _only(recipe, code, goals) if goals else recipe
+    return _only(needs, code, goals) if goals else needs
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,13 @@ class Detected:
     """The needs of a repository, and the image that fits."""
 
     place: RepositoryPlace
-    recipe: Recipe
+    needs: Needs
     base: BaseImage
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return what the annotator should know of the repository, and of the image that was chosen for it."""
-        return problems(self.recipe, self.base)
+        return problems(self.needs, self.base)
 
 
 def detect(
@@ -142,17 +142,17 @@ def detect(
 ) -> Detected:
     """Return what the repository needs, and the image that fits."""
     if base_image is not None:
-        choose_base(Recipe(), base_image)  # a reference that is none is not passed over
-    recipe = read_recipe(place.folder, place.date, goals)
+        choose_base(Needs(), base_image)  # a reference that is none is not passed over
+    needs = read_needs(place.folder, place.date, goals)
     if place.task is None:
-        base = choose_base(recipe, base_image, python)
+        base = choose_base(needs, base_image, python)
     else:
-        base = base_in_use(place.task, recipe, base_image, python)
-    return Detected(place, recipe, base)
+        base = base_in_use(place.task, needs, base_image, python)
+    return Detected(place, needs, base)
 
 
-def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | None) -> BaseImage:
-    """Return the base image for a recipe: the one that is given, else the Dockerfile's, else the one that fits.
+def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImage:
+    """Return the base image for some needs: the one that is given, else the Dockerfile's, else the one that fits.
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
     """
@@ -164,16 +164,16 @@ def base_in_use(task: Task, recipe: Recipe, image: str | None, python: str | Non
         found = built.python if built and built.base_image == image else certain
         version = re.match(r"3\.\d+", found)
         python = version[0] if version else None
-    own = choose_base(recipe, None, python)
+    own = choose_base(needs, None, python)
     try:
-        return own if image in (None, own.reference) else choose_base(recipe, image, python)
+        return own if image in (None, own.reference) else choose_base(needs, image, python)
     except LmrError:  # a Dockerfile made by hand may say anything after FROM
         return own
 
 
-def problems(recipe: Recipe, base: BaseImage) -> tuple[str, ...]:
+def problems(needs: Needs, base: BaseImage) -> tuple[str, ...]:
     """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
-    return (*filter(None, [other_python(recipe, base)]), *recipe.problems)
+    return (*filter(None, [other_python(needs, base)]), *needs.problems)
 
 
 def _manifests(repo: Path) -> list[Manifest]:
@@ -261,19 +261,19 @@ def _python(found: list[Manifest]) -> tuple[Fact, list[str]]:
     return next(iter([*demanded, *pythons]), NOTHING), unreadable
 
 
-def _only(recipe: Recipe, code: Code, goals: Sequence[str]) -> Recipe:
-    """A recipe for some files: what they import, themselves or through the repository's other files."""
+def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
+    """The needs of some files: what they import, themselves or through the repository's other files."""
     imported = imported_packages(code, code.reachable(goals))
-    wanted = {name for item in imported for name in providing(item, recipe.requirements)}
-    kept = tuple(item for item in recipe.requirements if item.name in wanted)
-    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY | {recipe.project}
+    wanted = {name for item in imported for name in providing(item, needs.requirements)}
+    kept = tuple(item for item in needs.requirements if item.name in wanted)
+    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY | {needs.project}
     kept += tuple(
         replace(item, guessed=True)
         for item in imported
         if not item.guessed and not known & interchangeable(item.name)
     )
-    rest = tuple(item for item in recipe.requirements if item not in kept and exact_version(item.text))
-    return replace(recipe, requirements=kept, constraints=(*rest, *recipe.constraints))
+    rest = tuple(item for item in needs.requirements if item not in kept and exact_version(item.text))
+    return replace(needs, requirements=kept, constraints=(*rest, *needs.constraints))
 
 
 def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:

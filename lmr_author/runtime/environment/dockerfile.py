@@ -1,4 +1,4 @@
-"""Write the Dockerfile and its ``.dockerignore``: functions of recipe, base image and folder name."""
+"""Write the Dockerfile and its ``.dockerignore``: functions of needs, base image and folder name."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.needs import Needs, SystemPackage
 from lmr_author.runtime.environment.packages import known_debian
 from lmr_author.runtime.environment.place import (
     RepositoryPlace,
@@ -25,7 +26,6 @@ from lmr_author.runtime.environment.place import (
     text_of,
     write,
 )
-from lmr_author.runtime.environment.recipe import Recipe, SystemPackage
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -53,7 +53,7 @@ def write_dockerfile(
         found = detect(place, base_image=base_image, python=python)
         lock = text_of(place.task.lock) if place.task is not None else ""
         pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-        made = render(found.recipe, found.base, place.name, pinned=pinned, compiled=compiled)
+        made = render(found.needs, found.base, place.name, pinned=pinned, compiled=compiled)
         before = provenance.load(place.task).environment if place.task is not None else EnvironmentOrigin()
         origin = replace(before, base_image=found.base.to_record())
         written = write(found, "Dockerfile", made, dry_run=dry_run, origin=origin)
@@ -63,7 +63,7 @@ def write_dockerfile(
 
 
 def render(
-    recipe: Recipe, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
+    needs: Needs, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
 ) -> str:
     """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
 
@@ -77,45 +77,45 @@ def render(
     Raises LmrError for a folder name that is none.
     """
     _require_folder(repo_folder)
-    system = _system(recipe, base, compiled)
+    system = _system(needs, base, compiled)
     text = _template("Dockerfile.j2").render(
         image=base.reference,
         folder=repo_folder,
-        source_folder=recipe.source_folder,
-        own=_own_folder(recipe) if recipe.own_version else "",
-        own_lines=_own_metadata(recipe),
+        source_folder=needs.source_folder,
+        own=_own_folder(needs) if needs.own_version else "",
+        own_lines=_own_metadata(needs),
         pinned=pinned,
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
         java=any(item.name.startswith("default-j") for item in system),
-        nltk=_nltk_data(recipe),
-        missing=_missing(recipe),
+        nltk=_nltk_data(needs),
+        missing=_missing(needs),
     )
     return lock_file.stamped(text)
 
 
-def tell_own_version(packages: Path, recipe: Recipe) -> None:
+def tell_own_version(packages: Path, needs: Needs) -> None:
     """Say in a folder of packages that the repository's own package is installed, where its code asks for its version.
 
     Its published form is never installed, as that holds the solution.
     """
-    if recipe.own_version:
-        path = files.inside(packages, f"{_own_folder(recipe)}/METADATA")
+    if needs.own_version:
+        path = files.inside(packages, f"{_own_folder(needs)}/METADATA")
         path.parent.mkdir(exist_ok=True)
-        files.write_text(path, "".join(f"{line}\n" for line in _own_metadata(recipe)))
+        files.write_text(path, "".join(f"{line}\n" for line in _own_metadata(needs)))
 
 
-def _own_folder(recipe: Recipe) -> str:
-    return f"{recipe.project.replace('-', '_')}-{recipe.own_version}.dist-info"
+def _own_folder(needs: Needs) -> str:
+    return f"{needs.project.replace('-', '_')}-{needs.own_version}.dist-info"
 
 
-def _own_metadata(recipe: Recipe) -> tuple[str, ...]:
-    return ("Metadata-Version: 2.1", f"Name: {recipe.project}", f"Version: {recipe.own_version}")
+def _own_metadata(needs: Needs) -> tuple[str, ...]:
+    return ("Metadata-Version: 2.1", f"Name: {needs.project}", f"Version: {needs.own_version}")
 
 
-def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
+def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
     """Debian packages; a compiler only where something is compiled and the image has none."""
-    found = {item.name: item for item in recipe.system if known_debian(item.name) == item.name}
+    found = {item.name: item for item in needs.system if known_debian(item.name) == item.name}
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"
         found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
@@ -129,25 +129,25 @@ def _system(recipe: Recipe, base: BaseImage, compiled: Sequence[str]) -> list[Sy
     return [replace(item, reason=_plain(item.reason)) for _, item in sorted(found.items())]
 
 
-def _missing(recipe: Recipe) -> list[str]:
+def _missing(needs: Needs) -> list[str]:
     """Packages that the repository takes from elsewhere than the index, one line each."""
-    known = TORCH_FAMILY | {item.name for item in recipe.requirements} | {""}
+    known = TORCH_FAMILY | {item.name for item in needs.requirements} | {""}
     lines = [
         _plain(f"{item.name} ({item.origin})")
-        for item in recipe.unused
+        for item in needs.unused
         if item.kind in ("git", "url", "path") and item.name not in known
     ]
     more = [f"and {len(lines) - LISTED} more (lmr-author env detect)"] if len(lines) > LISTED else []
     return [*dict.fromkeys(lines[:LISTED]), *more]
 
 
-def _nltk_data(recipe: Recipe) -> list[str]:
+def _nltk_data(needs: Needs) -> list[str]:
     """Single packages of NLTK's data, a few MB each, never a whole collection."""
-    if not any(item.name == "nltk" for item in recipe.requirements):
+    if not any(item.name == "nltk" for item in needs.requirements):
         return []
     # Since NLTK 3.8.2 the tokenizer reads the same tables from a package without pickles.
-    more = {"punkt_tab"} if "punkt" in recipe.nltk else set()
-    return sorted({name for name in {*recipe.nltk, *more} if _NLTK.match(name)} - _COLLECTIONS)
+    more = {"punkt_tab"} if "punkt" in needs.nltk else set()
+    return sorted({name for name in {*needs.nltk, *more} if _NLTK.match(name)} - _COLLECTIONS)
 
 
 def _plain(text: str) -> str:

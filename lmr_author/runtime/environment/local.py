@@ -14,10 +14,10 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment import interpreters, lock_file, place, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
-from lmr_author.runtime.environment.detect import base_in_use, read_recipe
+from lmr_author.runtime.environment.detect import base_in_use, read_needs
 from lmr_author.runtime.environment.dockerfile import tell_own_version
 from lmr_author.runtime.environment.failures import local_repair
-from lmr_author.runtime.environment.recipe import Recipe
+from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
@@ -43,12 +43,12 @@ def make_local(
     if not task.lock.is_file():
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
     lock = place.text_of(task.lock)
-    recipe = read_recipe(task.repository(info))
-    base = base_in_use(task, recipe, None, lock_file.python(lock) or None)
+    needs = read_needs(task.repository(info))
+    base = base_in_use(task, needs, None, lock_file.python(lock) or None)
     chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
-    extra = with_torch(extra, image_torch if recipe.torch else "", recipe)
+    extra = with_torch(extra, image_torch if needs.torch else "", needs)
     try:
         made = venvs.make(lock, chosen, extra, cuda=cuda or venvs.has_gpu(), say=say)
     except LmrError as error:
@@ -61,16 +61,14 @@ def make_local(
         elif f"torch=={image_torch}" in extra and "torch" in error.message:
             hint = f"{hint}; or give another version than the base image's, as in --with torch==2.13.0"
         raise LmrError(error.message, hint) from error
-    tell_own_version(made.packages, recipe)
+    tell_own_version(made.packages, needs)
     remarks = [remark] if remark else []
-    if unmet(recipe, chosen.minor):
+    if unmet(needs, chosen.minor):
         advice = "the code may not run there; --python X.Y takes another that is on this machine"
-        remarks.append(f"{asking(recipe)}, and this environment has {chosen.minor}: {advice}")
+        remarks.append(f"{asking(needs)}, and this environment has {chosen.minor}: {advice}")
     if not any(text.startswith("torch==") for text in extra):
         why = (
-            "as the base image's version is not known"
-            if recipe.torch
-            else "which the repository does not use"
+            "as the base image's version is not known" if needs.torch else "which the repository does not use"
         )
         remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
     if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
@@ -84,12 +82,12 @@ def make_local(
     return made, tuple(remarks)
 
 
-def with_torch(extra: Sequence[str], torch: str, recipe: Recipe) -> tuple[str, ...]:
+def with_torch(extra: Sequence[str], torch: str, needs: Needs) -> tuple[str, ...]:
     """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
 
     Args:
         torch: the base image's version; "" for none.
-        recipe: torchvision and torchaudio are added where it names them; each asks for the one PyTorch that fits it.
+        needs: torchvision and torchaudio are added where it names them; each asks for the one PyTorch that fits it.
 
     Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
     """
@@ -107,7 +105,7 @@ def with_torch(extra: Sequence[str], torch: str, recipe: Recipe) -> tuple[str, .
                 f"pin it, as in --with torch=={torch or '2.6.0'}",
             )
     ours = [f"torch=={torch}"] if torch and "torch" not in named else []
-    used = {item.name for item in recipe.torch} - named
+    used = {item.name for item in needs.torch} - named
     beside = [name for name in ("torchaudio", "torchvision") if name in used]
     return (*extra, *ours, *(beside if ours or "torch" in named else ()))
 

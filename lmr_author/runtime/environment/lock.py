@@ -23,9 +23,9 @@ from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import detect
 from lmr_author.runtime.environment.interpreters import at, packages
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
+from lmr_author.runtime.environment.needs import Declared, Needs, exact_version, has_version
 from lmr_author.runtime.environment.pinning import commented, pin
 from lmr_author.runtime.environment.place import RepositoryPlace, Written
-from lmr_author.runtime.environment.recipe import Declared, Recipe, exact_version, has_version
 from lmr_author.runtime.environment.requirements import parse_requirement
 
 Agree = Callable[[str], bool]
@@ -61,18 +61,18 @@ def lock(
         # Of several for one package the last counts: advice repeats the options of the lock before.
         extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
         options = replace(options, extra=tuple(extra.values()))
-        recipe, changes = _with_extra(found.recipe, options.extra)
-        options = replace(options, without=_without(recipe, options.without))
+        needs, changes = _with_extra(found.needs, options.extra)
+        options = replace(options, without=_without(needs, options.without))
         if options.only_goal:
             changes = ("only what the goal files import is installed (--only-goal)", *changes)
         if options.from_python is not None:
-            made = _from_python(recipe, base, options.from_python, options, say, changes)
+            made = _from_python(needs, base, options.from_python, options, say, changes)
         else:
-            made = pin(recipe, base, options, say, changes=changes)
+            made = pin(needs, base, options, say, changes=changes)
         if not made.pinned:
-            recipe, made = _relaxed(recipe, base, made, options, changes, say, agree)
-        origin = environment_record(recipe, base, made)
-        found = replace(found, recipe=recipe)
+            needs, made = _relaxed(needs, base, made, options, changes, say, agree)
+        origin = environment_record(needs, base, made)
+        found = replace(found, needs=needs)
         return place.write(
             found, "requirements.lock", made.text, dry_run=options.dry_run, origin=origin, lock=made
         )
@@ -87,9 +87,9 @@ def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
     return goals
 
 
-def _with_extra(recipe: Recipe, given: tuple[str, ...]) -> tuple[Recipe, tuple[str, ...]]:
-    """The recipe with more requirements, and what that changes. Raises UsageError for what is none."""
-    requirements, changes = list(recipe.requirements), []
+def _with_extra(needs: Needs, given: tuple[str, ...]) -> tuple[Needs, tuple[str, ...]]:
+    """The needs with more requirements, and what that changes. Raises UsageError for what is none."""
+    requirements, changes = list(needs.requirements), []
     for text in given:
         item = parse_requirement(text, _WITH)
         if not isinstance(item, Declared):
@@ -101,12 +101,12 @@ def _with_extra(recipe: Recipe, given: tuple[str, ...]) -> tuple[Recipe, tuple[s
         changes.append(
             f"{item.text} in place of {replaced[0]}" if replaced else f"{item.text} is added (--with)"
         )
-    return replace(recipe, requirements=tuple(requirements)), tuple(changes)
+    return replace(needs, requirements=tuple(requirements)), tuple(changes)
 
 
-def _without(recipe: Recipe, given: tuple[str, ...]) -> tuple[str, ...]:
+def _without(needs: Needs, given: tuple[str, ...]) -> tuple[str, ...]:
     """Names as the index has them. Raises UsageError for what is no name, or a misspelt requirement."""
-    known = [item.name for item in recipe.requirements]
+    known = [item.name for item in needs.requirements]
     for text in given:
         name = canonicalize_name(text)
         near = [] if name in known else difflib.get_close_matches(name, known, 1, 0.8)
@@ -117,27 +117,27 @@ def _without(recipe: Recipe, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _relaxed(
-    recipe: Recipe, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
+    needs: Needs, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
     agree: Agree | None,
-) -> tuple[Recipe, Lock]:  # fmt: skip
-    """A recipe with changes that were agreed to, and its lock. Raises LmrError, which says what would work.
+) -> tuple[Needs, Lock]:  # fmt: skip
+    """The needs with changes that were agreed to, and its lock. Raises LmrError, which says what would work.
 
     A later date is tried first, then looser requirements.
     """
-    looser, made = recipe, failed
+    looser, made = needs, failed
     if failed.failure is Unpinned.NO_DATES:
-        looser = replace(recipe, date=None)
+        looser = replace(needs, date=None)
         change = "today's versions: the package index gives no upload dates"
         made = pin(looser, base, options, say, changes=(*changes, change))
     elif failed.failure is Unpinned.CONFLICT:
-        if recipe.date is not None and recipe.date + _LATER < datetime.now(UTC):
-            looser = replace(recipe, date=recipe.date + _LATER)
-            change = f"versions as of {(recipe.date + _LATER).date()} in place of {recipe.date.date()}"
+        if needs.date is not None and needs.date + _LATER < datetime.now(UTC):
+            looser = replace(needs, date=needs.date + _LATER)
+            change = f"versions as of {(needs.date + _LATER).date()} in place of {needs.date.date()}"
             say(f"trying {change}")
             made = pin(looser, base, options, say, changes=(*changes, change))
         if not made.pinned:
-            looser, made = _loosened(recipe, base, failed, options, say)
-            made = replace(made, changes=(*changes, *_changes(recipe, looser, made), *made.changes))
+            looser, made = _loosened(needs, base, failed, options, say)
+            made = replace(made, changes=(*changes, *_changes(needs, looser, made), *made.changes))
             made = commented(made, looser, base, options.again())
     why = _why(failed, base)
     if not made.pinned:
@@ -149,11 +149,11 @@ def _relaxed(
 
 
 def _loosened(
-    recipe: Recipe, base: BaseImage, made: Lock, options: LockOptions, say: Progress
-) -> tuple[Recipe, Lock]:
-    """The recipe with the requirements loosened that uv blames, one step at a time, until its versions fit together."""
+    needs: Needs, base: BaseImage, made: Lock, options: LockOptions, say: Progress
+) -> tuple[Needs, Lock]:
+    """The needs with the requirements loosened that uv blames, one step at a time, until its versions fit together."""
     deadline = time.monotonic() + options.seconds
-    loose = recipe
+    loose = needs
     for _ in range(_ROUNDS):
         if made.failure is not Unpinned.CONFLICT or time.monotonic() > deadline:
             break
@@ -162,7 +162,7 @@ def _loosened(
         if weaker == loose.requirements:
             break
         say(f"trying {listed([item.text for item in weaker if item not in loose.requirements], 3)}")
-        loose = replace(recipe, requirements=weaker)
+        loose = replace(needs, requirements=weaker)
         made = pin(loose, base, replace(options, seconds=max(deadline - time.monotonic(), 1)), say)
     return loose, made
 
@@ -178,7 +178,7 @@ def _weaker(item: Declared) -> Declared:
     return replace(item, text=f"{requirement.name}{extras if has_version(item) else ''}{version}{marker}")
 
 
-def _changes(before: Recipe, after: Recipe, made: Lock) -> tuple[str, ...]:
+def _changes(before: Needs, after: Needs, made: Lock) -> tuple[str, ...]:
     """The requirements that were loosened, but for those that the lock fits all the same."""
     held = (
         {name: exact_version(text) for name, text in lock_file.held(made.text).items()} if made.pinned else {}
@@ -191,7 +191,7 @@ def _changes(before: Recipe, after: Recipe, made: Lock) -> tuple[str, ...]:
 
 
 def _from_python(
-    recipe: Recipe,
+    needs: Needs,
     base: BaseImage,
     python: Path,
     options: LockOptions,
@@ -208,19 +208,19 @@ def _from_python(
         hint = "give an environment's interpreter, such as venv/bin/python"
         raise LmrError(f"--from-python {python}: no packages are installed for it", hint)
     pinned = []
-    for item in recipe.requirements:
+    for item in needs.requirements:
         if item.name in installed:
             requirement = Requirement(item.text)
             requirement.specifier = SpecifierSet(f"=={installed[item.name]}")
             pinned.append(Declared(item.name, str(requirement), "--from-python"))
     rest = tuple(Declared(name, f"{name}=={version}", "--from-python") for name, version in installed.items())
     changes = (*changes, f"versions of a working environment (Python {interpreter.minor})")
-    taken = replace(recipe, requirements=tuple(pinned), constraints=rest, date=None)
+    taken = replace(needs, requirements=tuple(pinned), constraints=rest, date=None)
     made = pin(taken, base, options, say, changes=changes, frozen=False)
     if not made.pinned:
         hint = f"{base.reference} has Python {base.python}, and the environment {interpreter.minor}"
         raise LmrError(_why(made, base), f"{hint}: name another image with --base-image, or --python-version")
-    absent = (item for item in recipe.requirements if item.name not in {*installed, *options.without})
+    absent = (item for item in needs.requirements if item.name not in {*installed, *options.without})
     notes = [f"{item} is not in that environment" for item in absent]
     torch = installed.get("torch", "")
     if torch and base.torch and torch != base.torch:
@@ -248,7 +248,7 @@ def _advice(failed: Lock) -> str:
     return otherwise if failed.failure is None else _ADVICE.get(failed.failure, otherwise)
 
 
-def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> EnvironmentOrigin:
+def environment_record(needs: Needs, base: BaseImage, made: Lock) -> EnvironmentOrigin:
     """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
 
     def declared(items: tuple[Declared, ...]) -> tuple[DeclaredRequirement, ...]:
@@ -258,11 +258,11 @@ def environment_record(recipe: Recipe, base: BaseImage, made: Lock) -> Environme
     return EnvironmentOrigin(
         base_image=base.to_record(),
         lock=LockOrigin(pinned=made.pinned, note=printable(note, 4000), left_out=tuple(made.left_out)),
-        requirements=declared(recipe.requirements),
-        torch=declared(recipe.torch),
-        python=recipe.python,
-        python_origin=recipe.python_origin,
-        project=recipe.project,
-        sources=tuple(recipe.sources),
-        problems=tuple(recipe.problems),
+        requirements=declared(needs.requirements),
+        torch=declared(needs.torch),
+        python=needs.python,
+        python_origin=needs.python_origin,
+        project=needs.project,
+        sources=tuple(needs.sources),
+        problems=tuple(needs.problems),
     )

@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author.core.files import sha256_bytes
-from lmr_author.runtime.environment.recipe import Declared
+from lmr_author.runtime.environment.needs import Declared
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.recipe import NOTHING, Declared, Fact, has_version
+from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, has_version
 from lmr_author.runtime.environment.requirements import (
     MAX_BYTES,
     Manifest,

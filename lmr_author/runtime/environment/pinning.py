@@ -1,4 +1,4 @@
-"""Pin a recipe's packages as they were on the day of the commit: which versions, and what had to be put aside."""
+"""Pin a repository's packages as they were on the day of the commit: which versions, and what had to be put aside."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import lock_file, resolver
 from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
+from lmr_author.runtime.environment.needs import Declared, Needs, has_version, is_exact, is_freeze
 from lmr_author.runtime.environment.packages import built_for, names
-from lmr_author.runtime.environment.recipe import Declared, Recipe, has_version, is_exact, is_freeze
 from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
@@ -36,7 +36,7 @@ _UNBUILDABLE = (
 
 
 def pin(
-    recipe: Recipe,
+    needs: Needs,
     base: BaseImage,
     options: LockOptions | None = None,
     progress: Progress | None = None,
@@ -45,7 +45,7 @@ def pin(
     frozen: bool | None = None,
     stoppable: bool = False,
 ) -> Lock:
-    """Pin a recipe for a base image; when the index does not answer, or no versions fit, it is not, and says why.
+    """Pin needs for a base image; when the index does not answer, or no versions fit, it is not, and says why.
 
     PyTorch and CUDA packages are left to the base image. For code older than the image's Python, versions are as of
     the day from which packages are made for that Python.
@@ -56,7 +56,7 @@ def pin(
         stoppable: an interrupt ends the resolution, not the program: the lock is not pinned, and says why.
     """
     options = options or LockOptions()
-    search = _search(recipe, base, options, frozen)
+    search = _search(needs, base, options, frozen)
     declared = search.question.requirements
     try:
         if not declared:
@@ -78,10 +78,10 @@ def pin(
             raise
         made = search.unpinned(Unpinned.STOPPED, "it was interrupted")
     made = replace(made, changes=(*changes, *search.changes, *made.changes), left_out=tuple(search.left_out))
-    return commented(made, recipe, base, options.again())
+    return commented(made, needs, base, options.again())
 
 
-def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> Lock:
+def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Lock:
     """Return a lock with the comments in its text that say what it is.
 
     Args:
@@ -89,8 +89,8 @@ def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> L
     """
     comments = [f"CHANGED: {change}" for change in made.changes]
     comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
-    if unmet(recipe, base.python):
-        comments.append(f"{asking(recipe)}, and this is for {base.python}")
+    if unmet(needs, base.python):
+        comments.append(f"{asking(needs)}, and this is for {base.python}")
     comments += [*made.left_out, *made.old]
     lines = [f"# {printable(comment, _LONGEST)}\n" for comment in comments]
     if again:
@@ -102,12 +102,12 @@ def commented(made: Lock, recipe: Recipe, base: BaseImage, again: str = "") -> L
     return replace(made, text=lock_file.stamped("".join(lines) + plain, before="(?=[^#])"))
 
 
-def _search(recipe: Recipe, base: BaseImage, options: LockOptions, frozen: bool | None) -> _Search:
-    """Take from the recipe what every lock leaves out, and what belongs to the image's PyTorch."""
-    question = Question([], base, recipe.date)
-    search, declared = _Search(question, recipe.date), question.requirements
+def _search(needs: Needs, base: BaseImage, options: LockOptions, frozen: bool | None) -> _Search:
+    """Take from the needs what every lock leaves out, and what belongs to the image's PyTorch."""
+    question = Question([], base, needs.date)
+    search, declared = _Search(question, needs.date), question.requirements
     version = torchtext(base)
-    for item in recipe.requirements:
+    for item in needs.requirements:
         if item.name in options.without:
             search.leave_out(item, "as asked with --without")
         elif item.name in names("backports"):
@@ -122,20 +122,20 @@ def _search(recipe: Recipe, base: BaseImage, options: LockOptions, frozen: bool 
             )
         else:
             declared.append(item)
-    question.excluded = (*resolver.excluded(base, recipe.project, declared), *options.without)
+    question.excluded = (*resolver.excluded(base, needs.project, declared), *options.without)
     # A full list is an environment that existed: installed as it is, contradictory as it may be.
     question.resolve = not (is_freeze(declared) if frozen is None else frozen)
     if not question.resolve:
         search.remarks.append("the repository lists a whole environment, which is installed as it stands")
-        question.date = None if all(map(is_exact, declared)) else recipe.date
+        question.date = None if all(map(is_exact, declared)) else needs.date
         return search
     left = TORCH_FAMILY | ({"torchtext"} if version else frozenset())
     search.bounds = bounds(base)
-    question.constraints = [item for item in recipe.constraints if item.name not in left] + search.bounds
+    question.constraints = [item for item in needs.constraints if item.name not in left] + search.bounds
     first = first_day(base.python)
-    if recipe.date and recipe.date < first:
+    if needs.date and needs.date < first:
         why = f"earlier packages are not made for the image's Python {base.python}"
-        search.changes.append(f"versions as of {first.date()} in place of {recipe.date.date()}: {why}")
+        search.changes.append(f"versions as of {first.date()} in place of {needs.date.date()}: {why}")
         question.date = first
     return search
 

@@ -16,8 +16,8 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, Unused
 from lmr_author.runtime.environment.packages import pattern, table
-from lmr_author.runtime.environment.recipe import NOTHING, Declared, Fact, Unused
 
 MAX_BYTES = 1024 * 1024
 _PLACES = {"git": "a repository", "url": "an address", "path": "a path"}

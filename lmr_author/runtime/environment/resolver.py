@@ -21,8 +21,8 @@ from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, uv_command
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.lock_file import Unpinned
+from lmr_author.runtime.environment.needs import Declared
 from lmr_author.runtime.environment.packages import names, newest_patch
-from lmr_author.runtime.environment.recipe import Declared
 from lmr_author.runtime.environment.uv_command import UvRun
 
 _NO_INDEX = re.compile(

@@ -20,8 +20,9 @@ from lmr_author.proof.evaluation.candidates import edits
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is invalid."""
-_MAX_PARSED = 64 * 2**20
+_MAX_PARSED = 16 * 2**20
 """Characters that are parsed to find the code in a reply."""
+_MAX_FENCES = 400
 _MAX_CLOSINGS = 30
 
 _QUOTE = "[\"'`]"
@@ -185,10 +186,12 @@ class _Reader:
 
     def blocks(self, text: str) -> list[Block]:
         """Return the code of the Markdown fences; of a text without one, the code in it."""
-        found, position, fenced = [], 0, False
-        while opening := _OPENING.search(text, position):
+        found: list[Block | None] = []
+        position, fenced = 0, False
+        while len(found) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
             fenced = True
             content, position = self._content(text, opening)
+            content = _from_json(content)
             found.append(self._parsed(content) or self.pieces(content))
         if not fenced:
             found.append(self._parsed(text) or self.pieces(text))
@@ -201,10 +204,10 @@ class _Reader:
         indent = "" if opening["before"].strip() else opening["before"]
         first = None
         for number, end in enumerate(closing.finditer(text, opening.end())):
+            if number == _MAX_CLOSINGS or self._left < 0:
+                break
             content = re.sub(rf"^{indent}", "", text[opening.end() : end.start()], flags=re.MULTILINE)
             first = first or (content, end.end())
-            if number == _MAX_CLOSINGS:
-                break
             if self._parsed(content):
                 return content, end.end()
         return first or (text[opening.end() :], len(text))

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from lmr_author.core.code import Definition, Module
 
-_SEARCH = re.compile(
-    r"^[ \t]*<{5,9} ?SEARCH[^\n]*\n(?P<search>.*?)^[ \t]*={5,9}[ \t]*\n(?P<replace>.*?)^[ \t]*>{5,9} ?REPLACE[^\n]*$",
-    re.MULTILINE | re.DOTALL,
+_MARKS = re.compile(
+    r"^[ \t]*(?:(?P<search><{5,9} ?SEARCH)|(?P<replace>={5,9}[ \t]*$)|(?P<end>>{5,9} ?REPLACE)).*\n?",
+    re.MULTILINE,
 )
+_ORDER = ["search", "replace", "end"]
+_MAX_EDITS = 300
 _HUNK = re.compile(r"^@@[^\n]*\n(?P<lines>(?:[ +\-\\][^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
 _FILE = re.compile(r"^--- [^\n]*\n\+\+\+ (?P<path>[^\t\n]*)[^\n]*\n", re.MULTILINE)
 
@@ -39,8 +41,13 @@ def applied(text: str, given: Module, target: Definition) -> tuple[bytes | str |
     outside = text[: found[0].start]
     for left, right in itertools.pairwise(found):
         outside += text[left.end : right.start]
+    if len(found) > _MAX_EDITS:
+        return f"the answer has more than {_MAX_EDITS} edits", outside, text[found[-1].end :]
     lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
     for edit in found:
+        if not edit.search:
+            lines = edit.replace  # of a new file
+            continue
         # A first line often lost its indentation.
         starts = _places(lines, edit.search, str.rstrip) or _places(lines, edit.search, str.strip)
         if not starts:
@@ -65,10 +72,19 @@ def _places(lines: list[str], search: list[str], strip: Callable[[str], str]) ->
 
 
 def _searches(text: str) -> list[_Edit]:
-    return [
-        _Edit(match.start(), match.end(), match["search"].split("\n")[:-1], match["replace"].split("\n")[:-1])
-        for match in _SEARCH.finditer(text)
-    ]
+    """Return the search/replace blocks: three marks in this order."""
+    found = []
+    marks: list[re.Match[str]] = []
+    for mark in _MARKS.finditer(text):
+        marks = [*marks, mark] if marks and mark.lastgroup != "search" else [mark]
+        if [one.lastgroup for one in marks] == _ORDER:
+            first, middle, last = marks
+            parts = text[first.end() : middle.start()], text[middle.end() : last.start()]
+            search, replace = (part.split("\n")[:-1] for part in parts)
+            found.append(_Edit(first.start(), last.end(), search, replace))
+        if len(marks) == len(_ORDER):
+            marks = []
+    return found
 
 
 def _hunks(text: str, path: str) -> list[_Edit]:

@@ -30,7 +30,6 @@ import shutil
 import struct
 import sys
 import tempfile
-import time
 import traceback
 import types
 import warnings
@@ -84,7 +83,15 @@ NPY_TYPES = {
 
 
 class BadDocument(Exception):
-    """A damaged recording, or none at all: the only error that reading one raises."""
+    """A damaged recording, or none at all: the only error that reading one raises.
+
+    Args:
+        part: the part that cannot be rebuilt, as in ``self.tokenizer``; "" for the whole.
+    """
+
+    def __init__(self, message: str, part: str = "") -> None:
+        self.part = part
+        super().__init__("%s: %s" % (part, message) if part else message)
 
 
 class Buffer(NamedTuple):
@@ -422,6 +429,8 @@ def is_plain(cls: type) -> bool:
             continue
         if not base.__flags__ & HEAP_TYPE:
             return False
+        if isinstance(vars(base).get("__new__"), types.BuiltinFunctionType):  # made by code in Rust or C
+            return False
         if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
             return False
     return True
@@ -694,6 +703,7 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
 
     with torch.enable_grad():
         total = sum((item * _weights(torch, item)).sum() for item in results)
+        wanted = _reached(total, wanted)
         hooks = [item.register_hook(stop(path)) for path, item in wanted]
         try:
             torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
@@ -701,6 +711,29 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
             for handle in hooks:
                 handle.remove()
     return {path: found[path] for path, _ in wanted if path in found}
+
+
+def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
+    """Return the inputs from which the call computed its result.
+
+    Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
+    call gets that input as data, and knows nothing of the parameter.
+    """
+    computed = {(item.grad_fn, item.output_nr) for _, item in inputs if not item.is_leaf}
+    waiting, seen = [(total.grad_fn, 0)], set()
+    while waiting:
+        edge = waiting.pop()
+        if edge[0] is None or edge in seen:
+            continue
+        seen.add(edge)
+        if edge not in computed:
+            waiting.extend(edge[0].next_functions)
+    leaves = {id(getattr(function, "variable", None)) for function, _ in seen}
+    return [
+        (path, item)
+        for path, item in inputs
+        if (id(item) in leaves if item.is_leaf else (item.grad_fn, item.output_nr) in seen)
+    ]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
@@ -758,6 +791,15 @@ class Decoder:
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
         self.buffers, self.build = document.buffers, build
         self.known: Dict[int, Any] = {}
+        self.path = ""
+        """The part that is being rebuilt."""
+
+    def below(self, step: str, node: Any) -> Any:
+        """Return the value of a node that lies one step below."""
+        above, self.path = self.path, join(self.path, step)
+        value = self.node(node)
+        self.path = above  # where it fails, the path stays, for the error
+        return value
 
     def node(self, node: Any) -> Any:
         """Return the value of a node."""
@@ -766,7 +808,7 @@ class Decoder:
         if not isinstance(node, dict):
             return node
         if "$" not in node:
-            return {key: self.node(item) for key, item in node.items()}
+            return {key: self.below("[%r]" % key, item) for key, item in node.items()}
         if node["$"] == "ref":
             return self.known[node["id"]]
         simple = _SIMPLE.get(node["$"])
@@ -874,7 +916,7 @@ class Decoder:
                 fill_object(value, self.node(node["base"]))
         else:
             value = self._remember(node, new_object(cls, self.node(node["base"])))
-        state = {name: self.node(item) for name, item in node["state"].items()}
+        state = {name: self.below("." + name, item) for name, item in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
         set_state(value, state)
@@ -939,12 +981,13 @@ def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> 
     Args:
         build: fixture's name → its object.
     """
+    decoder = Decoder(document, build)
     try:
-        return Decoder(document, build).node(document.tree)
+        return decoder.node(document.tree)
     except RecursionError as error:
         raise BadDocument("nested too deeply") from error
     except Exception as error:
-        raise BadDocument("%s: %s" % (type(error).__name__, error)) from error
+        raise BadDocument("%s: %s" % (type(error).__name__, error), decoder.path) from error
 
 
 # probe/encoding.py
@@ -1373,6 +1416,9 @@ CHOSEN = "as the annotator said"
 GRADS = "*.grad"
 """Checker of the ``.grad`` of every tensor that has none of its own."""
 
+HAS_TO_CHANGE = "the call has to change it, and left it as it was"
+HAS_TO_STAY = "the call changed it, and has to leave it as it is"
+
 Checkers = Mapping[str, Mapping[str, Any]]
 
 
@@ -1665,6 +1711,8 @@ class _Comparison:
                 self.pair(wanted[key][1], got[key][1], place)
             elif self.left_out(place):
                 continue
+            elif not path and _is_changed_argument(place):
+                self.differ(place, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
             elif key not in wanted:
                 self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
             elif wanted[key][1] != {"$": "omitted"}:
@@ -1672,6 +1720,11 @@ class _Comparison:
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
+
+
+def _is_changed_argument(part: str) -> bool:
+    """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
+    return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
 def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
@@ -2201,14 +2254,12 @@ class Repeated(NamedTuple):
         document: the outcome, of the first two.
         error: the exception, of all but the first.
         function: what was called; None where it did not come to that.
-        seconds: time of the call alone.
     """
 
     status: str
     document: Optional[Document] = None
     error: Optional[BaseException] = None
     function: Any = None
-    seconds: float = 0.0
 
 
 def repeat(
@@ -2252,9 +2303,8 @@ def repeat(
         )
         restore_random(setting.states)
         begin()
-        start = time.perf_counter()
         made = _outcome(function, args, kwargs, setting.most, taken)
-    return made._replace(function=function, seconds=time.perf_counter() - start)
+    return made._replace(function=function)
 
 
 def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:

@@ -86,7 +86,7 @@ class SystemPackage:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Needs:
     """Everything that a repository declares, or that its code shows.
 
     Attributes:
@@ -162,8 +162,8 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
 
 
-def to_json(recipe: Recipe, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
-    """Return a recipe as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
-    date = recipe.date.strftime("%Y-%m-%dT%H:%M:%S%z") if recipe.date else None
+def to_json(needs: Needs, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
+    """Return needs as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
+    date = needs.date.strftime("%Y-%m-%dT%H:%M:%S%z") if needs.date else None
     said = [printable(problem, 2000) for problem in problems]
-    return {**asdict(recipe), "format": "lmr-recipe/1", "base_image": base, "date": date, "problems": said}
+    return {**asdict(needs), "format": "lmr-needs/1", "base_image": base, "date": date, "problems": said}
