@@ -34,6 +34,7 @@ from lmr_author.runtime.probe.compare import compare
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.document import BadDocument, dump
 from lmr_author.runtime.probe.encoding import TooLarge, Unstorable, encode
+from lmr_author.runtime.probe.objects import is_plain
 from tests.probe.shapes import Bits, Color, Config, Guarded, Names, Output, Point, Ratio, Slotted, Word, top
 from tests.probe.values import anything, through
 
@@ -257,6 +258,26 @@ def test_a_class_that_only_has_the_name_of_another_is_not_that_other() -> None:
     document.tree["cls"] = "tests.probe.shapes:Gone"
     with pytest.raises(BadDocument, match=r"no tests\.probe\.shapes:Gone"):
         decode(document)
+
+
+def test_a_function_that_the_run_made_says_what_to_pass_instead() -> None:
+    """An optimizer's ``closure``, mostly: it is no attribute, so the call is lost."""
+    with pytest.raises(Unstorable, match=r"closure: cannot store a function \(.*leave it out \(None\)"):
+        encode({"closure": lambda: 1.0})
+
+
+def test_what_cannot_be_rebuilt_is_named() -> None:
+    document = encode({"self": Config("c", parent=Config("inner"))})
+    document.tree["self"]["state"]["parent"]["cls"] = "tests.probe.shapes:Gone"
+    with pytest.raises(BadDocument, match=r"^self\.parent: ") as caught:
+        decode(document)
+    assert caught.value.part == "self.parent"
+
+
+def test_an_object_that_native_code_makes_is_no_plain_object() -> None:
+    """A tokenizer in Rust has a ``__dict__``, as an object of Python's, and its state elsewhere."""
+    assert not is_plain(functools.partial)
+    assert is_plain(Config) and is_plain(Guarded)
 
 
 def test_limits() -> None:

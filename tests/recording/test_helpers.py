@@ -71,12 +71,14 @@ for values in ([3.0, 4.0], [1.0, 2.0, 2.0], [5.0]):
 """
 
 FIXTURES = '''\
+from pathlib import Path
+
 from pkg.words import Tokenizer
 
 
 def tokenizer():
     """As the driver makes it."""
-    return Tokenizer("the cat sat on a mat".split())
+    return Tokenizer((Path(__file__).parent / "fixture_files" / "words.txt").read_text().split())
 '''
 
 CHECKERS = """\
@@ -192,16 +194,18 @@ def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
     assert "`def lock(): return ...`" in str(caught.value.hint)
 
     beside = task.root / "small-repo/unit_test"
-    (beside / "fixtures.py").write_text(FIXTURES)
+    write_files(beside, {"fixtures.py": FIXTURES, "fixture_files/words.txt": "the cat sat on a mat"})
     result = masked_and_recorded(task, target)
-    assert list(result.recording.helpers) == ["fixtures.py"]
+    assert list(result.recording.helpers) == ["fixtures.py", "fixture_files/words.txt"]
     inputs = replaying.load_document(beside / "recordings/1/case_1", "inputs")
     assert checkers.uses_fixtures(inputs) and inputs.omitted == ()
     assert "fixtures=HERE / 'fixtures.py'" in (beside / "unit_test_1.py").read_text()
     assert failed_gates(task) == []
 
-    (beside / "fixtures.py").write_text(FIXTURES.replace("the cat", "cat the"))
-    assert any(line.startswith("untampered: ") and "fixtures.py" in line for line in failed_gates(task))
+    (beside / "fixture_files/words.txt").write_text("cat the sat on a mat")
+    assert any(
+        line.startswith("untampered: ") and "words.txt was changed" in line for line in failed_gates(task)
+    )
     (beside / "fixtures.py").unlink()
     with pytest.raises(LmrError, match=r"fixtures\.py is missing"):
         helper(beside / "recordings/1", result.recording, FILE)
@@ -279,7 +283,8 @@ def test_fixtures_are_one_module_with_classes_and_state(task: Task) -> None:
 @pytest.mark.bwrap
 def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
     root = task.root / "small-repo"
-    (root / "unit_test/fixtures.py").write_text(FIXTURES)
+    words = {"unit_test/fixture_files/words.txt": "the cat sat on a mat"}
+    write_files(root, {"unit_test/fixtures.py": FIXTURES, **words})
     made_here = 'tokenizer = Tokenizer("the cat sat on a mat".split())'
     run = RUN.replace(made_here, "tokenizer = fixtures.tokenizer()")
     (root / "words_run.py").write_text(f"from unit_test import fixtures\n{run}")

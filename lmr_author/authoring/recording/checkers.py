@@ -17,7 +17,7 @@ from typing import Any
 from lmr_author.authoring.recording.calls import RecordedCall
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task.recording import CHECKERS, FIXTURES
+from lmr_author.core.task.recording import CHECKERS, FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
 from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.runtime.probe.document import Document, walk
@@ -271,6 +271,9 @@ def digests(
     needed = {}
     if helpers.fixtures and any(uses_fixtures(item) for item in documents):
         needed[FIXTURES] = files.sha256_file(helpers.fixtures)
+        folder = helpers.fixtures.parent
+        for path in files.walk(folder / FIXTURE_FILES):
+            needed[path.relative_to(folder).as_posix()] = files.sha256_file(path)
     if helpers.checkers and any(functions_of(item) for item in checkers):
         needed[CHECKERS] = files.sha256_file(helpers.checkers)
     return needed

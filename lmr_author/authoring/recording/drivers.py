@@ -10,7 +10,6 @@ import itertools
 import posixpath
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from lmr_author.core import code, files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation
-from lmr_author.runtime.replay.staging import PROBE_ROOT
+from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
 from lmr_author.runtime.sandbox.base import Mount
 
 PYTHONS = ("python", "python3", "python2")
@@ -245,10 +244,10 @@ def from_examples(
     folder.mkdir()
     request = {"goal_file": implementation.goal_file, "examples": list(examples)}
     if fixtures is not None:
-        shutil.copyfile(fixtures, folder / fixtures.name)
+        copy_fixtures(fixtures, folder)
         request["fixtures"] = fixtures.name
     files.write_json(folder / REQUEST, request)
-    for path in [folder, *folder.iterdir()]:  # for the user that the sandbox runs as
+    for path in [folder, *folder.rglob("*")]:  # for the user that the sandbox runs as
         path.chmod(0o755 if path.is_dir() else 0o644)
     shown = [word for text in examples for word in ("--from-example", text)]
     arguments = ("-m", MODULE, "examples", f"{DRIVER}/{REQUEST}")

@@ -24,7 +24,7 @@ from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import UNIT_TEST, Implementation, Progress, Target, Task, TaskInfo, equivalents
-from lmr_author.core.task.recording import FIXTURES, Recording, load
+from lmr_author.core.task.recording import Recording, load
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
@@ -263,7 +263,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
     tree = job.work / "tree"
     staging.copy_tree(task.repository(info), tree, overlay, with_tests=False)
     if job.helpers.fixtures is not None:  # so that the driver can build the same objects
-        files.write_bytes(tree / UNIT_TEST / FIXTURES, job.helpers.fixtures.read_bytes())
+        staging.copy_fixtures(job.helpers.fixtures, tree / UNIT_TEST)
     return Run(
         tree=tree,
         inside=staging.tree_path(info),

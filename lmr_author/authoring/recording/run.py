@@ -322,7 +322,7 @@ def digest(plan: Run) -> str:
             plan.cuda_as_cpu,
             plan.max_bytes,
         ],
-        files.sha256_file(plan.helpers.fixtures) if plan.helpers.fixtures else "",
+        {path.name: files.sha256_file(path) for path in files.walk(plan.tree / UNIT_TEST)},
         __version__,
     ]
     return files.sha256_bytes(json.dumps(parts, sort_keys=True).encode())

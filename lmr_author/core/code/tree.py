@@ -331,6 +331,41 @@ def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
             yield node.lineno  # type: ignore[attr-defined]
 
 
+def gpu_only(function: ast.AST) -> list[tuple[int, int]]:
+    """Return first and last lines of what no CPU runs: below ``if x.is_cuda``, and after ``assert x.is_cuda``."""
+    found = []
+    for node in walk(function):
+        for name in ("body", "orelse", "finalbody"):
+            block: Any = getattr(node, name, None)
+            for place, statement in enumerate(block if isinstance(block, list) else ()):
+                if guarded := _below_gpu_question(statement, block[place + 1 :]):
+                    found.append((first_line(guarded[0]), guarded[-1].end_lineno or 0))
+    return found
+
+
+def _below_gpu_question(statement: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements that run only where a statement found a GPU. ``rest``: those after it in its block."""
+    if isinstance(statement, ast.Assert):
+        return rest if _asks_for_gpu(statement.test) else []
+    if not isinstance(statement, ast.If):
+        return []
+    if _asks_for_gpu(statement.test):
+        return statement.body
+    refused = isinstance(statement.test, ast.UnaryOp) and isinstance(statement.test.op, ast.Not)
+    if not refused or not _asks_for_gpu(statement.test.operand):  # type: ignore[attr-defined]
+        return []
+    ends = isinstance(statement.body[-1], ast.Raise | ast.Return)
+    return statement.orelse or (rest if ends else [])
+
+
+def _asks_for_gpu(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp):
+        return isinstance(test.op, ast.And) and any(map(_asks_for_gpu, test.values))
+    if isinstance(test, ast.Call):
+        return ast.unparse(test.func).endswith("cuda.is_available")
+    return isinstance(test, ast.Attribute) and test.attr == "is_cuda"
+
+
 def _last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 

@@ -54,6 +54,7 @@ class Survivor(Record):
         diff: the change.
         why: what makes the test miss it, in words.
         unreached: first and last line of the block that no case reaches, where that is why.
+        gpu: that block runs on a GPU only.
     """
 
     id: Text
@@ -62,8 +63,9 @@ class Survivor(Record):
     diff: str = ""
     why: str = ""
     unreached: tuple[int, ...] = ()
+    gpu: bool = False
 
-    optional = ("line", "operator", "diff", "why", "unreached")
+    optional = ("line", "operator", "diff", "why", "unreached", "gpu")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -21,8 +21,10 @@ SUPPORT = "lmr_support.py"
 """File beside the tests with what those need whose values are more than tensors, arrays and plain containers."""
 FIXTURES, CHECKERS = "fixtures.py", "checkers.py"
 """Files beside the tests that the annotator may write: what builds objects, and what compares parts."""
+FIXTURE_FILES = "fixture_files"
+"""The folder beside them with what the fixtures read."""
 
-_HELPERS = {"propertyNames": {"enum": [FIXTURES, CHECKERS]}}
+_HELPERS = {"propertyNames": {"pattern": rf"^(fixtures\.py|checkers\.py|{FIXTURE_FILES}/.+)$"}}
 _CHECKER = {
     "required": ["kind"],
     "properties": {
@@ -197,7 +199,9 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
         problems.append(f"../../{SUPPORT} is none that lmr-author wrote; record again")
     beside = {**recording.support, **recording.helpers}
     for name, digest in beside.items():
-        path = folder.parent.parent / Path(name).name
+        path = folder.parent.parent.joinpath(
+            *(part for part in PurePosixPath(name).parts if part not in ("..", "/"))
+        )
         if not path.is_file() or files.sha256_file(path) != digest:
             advice = "; if it is meant to be so, record again" if name in recording.helpers else ""
             problems.append(f"../../{name} was changed or is missing{advice}")

@@ -139,9 +139,10 @@ def mutants_die(on: Subject) -> GateResult:
 
 def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
-    unreached = _unreached(bench, mutant, same)
-    why = explain_survivor(bench, mutant, same, unreached)
-    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached)
+    gpu = _on_gpu_only(bench, mutant)
+    unreached = gpu or _unreached(bench, mutant, same)
+    why = explain_survivor(bench, mutant, same, unreached, bool(gpu))
+    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached, bool(gpu))
 
 
 def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
@@ -169,6 +170,10 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
             f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
             "lmr-author accept --mutant ID --mutant 40-52 --reason TEXT"
         )
+        blocks = dict.fromkeys(survivor.unreached for survivor in left if survivor.gpu)
+        if blocks:
+            lines = " ".join("--mutant {}-{}".format(*block) for block in blocks)
+            hint = f"some lines run on a GPU only: lmr-author accept {lines} --reason 'runs on a GPU only'; {hint}"
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
         message += f"; fewer than {FEWEST} prove nothing"
@@ -181,18 +186,23 @@ def whole_percent(share: float) -> str:
     return f"{int(100 * share + 1e-9)}%"
 
 
-def explain_survivor(bench: Bench, mutant: Mutant, same: bool, unreached: tuple[int, ...]) -> str:
+def explain_survivor(
+    bench: Bench, mutant: Mutant, same: bool, unreached: tuple[int, ...], gpu: bool = False
+) -> str:
     """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
 
     Args:
         same: its outputs are the golden's to the bit.
         unreached: first and last line of the block that no case reaches, where that is why; else ().
+        gpu: that block runs on a GPU only.
     """
     recording = bench.recording
     if recording is None:
         return ""
     no_case = "no case tells the difference: "
     coverage = recording.coverage
+    if gpu:
+        return no_case + "lines {}-{} run on a GPU only".format(*unreached)
     if unreached:
         first, last = unreached
         return no_case + (
@@ -206,6 +216,16 @@ def explain_survivor(bench: Bench, mutant: Mutant, same: bool, unreached: tuple[
         return no_case + f"the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
     return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _on_gpu_only(bench: Bench, mutant: Mutant) -> tuple[int, ...]:
+    """Return first and last line of the block around a mutant that no CPU runs; or ()."""
+    covered = bench.recording.coverage.lines if bench.recording else ()
+    for function, _ in bench.pairs:
+        for first, last in code.gpu_only(function.node):
+            if first <= mutant.line <= last and first not in covered:
+                return first, last
+    return ()
 
 
 def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LOAD_SECONDS
 from lmr_author.runtime.replay import judging
-from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount
+from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures, probe_mount
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
 INPUTS = f"{PROBE_ROOT}/job"
@@ -306,8 +306,8 @@ def write_job(
         "threads": threads,
     }
     if plan.fixtures is not None:
-        shutil.copyfile(plan.fixtures, job / "fixtures.py")
-        request["fixtures"] = "fixtures.py"
+        copy_fixtures(plan.fixtures, job)
+        request["fixtures"] = plan.fixtures.name
     (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
     return f"{INPUTS}/request.json"
 

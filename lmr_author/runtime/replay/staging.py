@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
+from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.sandbox.base import Mount
 
 PROBE_ROOT = "/lmr"
@@ -38,6 +39,17 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
         target.write_bytes(data)
+
+
+def copy_fixtures(fixtures: Path, folder: Path) -> None:
+    """Copy ``unit_test/fixtures.py``, and the folder beside it with what the fixtures read."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(fixtures, folder / FIXTURES)
+    data = fixtures.with_name(FIXTURE_FILES)
+    for path in files.walk(data) if not data.is_symlink() else ():
+        target = folder / path.relative_to(fixtures.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
 
 
 class Place(NamedTuple):
