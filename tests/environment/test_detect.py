@@ -71,21 +71,13 @@ def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: st
         ("torch==2.3.*", "2024-12-01", "2.3.1-cuda12.1-cudnn8-runtime", ""),
         ("torch", "2010-01-01", "1.4-cuda10.1-cudnn7-runtime", "newer than the commit"),
         ("torch>=99", "2023-06-01", "2.0.1-cuda11.7-cudnn8-runtime", "no image satisfies"),
+        ("", "2023-06-01", "2.0.1-cuda11.7-cudnn8-runtime", "asks for no torch version"),
     ],
 )  # fmt: skip
 def test_images(torch: str, date: str, tag: str, reason: str) -> None:
     base = wants(torch, date=date)
     assert base.reference == f"pytorch/pytorch:{tag}" and reason in base.reason
     assert base.reference.startswith(f"pytorch/pytorch:{base.torch}-cuda{base.cuda}-")
-
-
-def test_a_repository_without_torch_gets_the_image_of_its_python() -> None:
-    base = wants(date="2023-06-01")
-    assert (base.reference, base.torch, base.python) == ("python:3.10-slim", "", "3.10")
-    uses = Declared("transformers", "transformers", "here:1")
-    assert choose_base(Needs(requirements=(uses,))).torch, "it needs one"
-    assert choose_base(Needs(constraints=(Declared("torch", "torch==2.0.1", "lock:1"),))).torch == "2.0.1"
-    assert wants(devel="flash-attn compiles CUDA code").torch
 
 
 def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:

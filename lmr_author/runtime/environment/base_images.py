@@ -1,4 +1,4 @@
-"""Choose the official image that fits a repository, PyTorch's or Python's, and compare its Python with the one wanted.
+"""Choose the official PyTorch image that fits a repository, and compare its Python with what the repository asks for.
 
 The images are data: ``schemas/base-images.json``.
 """
@@ -21,7 +21,7 @@ from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.runtime.environment.needs import Declared, Needs, applies, has_version
-from lmr_author.runtime.environment.packages import names, table
+from lmr_author.runtime.environment.packages import table
 
 REPOSITORY = "pytorch/pytorch"
 _REFERENCE = re.compile(
@@ -137,10 +137,6 @@ def _choose(needs: Needs) -> BaseImage:
     label = re.search(r"\+cu(\d+)", text)
     release, reason = _release(needs, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
     builds = (one for one in release.builds if label and one[0].replace(".", "") == label[1])
-    brought = any(item.name in names("brings_torch") for item in needs.requirements)
-    if not (needs.torch or wanted or needs.devel or brought):
-        reason = f"neither code nor requirements name PyTorch; Python {release.python} by the commit's date"
-        return BaseImage(f"python:{release.python}-slim", "", "", "", release.python, True, reason)
     reason += f"; devel, because {needs.devel}" if needs.devel else ""
     return release.image("devel" if needs.devel else "runtime", reason, next(builds, None))
 

@@ -119,8 +119,8 @@ def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[Syst
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"
         found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
-    if "build-essential" in found and not base.torch and not base.reference.startswith("python:"):
-        # PyTorch's and Python's images have Python's headers; Debian's Python has them in a package of its own.
+    if "build-essential" in found and not base.torch:
+        # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
         found["python3-dev"] = SystemPackage(
             "python3-dev", "headers for what is compiled", "requirements.lock"
         )
