@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
     from lmr_author.core.task.evaluation import Survivor
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
+
+    _Runs = Iterator[tuple[Task, EvaluationRun | LmrError]]
 
 MARKS = {
     "passed": ("green", "✓"),
@@ -58,6 +60,9 @@ def evaluate(
     implementation: Annotated[
         int | None, Option(help="Only this one; the others keep their results.")
     ] = None,
+    scheduler: Annotated[
+        str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")
+    ] = "",
     output: FormatOption = Format.text,
 ) -> int:
     """Prove by running that a task is sound: exit code 0 only if every gate holds."""
@@ -69,32 +74,61 @@ def evaluate(
         raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
     where = where_of(sandbox, python, base_image, gpus)
     options = EvaluateOptions(where, repeats, timeout, mutants, implementation)
-    return _gates(tasks, options, paths or [], output)
+    shown = output is Format.text
+    runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)
+    return _summed_up(runs, len(tasks), paths or [], shown=shown)
 
 
-def _gates(tasks: Sequence[Task], options: EvaluateOptions, paths: Sequence[Path], output: Format) -> int:
-    """Run the gates of tasks; the exit code is 0 if all hold."""
+def _here(tasks: Sequence[Task], options: EvaluateOptions, shown: bool) -> _Runs:
+    """Evaluate one task after the other; each gate is shown as soon as it is known."""
     from lmr_author.proof.evaluation.evaluate import evaluate as run_gates
 
-    documents: list[dict[str, Any]] = []
     for task in tasks:
         table = GateTable(task.name)
-        on_gate = table.show if output is Format.text else lambda _: None
+        on_gate = table.show if shown else lambda _: None
         try:
             with ui.progress(f"evaluating {task.name}") as progress:
                 run = run_gates(task, options, progress, on_gate)
-            document = run.record.to_json()
-            if output is Format.text:
-                table.end(run)
+        except SandboxError:
+            raise
         except LmrError as error:
-            if isinstance(error, SandboxError) or len(tasks) == 1:
-                raise
-            if output is Format.text:
-                _refuse(task, error)
-            document = {"error": error.message, "hint": error.hint, "gates": [], "passed": False}
+            yield task, error
+            continue
+        if shown:
+            table.end(run)
+        yield task, run
+
+
+def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str, shown: bool) -> _Runs:
+    """Evaluate tasks on a cluster; each is shown when all its gates are known."""
+    from lmr_author.proof.evaluation.evaluate import evaluate_on_cluster
+
+    with ui.progress(f"evaluating {counted(len(tasks), 'task')} on {scheduler}") as progress:
+        for number, (task, run) in enumerate(evaluate_on_cluster(tasks, options, scheduler), 1):
+            progress(f"{number} of {len(tasks)} tasks evaluated on {scheduler}")
+            if shown and not isinstance(run, LmrError):
+                table = GateTable(task.name)
+                for gate in run.gates:
+                    table.show(gate)
+                table.end(run)
+            yield task, run
+
+
+def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -> int:
+    """Say which of some tasks are not proven; the exit code is 0 if every gate of all holds."""
+    documents: list[dict[str, Any]] = []
+    for task, run in runs:
+        if isinstance(run, LmrError):
+            if tasks == 1:
+                raise run
+            if shown:
+                _refuse(task, run)
+            document = {"error": run.message, "hint": run.hint, "gates": [], "passed": False}
+        else:
+            document = run.record.to_json()
         documents.append({"task": task.name, **document})
     failed = [document["task"] for document in documents if not document["passed"]]
-    if output is Format.json:
+    if not shown:
         ui.print_json({"tasks": documents, "passed": not failed})
     elif len(documents) > 1:
         open_tasks = f", {len(failed)} not proven ({', '.join(failed)})" if failed else ""

@@ -37,6 +37,9 @@ def make(
         bool, Option("--check", help="Only say which tasks no longer equal their recipe.")
     ] = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Recipes made side by side.")] = 1,
+    scheduler: Annotated[
+        str, Option(help="Make them on a Dask cluster that shares these folders, as tcp://host:8786.")
+    ] = "",
     clone: Annotated[
         list[str] | None, Option(metavar="URL=PATH", help="A local clone in place of an address.")
     ] = None,
@@ -71,7 +74,11 @@ def make(
         return _write_predictions(folders, broken, predictions)
     stand_ins = StandIns(_pairs("--clone", clone or (), clones), _pairs("--paper", paper or ()))
     options = MakeOptions(out.absolute(), where_of(sandbox, python, base_image, gpus), stand_ins, force)
-    made = [check_one(one, options) for one in folders] if check else list(_make(folders, options, jobs))
+    made = (
+        [check_one(one, options) for one in folders]
+        if check
+        else list(_make(folders, options, jobs, scheduler))
+    )
     order = [one.path for one in folders]
     rows = [*broken, *sorted(made, key=lambda row: order.index(row.path))]
     _show(rows, as_json=output is Format.json, check=check)
@@ -85,9 +92,9 @@ def make(
     return EXIT_CLEAN if all(row.sound or row.left_out for row in rows) else EXIT_FINDINGS
 
 
-def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int) -> Iterator[Row]:
+def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> Iterator[Row]:
     from lmr_author.release.recipes.results import state
-    from lmr_author.release.recipes.side_by_side import make_all
+    from lmr_author.release.recipes.side_by_side import make_all, make_on_cluster
 
     with ui.progress("reading recipes") as progress:
         done = 0
@@ -95,7 +102,13 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int) -> Iterato
         def say(line: str) -> None:
             progress(f"{done} of {len(folders)} made; {line}")
 
-        for row in make_all(folders, options, jobs, say):
+        if scheduler:
+            options.out.mkdir(parents=True, exist_ok=True)
+            say(f"on {scheduler}")
+            rows = make_on_cluster(folders, options, scheduler)
+        else:
+            rows = make_all(folders, options, jobs, say)
+        for row in rows:
             done += 1
             ui.say(f"{done} of {len(folders)}: {row.task} {state(row)}")
             yield row

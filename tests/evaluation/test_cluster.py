@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,74 +14,42 @@ from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.proof.evaluation.verdict import Outcome
-from tests.cli.program import ENVIRONMENT, wait_for
+from lmr_author.runtime.cluster import connect
+from tests.clusters import cluster_of
 from tests.evaluation.foreign import PLAIN, STYLES, foreign_task
 
 GOOD = "def softplus(x, beta=1.0):\n    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
 BAD = "def softplus(x, beta=1.0):\n    return x\n"
 
-Start = Callable[..., "subprocess.Popen[bytes]"]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts ``dask`` commands, and ends them all."""
-    running: list[subprocess.Popen[bytes]] = []
-
-    def started(*arguments: str) -> subprocess.Popen[bytes]:
-        with (tmp_path / f"dask-{len(running)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
-                env=ENVIRONMENT | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "20"},
-                cwd=tmp_path,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        running.append(process)
-        return process
-
-    yield started
-    for process in reversed(running):
-        process.kill()
-        process.wait()
-
 
 @pytest.mark.bwrap
 @pytest.mark.timeout(600)
-def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Start) -> None:
+def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     task = foreign_task(tmp_path / "tasks", STYLES["asserts"])
     source = tmp_path / "predictions.jsonl"
     lines = [{"task": 7, "model": f"m{n}", "code": (GOOD, BAD)[n % 2]} for n in range(10)]
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    start("dask_scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
-    log = tmp_path / "dask-0.log"
-    wait_for(lambda: re.search(rb"tcp://127\.0\.0\.1:\d+", log.read_bytes()))
-    address = re.findall(r"tcp://127\.0\.0\.1:\d+", log.read_text())[0]
-    workers = [
-        start("dask_worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny") for _ in range(2)
-    ]
-    for number in (1, 2):
-        wait_for(lambda n=number: b"Registered to" in (tmp_path / f"dask-{n}.log").read_bytes(), 120)
-    seen: list[CandidateResult] = []
+    with cluster_of(tmp_path, 2) as (address, workers):
+        seen: list[CandidateResult] = []
 
-    def killing(result: CandidateResult, *_: object) -> None:
-        seen.append(result)
-        if len(seen) == 2:
-            workers[0].kill()
+        def killing(result: CandidateResult, *_: object) -> None:
+            seen.append(result)
+            if len(seen) == 2:
+                workers[0].kill()
 
-    options = CandidateOptions(tmp_path / "out", where=PLAIN, scheduler=address, seconds=60)
-    found = score([task], source, options, lambda _: None, killing)
+        options = CandidateOptions(tmp_path / "out", where=PLAIN, scheduler=address, seconds=60)
+        found = score([task], source, options, lambda _: None, killing)
 
-    assert workers[0].wait() == -9
-    assert [result.outcome for result in found.results] == [Outcome.PASSED, Outcome.FAILED] * 5
-    again = score([task], source, options, lambda _: None, killing)
-    assert again.resumed == 10 and len(seen) == 10
-    assert [result.digest for result in again.results] == [result.digest for result in found.results]
+        assert workers[0].wait() == -9
+        assert [result.outcome for result in found.results] == [Outcome.PASSED, Outcome.FAILED] * 5
+        again = score([task], source, options, lambda _: None, killing)
+        assert again.resumed == 10 and len(seen) == 10
+        assert [result.digest for result in again.results] == [result.digest for result in found.results]
 
 
 def test_nobody_at_the_address_is_a_clear_error() -> None:
     with pytest.raises(LmrError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        cluster.connect("tcp://127.0.0.1:1", seconds=1)
+        connect("tcp://127.0.0.1:1", seconds=1)
 
 
 def test_an_agents_goal_file_goes_along(tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from lmr_author import __version__
@@ -42,6 +43,7 @@ from lmr_author.proof.evaluation.gates import (
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.proof.evaluation.resolve import Resolved, resolve
 from lmr_author.proof.evaluation.wrong_versions import mutants_die, summed_up, trivial_fails
+from lmr_author.runtime import cluster
 from lmr_author.runtime.environment import place
 from lmr_author.runtime.environment.build import ask_inventory, build_hint
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
@@ -187,6 +189,22 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
             and (how := evaluation.passes_without_solution(record.gates, one.index))
         },
     )
+
+
+def evaluate_on_cluster(
+    tasks: Sequence[Task], options: EvaluateOptions, address: str
+) -> Iterator[tuple[Task, EvaluationRun | LmrError]]:
+    """Evaluate tasks on a Dask cluster that shares their folders; yield each with its run, or with what went wrong."""
+    there = [Task(task.root.absolute()) for task in tasks]
+    named = dict(zip(there, tasks, strict=True))
+    work = partial(_evaluate_there, replace(options, where=options.where.absolute))
+    for task, run in cluster.spread(address, work, there, gpus=bool(options.where.gpus)):
+        yield named[task], run
+
+
+def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
+    cluster.require_shared(task.root)
+    return evaluate(task, options, lambda line: None, lambda gate: None)
 
 
 def _asked_for(task: Task, where: Where) -> dict[str, str]:

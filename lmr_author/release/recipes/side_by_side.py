@@ -1,22 +1,50 @@
-"""Recipes side by side: each in a process of its own, so that one that dies takes no other with it."""
+"""Recipes side by side: each in a process of its own, or on a cluster; one that dies takes no other with it."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from lmr_author.core import processes
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.release.recipes.make import MakeOptions, Row, make_one
 from lmr_author.release.recipes.recipe import Folder
+from lmr_author.runtime import cluster
 
 _ENDING_SECONDS = 20
 _Running = dict[Connection, tuple[Folder, BaseProcess]]
+
+
+def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[Row]:
+    """Make the tasks of recipes on a Dask cluster, and yield a row for each as it is done.
+
+    The workers see the same folders, of recipes, tasks and stand-ins. What a lost worker had begun, another one
+    completes from its last finished stage.
+    """
+    wanted = [replace(folder, path=folder.path.absolute()) for folder in folders]
+    paths = dict(zip((folder.path for folder in wanted), folders, strict=True))
+    there = replace(options, where=options.where.absolute)
+    made = cluster.spread(address, partial(_make_there, there), wanted, gpus=bool(options.where.gpus))
+    for folder, row in made:
+        path = paths[folder.path].path
+        if isinstance(row, LmrError):
+            yield Row(path, folder.task, problem=row.message, hint=row.hint)
+        else:
+            yield replace(row, path=path)
+
+
+def _make_there(options: MakeOptions, folder: Folder) -> Row:
+    for path in (folder.path, options.out):
+        cluster.require_shared(path)
+    return make_one(folder, options, lambda line: None)
 
 
 def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.core import files
@@ -55,6 +55,11 @@ class Where:
             "--gpus": self.gpus,
         }
         return tuple(str(word) for name, value in given.items() if value for word in (name, value))
+
+    @property
+    def absolute(self) -> Where:
+        """The same place for a process with another current folder."""
+        return replace(self, python=self.python and self.python.absolute())
 
     def sandbox(self, task: Task, info: TaskInfo, *, no_cache: bool = False) -> Sandbox:
         """Return a task's sandbox, not prepared yet. ``no_cache``: make every layer anew (docker)."""

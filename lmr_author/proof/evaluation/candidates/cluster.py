@@ -18,7 +18,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, Task
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
@@ -30,28 +29,11 @@ if TYPE_CHECKING:
 
 
 _RETRIES = 3
-_SECONDS = 10.0
 _LOCK = threading.Lock()
 _READY: dict[str, TaskScorer] = {}
 """On a worker: digest of the archive and options → the task, ready."""
 _ENDING = ExitStack()
 atexit.register(_ENDING.close)
-
-
-def connect(address: str, seconds: float = _SECONDS) -> Client:
-    """Connect to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise LmrError(
-            "--scheduler needs Dask", "in the checkout of lmr-author: pip install '.[dask]'"
-        ) from error
-    try:
-        return Client(address, timeout=seconds, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise LmrError(
-            f"no Dask scheduler answers at {address}", "start one (dask scheduler), as in tcp://host:8786"
-        ) from error
 
 
 def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
