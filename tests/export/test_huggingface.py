@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lmr_author.core.task import Task
 from tests.cli.program import succeed
@@ -59,6 +60,14 @@ def client(code: str, *arguments: str | Path, home: Path, warnings: bool = True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert warnings or "W" not in [line[:1] for line in done.stderr.splitlines()], done.stderr
     return done.stdout
+
+
+def test_the_card_has_the_assessment_that_lies_beside_it(dataset: Path) -> None:
+    items = yaml.safe_load((dataset / "assessment.yaml").read_text())
+    card = (dataset / "README.md").read_text()
+    assert "not in 0-Plain" in items["T.9"]["reason"]
+    for name, item in items.items():
+        assert f"| {name} | {item['check']} | {item['score']} |" in card
 
 
 def test_datasets_loads_both_tables_with_the_declared_types(dataset: Path, tmp_path: Path) -> None:

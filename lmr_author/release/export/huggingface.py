@@ -21,6 +21,7 @@ from lmr_author.release.export.croissant import croissant
 from lmr_author.release.export.options import ExportOptions, Publication
 from lmr_author.release.export.output import files_and_links, render, write_tar
 from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable
+from lmr_author.release.reporting.assessment import ASSESSMENT, as_yaml, assess, gather
 from lmr_author.release.review.review import result_of
 from lmr_author.release.review.standing import ACCEPTED
 
@@ -69,6 +70,8 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
     if unreviewed:
         described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
     files.write_json(folder / "croissant.json", described)
+    items = assess([gather(one.task, one.findings) for one in tasks])
+    files.write_text(folder / ASSESSMENT, as_yaml(items))
     unsound = {one.task.name: one.problems for one in tasks if one.problems}
     card = render(
         "export/huggingface/README.md.j2",
@@ -77,6 +80,7 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
         unreviewed=unreviewed,
         unsound=unsound,
         citation=citation,
+        assessment=items,
         **_datasheet(tables, folder, options.publication.release_version),
     )
     files.write_text(folder / "README.md", card)

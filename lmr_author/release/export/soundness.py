@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Severity, Task, TaskInfo
+from lmr_author.core.task import Finding, Severity, Task, TaskInfo
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.status import status_with
 from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
@@ -21,12 +21,14 @@ class Exportable:
     Attributes:
         problems: why it is not fit for release, one line each; exports are marked with them.
         review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
+        findings: what `validate` finds.
     """
 
     task: Task
     info: TaskInfo
     problems: tuple[str, ...]
     review: str = NOT_REVIEWED
+    findings: tuple[Finding, ...] = ()
 
 
 def examine(tasks: Sequence[Task]) -> list[Exportable]:
@@ -50,5 +52,5 @@ def examine(tasks: Sequence[Task]) -> list[Exportable]:
         if standing.review in (DISPUTED, REJECTED):
             problems.append(f"{standing.review} by its reviewers ({standing.people})")
         review = NOT_REVIEWED if standing.review == WAITING else standing.review
-        found.append(Exportable(task, info, tuple(problems), review))
+        found.append(Exportable(task, info, tuple(problems), review, tuple(report.findings)))
     return found

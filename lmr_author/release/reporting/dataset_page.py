@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -18,6 +19,7 @@ from lmr_author.proof.lookup import pair
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
 from lmr_author.proof.view import TaskView
+from lmr_author.release.reporting.assessment import Item, assess, gather
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.release.review.review import ReviewResult, result_of
@@ -61,7 +63,12 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class DatasetPage:
-    """Everything on the page of a folder of tasks; ``facts`` are (name, value) pairs shown at the top."""
+    """Everything on the page of a folder of tasks.
+
+    Attributes:
+        facts: (name, value) pairs shown at the top.
+        assessment: the set's items of the Agentic Benchmark Checklist.
+    """
 
     name: str
     rows: tuple[TaskRow, ...]
@@ -69,6 +76,7 @@ class DatasetPage:
     states: tuple[tuple[str, int], ...]
     lengths: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...]
+    assessment: tuple[Item, ...]
 
 
 def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
@@ -80,10 +88,12 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
     report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one}"))
-    rows = []
+    rows, evidence = [], []
     for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
         rows.append(_row(task, found, f"{quote(task.name)}.html" if linked else ""))
+        with suppress(LmrError):  # a broken task shows nothing
+            evidence.append(gather(task, found.findings))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
     states = Counter(row.state for row in rows)
@@ -94,6 +104,7 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
         _lengths(rows),
         _facts(rows),
+        tuple(assess(evidence)),
     )
 
 

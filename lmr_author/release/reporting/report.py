@@ -9,6 +9,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import AUTHORING, INFO, Progress, Task
+from lmr_author.release.reporting.assessment import ASSESSMENT, as_yaml
 from lmr_author.release.reporting.dataset_page import dataset_page
 from lmr_author.release.reporting.page import render
 from lmr_author.release.reporting.task_page import task_page
@@ -27,8 +28,8 @@ def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
     """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
 
     Args:
-        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``
-            and a linked page for each task.
+        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``,
+            a linked page for each task, and the set's assessment, :data:`~.assessment.ASSESSMENT`.
 
     Raises:
         UsageError: the file would become part of a task.
@@ -48,8 +49,10 @@ def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
         except LmrError as error:
             text = render("broken.html.j2", {"name": task.name, "problem": error.message})
         size += _write(destination / f"{task.name}.html", text)
-    listed = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
-    size += _write(start, render("dataset.html.j2", listed))
+    page = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
+    size += _write(start, render("dataset.html.j2", page))
+    if in_folder:
+        size += _write(destination / ASSESSMENT, as_yaml(page.assessment))
     return WrittenReport(start, size, len(tasks))
 
 
