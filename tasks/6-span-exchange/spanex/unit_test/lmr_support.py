@@ -998,6 +998,7 @@ MOST_INLINE = 200
 """Largest array (elements) that is written into the tree, for people to read; larger ones get a file of their own."""
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
 LOCAL = "it has no importable name; define it at the top level of a module of the repository"
+MADE = "it was made while the command ran; leave it out (None), or pass one that a module of the repository defines"
 _NODE_BYTES = 6
 """Size of a container's item as text, about, beside its own data."""
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
@@ -1183,7 +1184,7 @@ class _Encoder:
             if name is not None:
                 return {"$": "name", "v": name}
             if isinstance(value, (type, types.FunctionType)):
-                return self.problem(path, value, LOCAL)
+                return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
         if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
             return self.problem(path, value, ITERATOR)
         plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
