@@ -101,7 +101,8 @@ class Store:
 
     def tidy(self, order: Sequence[Key]) -> None:
         """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
-        first = [key for key in self.results if key not in set(order)]
+        ordered = set(order)
+        first = [key for key in self.results if key not in ordered]
         keys = [*first, *(key for key in order if key in self.results)]
         files.write_text(self._path, "".join(_line(self.results[key]) for key in keys))
 
