@@ -65,12 +65,21 @@ class SandboxBuildError(SandboxError):
         step: the instruction that failed, as the engine has it; "" when none was reached.
         line: the Dockerfile's line on which it begins, 0 when unknown.
         said: what the instruction wrote last, and the engine's own message as its last line.
+        log: file with all that was written; "" for none.
     """
 
     def __init__(
-        self, message: str, hint: str = "", *, step: str = "", line: int = 0, said: tuple[str, ...] = ()
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        step: str = "",
+        line: int = 0,
+        said: tuple[str, ...] = (),
+        log: str = "",
     ) -> None:
         super().__init__(message, hint)
+        self.log = log
         self.step = step
         self.line = line
         self.said = said

@@ -37,15 +37,19 @@ FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 MOST_ROUNDED = 0.01
 """Largest distance that a wider tolerance is advised for: what differs by more is another result."""
-NOT_IMPORTED = "the goal file cannot be imported by itself"
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """A call that was recorded and not taken, and why."""
+    """A call that was recorded and not taken, and why.
+
+    Attributes:
+        not_imported: the goal file cannot be imported by itself.
+    """
 
     call: RecordedCall
     reason: str
+    not_imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -228,8 +232,9 @@ class _Replayed:
                 call = replace(call, omitted=(lacking,))
             if outcome.document is None:
                 text = outcome.error_text or outcome.status
-                why = NOT_IMPORTED if outcome.status == "import-error" else "cannot be replayed"
-                return Rejected(call, f"{why}: {text}")
+                if outcome.status == "import-error":
+                    return Rejected(call, f"the goal file cannot be imported by itself: {text}", True)
+                return Rejected(call, f"cannot be replayed: {text}")
         documents = [outcome.document for outcome in outcomes if outcome.document is not None]
         in_double = runs[-1].of("golden", f"{call.number}{DOUBLE}")
         precise = in_double.document if in_double.status == "returned" else None
@@ -332,7 +337,7 @@ def _confirmed(
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))[:400]
-    if all(item.reason.startswith(NOT_IMPORTED) for item in rejected):
+    if all(item.not_imported for item in rejected):
         return LmrError(
             f"{qualname} was called, but no test can do that: {reasons}",
             "a test imports the file, with neither the command's arguments nor its data: choose a function of a "

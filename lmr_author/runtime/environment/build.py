@@ -289,7 +289,8 @@ def build_hint(error: SandboxBuildError) -> str:
     found = _explained(error)
     if found is None:
         return error.hint
-    return "; ".join(filter(None, [f"{found.cause}: {found.advice}", error.hint.partition("; ")[2]]))
+    whole = f"; the whole log is {error.log}" if error.log else ""
+    return f"{found.cause}: {found.advice}{whole}"
 
 
 def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:

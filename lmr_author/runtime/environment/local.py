@@ -58,7 +58,7 @@ def make_local(
             hint = (
                 f"requirements.lock is for Python {base.python}: {command} makes one for this Python; {hint}"
             )
-        elif f"torch=={image_torch}" in extra and "torch" in error.message:
+        elif f"torch=={image_torch}" in extra and isinstance(error, venvs.ExtraError):
             hint = f"{hint}; or give another version than the base image's, as in --with torch==2.13.0"
         raise LmrError(error.message, hint) from error
     tell_own_version(made.packages, needs)

@@ -35,6 +35,10 @@ _DIGITS = 16
 PARTIAL = ".partial"
 
 
+class ExtraError(LmrError):
+    """The extra packages cannot be installed; the lock is not to blame."""
+
+
 @dataclass(frozen=True)
 class LocalEnvironment:
     """A complete environment.
@@ -196,13 +200,19 @@ class _Making:
         self._uv(install, "uv pip install -r requirements.lock", wanted, show=True)
 
     def _needed_by_extra(self, cuda: bool) -> dict[str, str]:
-        """The extra packages with all that they need, by name. Raises LmrError for CUDA libraries, before they come."""
+        """The extra packages with all that they need, by name.
+
+        Raises ExtraError where they cannot be had, and for CUDA libraries before they come.
+        """
         shown = f"uv pip install {' '.join(self.extra)}"
         resolve = ["pip", "compile", "--no-header", "--no-annotate", "--python", self._python()]
-        needed = lock_file.held(self._uv([*resolve, "requirements.in"], shown, self.extra))
+        try:
+            needed = lock_file.held(self._uv([*resolve, "requirements.in"], shown, self.extra))
+        except LmrError as error:
+            raise ExtraError(error.message, error.hint) from error
         if not cuda and any(name.startswith("nvidia-") for name in needed):
             torch = next((text for text in self.extra if text.startswith("torch")), " ".join(self.extra))
-            raise LmrError(
+            raise ExtraError(
                 f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
                 "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
                 " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",

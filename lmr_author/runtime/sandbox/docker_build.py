@@ -267,4 +267,5 @@ def _failure(tag: str, progress: BuildProgress, reason: str, log: Path | None) -
         step=step,
         line=progress.line,
         said=(*progress.output, *reason.splitlines()),
+        log=str(log or ""),
     )
