@@ -66,11 +66,11 @@ def main():
     weight, grad, update = invariant_by_channel(7, 5, 8)
     project(weight, grad + 4 * weight.detach() * torch.tensor([[1.0], [0], [0], [0], [0]]), update)
     project(weight, grad - 4 * weight.detach(), update)
+    project(weight, -weight.detach().clone(), update, wd_ratio=0.7)
     project(weight, grad, weight.detach() * 2 + 0.1 * update)
     for cosine in (0.02, 0.024, 0.026, 0.05, -0.02, -0.2):
         project(*near_the_bound(cosine))
     project(*near_the_bound(0.04), delta=0.2)
-    project(*near_the_bound(0.02), eps=0.5)
     aligned, _, update = tensors(8, 3, 4)
     project(nn.Parameter(aligned), aligned.clone(), update)
     train(0)
