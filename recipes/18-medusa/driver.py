@@ -62,7 +62,7 @@ def tiny_model(seed):
         num_attention_heads=2,
         max_position_embeddings=96,
     )
-    config.medusa_num_heads, config.medusa_num_layers = 3, 1
+    config.medusa_num_heads, config.medusa_num_layers = 5, 1
     model = medusa_model.MedusaModelLlama(config).eval()
     with torch.no_grad():
         for weight in model.parameters():
