@@ -8,13 +8,13 @@ from models import SeqAttention
 WIDTH = 4
 
 
-def mask(seed, max_size, ramp, init=None, distances=None, heads=2):
-    """A mask as at the start (one value for all heads), or after some training."""
+def mask(seed, max_size, ramp, init=None, distances=None, heads=2, rows=3, queries=2):
+    """A mask as near the start (one value for all heads), or after some training; not at a kink of the ramp."""
     generator = torch.Generator().manual_seed(seed)
     layer = AdaptiveMask(max_size, ramp, init or 0, shape=(heads, 1, 1))
     if init is None:
         layer.current_val.data = torch.rand(heads, 1, 1, generator=generator)
-    x = torch.rand(3, heads, 2, distances or max_size, generator=generator, requires_grad=True)
+    x = torch.rand(rows, heads, queries, distances or max_size, generator=generator, requires_grad=True)
     layer(x).square().sum().backward()
 
 
@@ -44,8 +44,9 @@ def attend(layer, block, cache, batch=2, heads=2):
 def main():
     mask(0, 8, 3)
     mask(1, 8, 3, distances=5)
-    mask(2, 10, 4, init=0.5)
-    mask(3, 6, 2, init=0.0)
+    mask(2, 10, 4, init=0.47)
+    mask(3, 6, 2, init=0.01)
+    mask(6, 5, 2, distances=3, rows=6, queries=7)
     mask(4, 12, 5, heads=3)
     mask(5, 5, 20)
     attend(layer_of(0, 6, enabled=False), 3, 6)
