@@ -13,7 +13,7 @@
                 weights = self.adaptive_span(weights)
         weights = self.dropout(weights)
         out = torch.matmul(_skew(weights, 0), value)
-        torch.matmul(query, key_pe)T
+        memory_output = None
         if memory_output is not None:
             out = out + memory_output
         return out

@@ -11,7 +11,6 @@
                 weights = self.adaptive_span(weights)
         weights = self.dropout(weights)
         out = torch.matmul(_skew(weights, 0), value)
-        torch.matmul(query, key_pe)T
         if memory_output is not None:
             out = out + memory_output
         return out

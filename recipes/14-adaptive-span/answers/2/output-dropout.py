@@ -12,7 +12,7 @@
             if self.adapt_span_enabled:
                 weights = self.adaptive_span(weights)
         out = torch.matmul(_skew(weights, 0), value)
-        torch.matmul(query, key_pe)T
+        out = self.dropout(out)
         if memory_output is not None:
             out = out + memory_output
         return out
