@@ -50,6 +50,24 @@ def task(tmp_path: Path) -> Task:
 
 
 @pytest.mark.bwrap
+def test_survivors_whose_effect_is_not_compared_say_so(tmp_path: Path) -> None:
+    made = make_task(tmp_path)
+    folder = made.root / "small-repo"
+    (folder / "pkg/steps.py").write_text(
+        "def tally(values, log):\n    log.append(len(values) + 1)\n    return sum(values)\n"
+    )
+    (folder / "go.py").write_text(
+        "from pkg.steps import tally\nfor values in ([1.5], [2, 3], [4, 5, 7]):\n    tally(values, [])\n"
+    )
+    mask(made, MaskOptions(("pkg/steps.py::tally",), category="Evaluation Metrics"), made.root)
+    recorded(made, "pkg/steps.py::tally", "python", "go.py")
+    survivors = gate(run_gates(made), "mutants-die").detail.survivors
+    why = {item.why for item in survivors if item.line == 2}
+    where = "within the tolerance, or in what is not compared: log"
+    assert why == {f"no case tells the difference: the outputs differ, but {where}"}
+
+
+@pytest.mark.bwrap
 def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:

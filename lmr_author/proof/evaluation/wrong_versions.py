@@ -11,7 +11,8 @@ from typing import Any
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, Survivor
-from lmr_author.core.texts import counted
+from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
 from lmr_author.proof.evaluation.judges import RecordingJudge
@@ -209,13 +210,26 @@ def explain_survivor(
             f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
         )
     if not same:
-        return no_case + "the outputs differ, but within the tolerance"
+        ignored = _ignored(recording)
+        elsewhere = f", or in what is not compared: {listed(ignored, 4)}" if ignored else ""
+        return no_case + f"the outputs differ, but within the tolerance{elsewhere}"
     if mutant.parameter:
         return no_case + f"none needs another value of `{mutant.parameter}` than its default"
     if mutant.line in coverage.never_false:
         return no_case + f"the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
     return f"{every}: accept it, or record a call that shows the mistake"
+
+
+def _ignored(recording: Recording) -> list[str]:
+    """Return the parts of the outcome that some case ignores; ``.grad`` for those of all tensors."""
+    paths = [
+        path.removeprefix("*")
+        for case in recording.cases
+        for path, checker in case.checkers.items()
+        if checker.get("kind") == "ignore"
+    ]
+    return list(dict.fromkeys(paths))
 
 
 def _on_gpu_only(bench: Bench, mutant: Mutant) -> tuple[int, ...]:

@@ -1,0 +1,14 @@
+    @torch.no_grad()
+    def first_step(self, zero_grad=False):
+        scale = self.param_groups[0]["rho"] / (self._grad_norm() + 1e-12)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                self.state[p]["old_p"] = p.data.clone()
+                step = p.grad * scale.to(p)
+                if group["adaptive"]:
+                    step = step * p.pow(2)
+                p.add_(step)
+        if zero_grad:
+            self.zero_grad()

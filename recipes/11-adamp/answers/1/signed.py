@@ -1,0 +1,8 @@
+    def _projection(self, p, grad, perturb, delta, wd_ratio, eps):
+        shape = [-1] + [1] * (p.dim() - 1)
+        for view in (self._channel_view, self._layer_view):
+            cosine = F.cosine_similarity(view(grad), view(p.data), dim=1, eps=eps)
+            if cosine.max() < delta / math.sqrt(view(p.data).size(1)):
+                unit = p.data / (view(p.data).norm(dim=1).view(shape) + eps)
+                return perturb - unit * view(unit * perturb).sum(dim=1).view(shape), wd_ratio
+        return perturb, 1

@@ -1,0 +1,8 @@
+    def _projection(self, p, grad, perturb, delta, wd_ratio, eps):
+        shape = [-1] + [1] * (p.dim() - 1)
+        for view in (self._channel_view, self._layer_view):
+            cosine = self._cosine_similarity(grad, p.data, eps, view)
+            if cosine.min() > delta / math.sqrt(view(p.data).size(1)):
+                unit = p.data / (view(p.data).norm(dim=1).view(shape) + eps)
+                return perturb - unit * view(unit * perturb).sum(dim=1).view(shape), wd_ratio
+        return perturb, 1

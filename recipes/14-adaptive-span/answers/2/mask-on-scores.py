@@ -1,0 +1,18 @@
+    def forward(self, query, key, value, key_pe):
+        if self.adapt_span_enabled:
+            key, value, key_pe = self.adaptive_span.trim_memory(query, key, value, key_pe)
+        content = _unskew(torch.matmul(query, key.transpose(1, 2)))
+        scores = content + torch.matmul(query, key_pe)
+        memory_output = None
+        if self.persistent_memory is not None:
+            weights, memory_output = self.persistent_memory(query, scores)
+        else:
+            scores = scores / math.sqrt(self.hidden_size)
+            if self.adapt_span_enabled:
+                scores = self.adaptive_span(scores, normalize=False)
+            weights = F.softmax(scores, dim=-1)
+        weights = self.dropout(weights)
+        out = torch.matmul(_skew(weights, 0), value)
+        if memory_output is not None:
+            out = out + memory_output
+        return out

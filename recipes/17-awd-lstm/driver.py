@@ -1,0 +1,44 @@
+"""Embedding dropout on small vocabularies: shares, shapes of the ids, padding, a scale, and a whole model in training."""
+
+import torch
+from torch import nn
+
+from embed_regularize import embedded_dropout
+from model import RNNModel
+
+
+def embedding(seed, words, width, **options):
+    torch.manual_seed(seed)
+    return nn.Embedding(words, width, **options)
+
+
+def call(embed, shape, dropout=None, scale=None):
+    ids = torch.randint(0, embed.num_embeddings, shape)
+    result = embedded_dropout(embed, ids) if dropout is None else embedded_dropout(embed, ids, dropout, scale)
+    result.square().sum().backward()
+
+
+def language_model():
+    torch.manual_seed(11)
+    network = RNNModel("LSTM", 12, 6, 8, 2, dropoute=0.4, wdrop=0.0, tie_weights=True)
+    ids = torch.randint(0, 12, (5, 2))
+    for train in (True, False):
+        network.train(train)
+        result, _ = network(ids, network.init_hidden(2))
+        result.sum().backward()
+
+
+def main():
+    call(embedding(0, 12, 3), (7, 4), 0.5)
+    call(embedding(1, 10, 4), (30,), 0.1)
+    call(embedding(2, 9, 2), (6, 3), 0.7, torch.tensor([[0.25]]))
+    call(embedding(3, 8, 3), (5, 2), 0)
+    call(embedding(4, 8, 3), (5, 2), 0, torch.tensor([[3.0]]))
+    call(embedding(5, 30, 2), (4, 5))
+    call(embedding(6, 7, 3, padding_idx=2), (10, 3), 0.3)
+    call(embedding(7, 6, 4).double(), (3, 2, 2), 0.4)
+    language_model()
+
+
+if __name__ == "__main__":
+    main()
