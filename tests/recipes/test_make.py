@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.repo.commit import Commit, commit_folder
-from lmr_author.core.task import Task
+from lmr_author.core.task import Task, equivalents
+from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import load as provenance
 from lmr_author.core.task.recording import load as recording
+from lmr_author.proof.evaluation.evaluate import _every_mutant
 from lmr_author.release.recipes import made
 from lmr_author.release.recipes.recipe import read
 from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, succeed
@@ -166,6 +168,8 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
     succeed("judge", "tasks", "--predictions", "answers.jsonl", *PLAIN, cwd=own)
+    _, mutant = _every_mutant(task)[0]
+    succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "for the test", cwd=own)
     given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)
     found = read(own / "again" / "1-small").recipe.targets[0]
@@ -174,6 +178,8 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
         "misread": "failed",
     }
     assert (found.record.command, found.record.cases) == ("python driver.py", 4)
+    (accepted,) = EquivalentMutants.read(own / "again" / "1-small" / made.EQUIVALENT).accepted
+    assert (accepted.id, accepted.diff) == (mutant.id, ""), "a recipe has no lines of the repository's code"
     write_recipe(own / "again" / "2-broken", 2)
     change(own / "again" / "2-broken", lambda data: data["targets"][0].update(target="steps/core.py::clam"))
 
@@ -183,6 +189,8 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     assert done.code == 1, done.out + done.err
     assert "targets[0]: " in done.out and "did you mean" in done.out and "1 sound, 1 not sound" in done.out
     assert files_of(Task(own / "made" / "1-small")) == files_of(task)
+    (accepted,) = equivalents.load(Task(own / "made" / "1-small")).accepted
+    assert (accepted.reason, accepted.diff) == ("for the test", mutant.diff), "a reviewer sees what was accepted"
     assert not (own / "made" / "2-broken").exists()
 
 

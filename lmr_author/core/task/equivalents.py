@@ -26,20 +26,20 @@ class EquivalentMutant(Record):
     Attributes:
         target: node id of the masked function.
         id: its name in evaluation reports.
-        diff: its change, as lines with - and +.
         reason: justification.
         date: day of acceptance.
         by: name of the person; "" when unknown.
+        diff: its change, as lines with - and +; "" in a recipe, which has no lines of the repository's code.
     """
 
-    optional: ClassVar = ("by",)
+    optional: ClassVar = ("by", "diff")
 
     target: Text
     id: Id
-    diff: str
     reason: Text
     date: Date
     by: str = ""
+    diff: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

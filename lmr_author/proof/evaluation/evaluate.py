@@ -232,12 +232,19 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
     by = git_name()
     equivalents.add(
         task,
-        [EquivalentMutant(target, item.id, item.diff, reason.strip(), today, by) for target, item in found],
+        [EquivalentMutant(target, item.id, reason.strip(), today, by, item.diff) for target, item in found],
     )
     accepted = {item.id for _, item in found}
     for one in (stored, *stored.others) if stored else ():
         evaluation.store(task, _recomputed(replace(one, others=()), accepted))
     return {item.id: item.diff for _, item in found}, evaluation.load(task)
+
+
+@changes_task
+def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
+    """Store acceptances of a recipe, with the change of each, which is not in the recipe."""
+    diffs = {(target, item.id): item.diff for target, item in _every_mutant(task)}
+    equivalents.add(task, [replace(one, diff=diffs.get((one.target, one.id), "")) for one in accepted])
 
 
 def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:

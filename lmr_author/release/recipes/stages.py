@@ -19,6 +19,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.repo.commit import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task
+from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.recording import CHECKERS, FIXTURES
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.evaluation.candidates.run import score
@@ -152,7 +153,9 @@ def record_calls(build: Build, made: Made) -> Made:
     """``record``, for each target anew: what an earlier recording left is removed."""
     task, path = build.task, build.folder.path
     info = task.load()
-    _beside(path / EQUIVALENT, task.equivalent_mutants_path)
+    task.equivalent_mutants_path.unlink(missing_ok=True)
+    if (path / EQUIVALENT).is_file():
+        evaluate.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
     for name in (FIXTURES, CHECKERS):
         _beside(path / name, task.unit_test_folder(info) / name)
     for one in info.implementations:

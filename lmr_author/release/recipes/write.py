@@ -15,8 +15,9 @@ from lmr_author.authoring.masking.body import notes_in
 from lmr_author.authoring.masking.notes import MaskNotes
 from lmr_author.core import code, files, quoting
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, provenance
+from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, equivalents, provenance
 from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import CHECKERS, FIXTURES, Recording, load
 from lmr_author.proof.evaluation.candidates import predictions, results
@@ -85,10 +86,13 @@ def write(
         for part in targets:
             _copy_driver(task, info, part.record, here, folder, remarks)
         unit_test = task.unit_test_folder(info)
-        kept = {ACCEPTED: task.accepted_path, EQUIVALENT: task.equivalent_mutants_path}
-        for name, path in {**kept, **{name: unit_test / name for name in (FIXTURES, CHECKERS)}}.items():
+        helpers = {name: unit_test / name for name in (FIXTURES, CHECKERS)}
+        for name, path in {ACCEPTED: task.accepted_path, **helpers}.items():
             if path.is_file():
                 files.write_bytes(folder / name, path.read_bytes())
+        if accepted := equivalents.load(task).accepted:
+            ours = tuple(replace(one, diff="") for one in accepted)  # the diffs are lines of their code
+            EquivalentMutants(accepted=ours).write(folder / EQUIVALENT)
         files.write_text(folder / RECIPE, quoting.yaml(_given(recipe)))
         read_recipe(folder)
     return Written(out, tuple(dict.fromkeys(remarks)))
