@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
+from lmr_author.runtime.environment import lock as locking
+from lmr_author.runtime.environment.lock_file import LockOptions
+from lmr_author.runtime.environment.place import place_of
 from tests.cli.program import Ended, refuse, succeed, validate_with
 from tests.servers import Release, package_index
 from tests.support import make_task
@@ -107,13 +110,20 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]
 
 
-def test_only_the_goal_files_imports_are_locked(task: Task, index: dict[str, str]) -> None:
+def test_only_the_goal_files_imports_are_locked(
+    task: Task, index: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     error, hint = refuse(2, "env", "lock", "--only-goal", cwd=task.root, env=index)
     assert "no goal file" in error and "mask a function" in hint
     repository = task.root / "small-repo"
     (repository / "requirements.txt").write_text("picky==1.0\nloss\nmaths==1.0\n")
     code = (repository / "pkg/losses.py").read_text()
     (repository / "pkg/losses.py").write_text(f"import loss\n{code}")
+    for name, value in index.items():
+        monkeypatch.setenv(name, value)
+    before = LockOptions(only_goal=True, goals=("pkg/losses.py",), force=True)
+    made = locking.lock(place_of(task), before).text
+    assert pins(made) == ["loss==1.0", "maths==1.0"], "a recipe locks before it masks"
     category = ("--category", "Evaluation Metrics")
     succeed("mask", "pkg/losses.py::hinge", *category, "--no-input", cwd=task.root)
     lock(task, index, "--only-goal")

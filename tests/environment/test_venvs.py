@@ -165,7 +165,11 @@ def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache:
     wheel(wheels, "nvidia_cublas_cu12")
     with pytest.raises(LmrError, match="CUDA") as caught:
         made("tiny-lmr==1.0\n", "nvidia-cublas-cu12==1.0")
-    assert "UV_TORCH_BACKEND=cpu" in caught.value.hint
+    python = f"for Python {sys.version_info.major}.{sys.version_info.minor}"
+    assert python in caught.value.message, (
+        "a wheel for another Python is why a folder of wheels does not help"
+    )
+    assert "UV_TORCH_BACKEND=cpu before the same command" in caught.value.hint and python in caught.value.hint
     assert venvs.all_of_them() == []
 
 

@@ -126,3 +126,38 @@ def test_wrong_versions_are_told_apart(tmp_path: Path) -> None:
     assert any("value[0]: expected element type float32, got float64" in item for item in found["double"])
     assert len(found["beta"]) == 3
     assert "value: expected a tuple of 2, got None" in found["none"][0]
+
+
+def test_a_call_in_a_process_group_of_one_replays_in_one(tmp_path: Path) -> None:
+    """The script made the group, which is no argument of the function."""
+    goal = """\
+import torch
+import torch.distributed as dist
+
+
+def everywhere(x):
+    \"\"\"All processes' rows.\"\"\"
+    parts = [torch.zeros_like(x) for _ in range(dist.get_world_size())]
+    dist.all_gather(parts, x)
+    return torch.cat(parts), dist.get_rank()
+"""
+    driver = """\
+import torch
+import torch.distributed as dist
+from pkg import goal
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+for size in (2, 3):
+    goal.everywhere(torch.arange(float(size)))
+dist.destroy_process_group()
+"""
+    repository = make(tmp_path, "everywhere", goal, driver)
+    done = repository.record("driver.py")
+    assert done.returncode == 0, done.stderr.decode()
+    variants: dict[str, str | None] = {
+        "golden": goal,
+        "twice": goal.replace("torch.cat(parts)", "torch.cat(parts * 2)"),
+    }
+    replayed = repository.replay(variants, preload=["numpy", "torch"])
+    replayed.assert_same("golden", CLOSE)
+    assert len(replayed.differences("twice", CLOSE)) == 2

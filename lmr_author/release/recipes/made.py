@@ -14,7 +14,7 @@ from lmr_author import __version__
 from lmr_author.core import files, resources
 from lmr_author.core.task import Record, Task
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
-from lmr_author.release.recipes.recipe import Folder, files_beside
+from lmr_author.release.recipes.recipe import Folder, Recipe, files_beside
 
 MADE = "made.json"
 STAGES = ("source", "environment", "mask", "record", "validate", "evaluate", "answers")
@@ -117,7 +117,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             recipe.repository,
             _tree(code) if code else {},
         ],
-        "environment": recipe.environment,
+        "environment": _environment(recipe),
         "mask": [
             [one.target, one.category, one.instruction, one.extract, one.retrieval, one.also, one.notes]
             for one in targets
@@ -133,6 +133,11 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             for name, answer in one.expected.items()
         ],
     }  # fmt: skip
+
+
+def _environment(recipe: Recipe) -> Any:
+    part = recipe.environment
+    return [part, *(one.target for one in recipe.targets)] if part is not None and part.only_goal else part
 
 
 def _file(path: Path) -> str:

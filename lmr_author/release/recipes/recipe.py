@@ -99,6 +99,7 @@ class EnvironmentPart:
         base_image: the image that the Dockerfile starts from.
         packages: requirements to pin beside, or in place of, the repository's (`env lock --with`).
         without: packages that are left out.
+        only_goal: pin only what the targets' files import (`env lock --only-goal`).
         local: more packages of the local sandbox's environment, as torch==2.13.0.
     """
 
@@ -106,6 +107,7 @@ class EnvironmentPart:
     base_image: str = ""
     packages: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    only_goal: bool = False
     local: tuple[str, ...] = ()
 
 

@@ -110,7 +110,13 @@ def environment(build: Build, made: Made) -> Made:
     if part is not None:
         base, python = part.base_image or None, part.python or None
         options = LockOptions(
-            python=python, base_image=base, force=True, extra=part.packages, without=part.without
+            python=python,
+            base_image=base,
+            force=True,
+            extra=part.packages,
+            without=part.without,
+            only_goal=part.only_goal,
+            goals=_goal_files(build.folder) if part.only_goal else (),
         )
         with in_field(build.folder, "environment"):
             lock.lock(place.place_of(build.task), options, build.say)
@@ -118,6 +124,10 @@ def environment(build: Build, made: Made) -> Made:
     files.remove(build.unmasked)
     shutil.copytree(build.task.root, build.unmasked, symlinks=True)
     return made
+
+
+def _goal_files(folder: Folder) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(Target.parse(one.target).path for one in folder.recipe.targets))
 
 
 def mask(build: Build, made: Made) -> Made:

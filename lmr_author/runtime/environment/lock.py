@@ -81,7 +81,8 @@ def lock(
 def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
     if not options.only_goal:
         return ()
-    goals = place.goal_files(where.task.load()) if where.task is not None else ()
+    masked = place.goal_files(where.task.load()) if where.task is not None else ()
+    goals = masked or options.goals
     if not goals:
         raise UsageError("--only-goal: no goal file is known", "mask a function first, in a task")
     return goals

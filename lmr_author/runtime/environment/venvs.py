@@ -213,9 +213,11 @@ class _Making:
         if not cuda and any(name.startswith("nvidia-") for name in needed):
             torch = next((text for text in self.extra if text.startswith("torch")), " ".join(self.extra))
             raise ExtraError(
-                f"{torch} comes with CUDA libraries here, several gigabytes, and this machine has no GPU",
-                "take a CPU build: UV_TORCH_BACKEND=cpu lmr-author env local (from PyTorch's own index), or a"
-                " folder of wheels in UV_FIND_LINKS; --cuda takes it all the same",
+                f"{torch} for Python {self.base.minor} comes with CUDA libraries here, several gigabytes,"
+                " and this machine has no GPU",
+                "take a CPU build: put UV_TORCH_BACKEND=cpu before the same command (from PyTorch's own index), or"
+                f" UV_FIND_LINKS=FOLDER with a wheel for Python {self.base.minor}; `lmr-author env local --cuda` takes"
+                " it all the same",
             )
         return needed
 

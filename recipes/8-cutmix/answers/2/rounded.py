@@ -1,0 +1,8 @@
+def rand_bbox(size, lam):
+    W, H = size[2], size[3]
+    ratio = np.sqrt(1.0 - lam)
+    w, h = round(W * ratio), round(H * ratio)
+    x, y = np.random.randint(W), np.random.randint(H)
+    x1, y1 = max(x - w // 2, 0), max(y - h // 2, 0)
+    x2, y2 = min(x + w // 2, W), min(y + h // 2, H)
+    return x1, y1, x2, y2
