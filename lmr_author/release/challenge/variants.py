@@ -102,7 +102,7 @@ def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Variant]:
 
 
 def _from_folders(path: Path, info: TaskInfo) -> Iterator[Variant]:
-    """Yield ``misreadings/*.py`` and ``rewrites/*.py``; where the task has several functions, from ``misreadings/1/``."""
+    """Yield ``misreadings/*.py`` and ``rewrites/*.py``; of several functions, ``misreadings/1/``."""
     several = len(info.implementations) > 1
     for folder, kind in FOLDERS.items():
         loose = sorted((path / folder).glob("*.py"))

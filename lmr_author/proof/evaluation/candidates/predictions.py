@@ -46,7 +46,7 @@ class Prediction:
         code: the answer as text; None when it is given otherwise.
         patch: a unified diff of the repository, or None.
         tree: the repository folder that an agent left, or None.
-        kind, about: what it is meant to be, as ``misreading``, and what is special about it; only ``challenge`` reads them.
+        kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
     """
 
     task: str
