@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -179,8 +180,12 @@ def details(answer: Challenger) -> list[str]:
     if answer.missing is not None:
         lines += missing_in_words(answer.missing)
     if answer.suggestion is not None:
-        kept = f"{answer.suggestion.still} of {answer.suggestion.failing} misreadings still fail"
-        lines.append(f"passes with `{shlex.join(answer.suggestion.options)}` of `record`; {kept} with it")
+        rewrite, found = answer.kind.value == "rewrite", answer.suggestion
+        others = "misreadings still fail" if rewrite else "rewrites still pass"
+        lines.append(
+            f"{'passes' if rewrite else 'fails'} when recorded with `{shlex.join(found.options)}`: "
+            f"{found.still} of {found.others} {others}"
+        )
     elif answer.kind.value == "rewrite" and answer.ending.value == "fails":
         lines.append(
             "no option of `record` was found with which it passes and every misreading still fails; is it a rewrite?"
@@ -206,9 +211,20 @@ def missing_in_words(missing: Missing) -> list[str]:
     if missing.constant:
         alike = [f"{name} ({text})" for name, text in missing.constant.items()]
         lines.append(f"alike in every recorded call: {listed(alike, NUMBERS)}; have the driver vary it")
+    for kind, names in missing.not_compared.items():
+        lines.append(_not_compared(kind, names))
     if missing.not_given:
         lines.append(f"given by no recorded call: {listed(list(missing.not_given), NUMBERS)}")
     return lines
+
+
+def _not_compared(kind: str, names: tuple[str, ...]) -> str:
+    from lmr_author.authoring.recording.uncompared import Kind, Uncompared
+
+    if kind == "gradients":
+        return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"
+    effect = Uncompared(Kind(kind), names)
+    return f"not compared: {effect.text}; {effect.advice}"
 
 
 def challenged(record: Challenge) -> str:
@@ -239,15 +255,30 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     elif run.strengthened:
         ui.then("evaluate", *named, *place, stderr=False)
     elif record.open:
-        words = ("challenge", *named, "--accept", record.open[0].name, "--reason", "TEXT")
-        ui.hint(
-            "record again with a driver that tells what is equal apart, or accept what is no mistake: "
-            f"{shlex.join(['lmr-author', *words])}",
-            indent=2,
-            stderr=False,
-        )
+        _hint(folder, record.open, named)
     else:
         ui.then("next", *(word for name in named for word in ("--task", name)), stderr=False)
+
+
+def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None:
+    """Say what a person can do about answers that leave something to do."""
+    from lmr_author.authoring.recording.again import options_of, typed
+    from lmr_author.core.task.recording import load
+
+    words = ["lmr-author", "challenge", *named, "--accept", answers[0].name, "--reason", "TEXT"]
+    ui.hint(f"what is no mistake, or no rewrite, is accepted: {shlex.join(words)}", indent=2, stderr=False)
+    suggested = next((one for one in answers if one.suggestion), None)
+    if suggested is None or suggested.suggestion is None:
+        ui.hint("what is equal on every call needs a driver that calls it otherwise", indent=2, stderr=False)
+        return
+    info = folder.load()
+    recording = load(folder.recording(info, suggested.index))
+    if recording is not None:
+        options = options_of(info.implementation(suggested.index), recording)
+        again = ["lmr-author", "record", *typed(options, suggested.suggestion.options)]
+        place = again.index("--") if "--" in again else len(again)
+        again[place:place] = [word for name in named for word in ("--task", name)]
+        ui.hint(f"where the script lies, record again: {shlex.join(again)}", indent=2, stderr=False)
 
 
 def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthened: bool) -> None:

@@ -87,6 +87,8 @@ class Missing(Record):
         unreached: those of them that no recorded call reaches.
         constant: argument or attribute that every recorded call has alike, and its value, shape or type.
         not_given: parameters that no recorded call gives.
+        not_compared: kind of an effect of the golden that no case compares (files, globals, parts, arguments, grads,
+            gradients) → what has it.
     """
 
     lines: tuple[Index, ...] = ()
@@ -94,20 +96,21 @@ class Missing(Record):
     unreached: tuple[Index, ...] = ()
     constant: Mapping[str, str] = field(default_factory=dict)
     not_given: tuple[str, ...] = ()
+    not_compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Suggestion(Record):
-    """An option of `record` with which a rewrite would pass; measured on the stored outcomes.
+    """Options of `record` with which an answer would end as it has to; measured on outcomes, not guessed.
 
     Attributes:
         options: words that follow `lmr-author record`.
-        failing: misreadings that fail on the cases now.
-        still: how many of them would fail with it.
+        others: for a rewrite the misreadings that fail now, for a misreading the rewrites that pass.
+        still: how many of them would go on so.
     """
 
     options: tuple[str, ...]
-    failing: Count
+    others: Count
     still: Count
 
 
@@ -142,7 +145,7 @@ class Challenger(Record):
         difference: the first difference, on the cases or on another recorded call.
         tells: numbers of the recorded calls on which it differs, cases included.
         missing: what a driver would have to do, where it is equal on every recorded call.
-        suggestion: what would let a rewrite pass.
+        suggestion: options of `record` with which it would end as it has to.
         accepted: why it does not count.
         digest: SHA-256 of all that made the result; the same is not run again.
     """
