@@ -31,23 +31,12 @@ if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.challenge import (
         CallDifference,
-        Challenge,
         ChallengedTarget,
         Challenger,
         Missing,
     )
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
 
-ENDINGS = {
-    "fails": "fails",
-    "passes": "passes",
-    "told-apart": "passes, and another recorded call tells it apart",
-    "equal": "is equal on every recorded call",
-    "equivalent": "is accepted as equivalent",
-    "not-a-rewrite": "is accepted as no rewrite",
-    "invalid": "cannot be put in the target's place",
-}
-"""Endings in words."""
 DETAILS = 6
 """Column of what belongs to an answer."""
 NUMBERS = 8
@@ -112,7 +101,7 @@ def _accept(
     if output is Format.json:
         ui.print_json(answer.to_json())
     else:
-        _say(f"{answer.kind} {name} {ENDINGS[answer.ending]}", "accepted", "green")
+        _say(f"{answer.kind} {name} {answer.in_words}", "accepted", "green")
         ui.then("next", "--task", folder.root, stderr=False)
     return EXIT_CLEAN
 
@@ -153,7 +142,7 @@ class Table:
         if answer.ending.value == "invalid":
             mark, style = "?   ", "yellow"
         where = f" on {answer.difference.case}" if answer.difference and answer.difference.case else ""
-        text = f"{answer.kind:<10}  {answer.name}: {ENDINGS[answer.ending]}{where}"
+        text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}{where}"
         if answer.settled:
             screen = ui.console(stderr=False)
             text = shortened(text, screen.width - 8) if screen.is_terminal else text
@@ -227,17 +216,6 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
     return f"not compared: {effect.text}; {effect.advice}"
 
 
-def challenged(record: Challenge) -> str:
-    """Return the result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
-    from lmr_author.core.task.challenge import Kind
-
-    fail, misreadings = record.count(Kind.MISREADING)
-    passed, rewrites = record.count(Kind.REWRITE)
-    accepted = sum(one.accepted is not None and one.settled for one in record.answers)
-    also = f", {accepted} accepted" if accepted else ""
-    return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
-
-
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
     """Print what became of the tests, the result, and the next command."""
     record = run.record
@@ -245,7 +223,7 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
         _show_target(target, options, target.index in run.strengthened)
     resumed = f", {run.resumed} by an earlier run" if run.resumed else ""
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
-    _say(f"{challenged(record)} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
+    _say(f"{record.summary} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
     place = options.where.options
     driver = ["--driver", str(options.driver)] if options.driver else []
     by_ending = {one.ending.value: one.name for one in reversed(record.open)}
