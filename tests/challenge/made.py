@@ -31,7 +31,7 @@ DRIVER = """\
 from pkg.grid import to_grid
 
 for number in range(12):
-    values = [number + 0.3, 20.2 - 1.7 * number, 7.7 * number]
+    values = [number + 0.3, 20.2 - 1.1 * number, 7.1 * number + 0.05]
     if number == 7:
         values[1] = 2.5
     if number == 9:
@@ -47,23 +47,24 @@ MISREADINGS = {
     "no-step": "# The step is ignored.\nreturn [float(round(value)) for value in values]",
     "negative-step": "if step <= 0:\n    return None\nreturn [round(value / step) * step for value in values]",
     "not-python": "return [",
+    "forgets-seen": "seen = []\nreturn [round(value / step) * step for value in values]",
 }
 REWRITES = {
     "loop": "result = []\nfor value in values:\n    result.append(round(value / step) * step)\nreturn result",
+    "ties-up": "return [3.0 if value == 2.5 else round(value / step) * step for value in values]",
     "rounded": "return [round(value / step) * step + 2e-6 for value in values]",
+    "reversed": "return [round(value / step) * step for value in values][::-1]",
+    "wrong": "return [value // step * step for value in values]",
 }
-TIES_UP = (
-    "import math\nreturn [math.ceil(value / step - 0.5) * step if value != 2.5 else 3.0 for value in values]"
-)
-"""A rewrite that differs from the golden at a tie alone, of which no paper says anything."""
+"""`ties-up` differs from the golden at a tie alone, of which no paper says anything."""
 
 
-def as_function(body: str, *, keeps_seen: bool = True) -> str:
+def as_function(body: str) -> str:
     """Return an answer: the function with a body, its comment on top."""
     lines = body.splitlines()
     about = [line for line in lines if line.startswith("#")]
     rest = [line for line in lines if not line.startswith("#")]
-    first = ["seen.append(len(values))"] if keeps_seen else []
+    first = [] if "seen" in body else ["seen.append(len(values))"]
     body_lines = "\n".join(f"    {line}" for line in (*first, *rest))
     return "\n".join([*about, "def to_grid(values, seen, step=1.0):", body_lines, ""])
 
