@@ -33,7 +33,8 @@ class Ending(StrEnum):
 
     FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes the cases, and another recorded call
     tells it from the golden. EQUAL: it is equal on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person says that
-    it is no misreading, or no rewrite. INVALID: it cannot be put in the target's place.
+    it is no misreading, or no rewrite. INVALID: it cannot be put in the target's place. WAITING: it did not run yet, on
+    the test as it is.
     """
 
     FAILS = "fails"
@@ -43,6 +44,7 @@ class Ending(StrEnum):
     EQUIVALENT = "equivalent"
     NOT_A_REWRITE = "not-a-rewrite"
     INVALID = "invalid"
+    WAITING = "waiting"
 
 
 IN_WORDS = {
@@ -53,6 +55,7 @@ IN_WORDS = {
     Ending.EQUIVALENT: "is accepted as equivalent",
     Ending.NOT_A_REWRITE: "is accepted as no rewrite",
     Ending.INVALID: "cannot be put in the target's place",
+    Ending.WAITING: "was not run yet",
 }
 """Endings for people."""
 
@@ -61,6 +64,8 @@ SETTLED = {
     Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
 }
 """The endings that leave nothing to do."""
+NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
+"""The endings of answers that are no misreadings and no rewrites."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,7 @@ class Challenger(Record):
     about: str = ""
     source: str = ""
     code: str = ""
-    ending: Ending = Ending.INVALID
+    ending: Ending = Ending.WAITING
     reason: str = ""
     difference: CallDifference | None = None
     tells: tuple[Count, ...] = ()
@@ -284,11 +289,7 @@ class Challenge(Record):
     def count(self, kind: Kind) -> tuple[int, int]:
         """Return how many answers of a kind end as they have to, and how many there are that count."""
         wanted = Ending.FAILS if kind is Kind.MISREADING else Ending.PASSES
-        counting = [
-            one
-            for one in self.answers
-            if one.kind is kind and one.accepted is None and one.ending is not Ending.INVALID
-        ]
+        counting = [one for one in self.answers if one.kind is kind and one.ending not in NOT_COUNTED]
         return sum(one.ending is wanted for one in counting), len(counting)
 
     @property

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
-from typing import TypeVar
 
 from lmr_author import __version__
-from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.people import git_name
-from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task import Progress, Task
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.challenge import (
-    Acceptance,
-    Challenge,
-    ChallengedTarget,
-    Challenger,
-    Ending,
-    Kind,
-)
-from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.run import retried
+from lmr_author.core.task.challenge import Acceptance, Challenge, Challenger, Ending
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import variants
-from lmr_author.release.challenge.strengthen import strengthen
-from lmr_author.release.challenge.suggesting import suggest, suggest_stricter
-from lmr_author.release.challenge.target import Target
-from lmr_author.release.challenge.trial import Tried
+from lmr_author.release.challenge.round import Log, OnAnswer, Round
 from lmr_author.release.challenge.variants import Variant
 from lmr_author.runtime.environment.where import HERE, Where
-
-OnAnswer = Callable[[Challenger], None]
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -80,39 +59,6 @@ class ChallengeRun:
     strengthened: tuple[int, ...]
 
 
-@dataclass
-class _Work:
-    """A challenge while it runs: its record, which is written after each answer."""
-
-    task: Task
-    info: TaskInfo
-    options: ChallengeOptions
-    record: Challenge
-    clock: float = field(default_factory=time.monotonic)
-    resumed: int = 0
-    strengthened: list[int] = field(default_factory=list)
-
-    def keep(self, answer: Challenger) -> None:
-        """Store the result of an answer in its place."""
-        key = (answer.index, answer.name)
-        answers = [answer if (one.index, one.name) == key else one for one in self.record.answers]
-        self.write(replace(self.record, answers=tuple(answers)))
-
-    def keep_target(self, target: ChallengedTarget) -> None:
-        """Store what is known about an implementation."""
-        others = [one for one in self.record.targets if one.index != target.index]
-        ordered = tuple(sorted([*others, target], key=lambda one: one.index))
-        self.write(replace(self.record, targets=ordered))
-
-    def write(self, record: Challenge) -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        seconds = time.monotonic() - self.clock
-        self.record = replace(
-            record, tool=__version__, date=now, sandbox=self.options.where.kind, seconds=seconds
-        )
-        self.record.write(self.task.challenge_path)
-
-
 @changes_task
 def challenge(
     task: Task, options: ChallengeOptions, here: Path, say: Progress, on_answer: OnAnswer
@@ -132,18 +78,23 @@ def challenge(
     answers = _merged(before, variants.read(options.answers, task) if options.answers else [], task)
     if options.implementation is not None:
         info.implementation(options.implementation)
-    work = _Work(task, info, options, replace(before or _empty(), answers=tuple(answers)))
+    log = Log(task, options.where.kind, replace(before or _empty(), answers=tuple(answers)))
     places = [here, *_places(task, options)]
     judging = CandidateOptions(
         Path(), where=options.where, seconds=options.seconds, memory_mb=options.memory_mb
     )
+    resumed, strengthened = 0, list[int]()
     with ExitStack() as stack:
         scorer = TaskScorer(task, judging, say)
         stack.callback(scorer.close)
         for index in dict.fromkeys(one.index for one in answers):
             if options.implementation in (None, index):
-                _challenge(work, index, scorer, places, say, on_answer, stack)
-    return ChallengeRun(work.record, work.resumed, tuple(work.strengthened))
+                part = Round(log, index, scorer, on_answer, strengthens=options.strengthen)
+                resumed += part.begin()
+                part.run(places, say, stack)
+                if options.strengthen and part.strengthen():
+                    strengthened.append(index)
+    return ChallengeRun(log.record, resumed, tuple(strengthened))
 
 
 @changes_task
@@ -203,180 +154,3 @@ def _merged(before: Challenge | None, given: Sequence[Variant], task: Task) -> l
             f"no misreadings or rewrites of {task.name} are known", f"add --answers PATH: {variants.FORMS}"
         )
     return sorted([*kept, *new], key=lambda one: one.index)
-
-
-def _challenge(
-    work: _Work,
-    index: int,
-    whole: TaskScorer,
-    places: Sequence[Path],
-    say: Progress,
-    on_answer: OnAnswer,
-    stack: ExitStack,
-) -> None:
-    """Challenge one implementation: first on the cases alone, then what passes there on the other calls."""
-    task, info = work.task, work.info
-    recording = recorded.load(task.recording(info, index))
-    one = info.implementation(index)
-    if recording is None:
-        raise LmrError(
-            f"{one.target} has no recording, and no other call of its golden is known",
-            f"record it: lmr-author record {one.target} -- python driver.py",
-        )
-    digest = _digest(work, index)
-    waiting = [answer for answer in work.record.of(index) if answer.digest != digest(answer)]
-    work.resumed += len(work.record.of(index)) - len(waiting)
-    for answer in work.record.of(index):
-        if answer not in waiting:
-            on_answer(answer)
-    telling = [
-        answer for answer in work.record.of(index, Kind.MISREADING) if answer.ending is Ending.TOLD_APART
-    ]
-    if not waiting and not (work.options.strengthen and telling):
-        return
-    target = Target(whole.ready(index), places, say, stack)
-    passing = list[Challenger]()
-    for answer in waiting:
-        ended = _on_cases(target, answer, work.record.of(index, Kind.MISREADING))
-        if ended is None:
-            passing.append(answer)
-        else:
-            ended = replace(_accepted(ended), digest=digest(answer))
-            work.keep(ended)
-            on_answer(ended)
-    for answer in passing:
-        found = _on_calls(target, answer, work.record.of(index, Kind.REWRITE))
-        ended = replace(_accepted(found), digest=digest(answer))
-        work.keep(ended)
-        on_answer(ended)
-    known = next((item for item in work.record.targets if item.index == index), None)
-    manifest, golden = stored.digests(task, info, index)
-    calls = len(recording.cases) + len(target.again.calls) if passing else known.calls if known else 0
-    fresh = ChallengedTarget(
-        index=index,
-        target=str(one.target),
-        recording=manifest,
-        golden=golden,
-        cases=len(recording.cases),
-        calls=calls,
-    )
-    same = known is not None and (known.recording, known.golden) == (manifest, golden)
-    if known is not None and same:
-        fresh = replace(fresh, added=known.added, left_out=known.left_out)
-    work.keep_target(fresh)
-    if work.options.strengthen:
-        _strengthen(work, target, fresh, on_answer)
-
-
-def _strengthen(work: _Work, target: Target, known: ChallengedTarget, on_answer: OnAnswer) -> None:
-    """Make calls cases that tell misreadings apart, and store how these end now."""
-    index = known.index
-    telling = [one for one in work.record.of(index, Kind.MISREADING) if one.ending is Ending.TOLD_APART]
-    passing = [one for one in work.record.of(index, Kind.REWRITE) if one.ending is Ending.PASSES]
-    if not telling:
-        return
-    done = strengthen(target, [_variant(one) for one in telling], [_variant(one) for one in passing])
-    digest = _digest(work, index)
-    for answer in work.record.of(index):
-        told = done.told.get(answer.name) if answer in telling else None
-        ended = answer
-        if told is not None:
-            calls = tuple(one.call for one in done.added if answer.name in one.tells)
-            ended = replace(_fresh(answer, Ending.FAILS), difference=told, tells=calls)
-        ended = replace(ended, digest=digest(ended))
-        work.keep(ended)
-        if told is not None:
-            on_answer(ended)
-    manifest, golden = stored.digests(work.task, work.info, index)
-    work.keep_target(
-        replace(
-            known,
-            recording=manifest,
-            golden=golden,
-            cases=known.cases + len(done.added),
-            added=(*known.added, *done.added),
-            left_out=done.left_out,
-        )
-    )
-    if done.added:
-        work.strengthened.append(index)
-
-
-def _digest(work: _Work, index: int) -> Callable[[Challenger], str]:
-    """Return what gives the SHA-256 of all that makes the result of an answer."""
-    where, options = work.options.where, work.options
-    parts = [
-        __version__,
-        *stored.digests(work.task, work.info, index),
-        files.sha256_file(work.task.goal(work.info, work.info.implementation(index))),
-        [where.kind, where.base_image, where.gpus, str(where.python or "")],
-        [options.seconds, options.memory_mb],
-    ]
-    return lambda one: files.sha256_bytes(json.dumps([*parts, one.kind, one.code]).encode())
-
-
-def _accepted(answer: Challenger) -> Challenger:
-    """Return an answer with what somebody said about it; one that ended as it has to needs nobody's word."""
-    if answer.accepted is None or answer.settled:
-        return answer
-    ending = Ending.EQUIVALENT if answer.kind is Kind.MISREADING else Ending.NOT_A_REWRITE
-    return replace(answer, ending=ending)
-
-
-def _fresh(answer: Challenger, ending: Ending) -> Challenger:
-    """Return an answer with another ending, and nothing of what an earlier run found."""
-    return replace(answer, ending=ending, reason="", difference=None, tells=(), missing=None, suggestion=None)
-
-
-def _variant(answer: Challenger) -> Variant:
-    return Variant(answer.index, answer.name, answer.kind, answer.about, answer.code, answer.source)
-
-
-def _on_cases(target: Target, answer: Challenger, misreadings: Iterable[Challenger]) -> Challenger | None:
-    """Return how an answer ends on the cases; None for a misreading that passes them."""
-    try:
-        tried = _retried(lambda: target.on_cases(_variant(answer)))
-    except Invalid as error:
-        return replace(_fresh(answer, Ending.INVALID), reason=error.message)
-    if not tried.failing:
-        return None if answer.kind is Kind.MISREADING else _fresh(answer, Ending.PASSES)
-    failed = replace(
-        _fresh(answer, Ending.FAILS),
-        difference=tried.first_difference(is_case=True),
-        tells=tuple(case.call for case in tried.failing),
-    )
-    if answer.kind is Kind.MISREADING:
-        return failed
-    others = [other for one in misreadings for other in _tried(target, one)]
-    return replace(failed, suggestion=suggest(tried, others))
-
-
-def _tried(target: Target, answer: Challenger) -> Iterable[Tried]:
-    """Yield what an answer does on the cases; nothing of one that is invalid."""
-    with suppress(Invalid):
-        yield _retried(lambda: target.on_cases(_variant(answer)))
-
-
-def _on_calls(target: Target, answer: Challenger, rewrites: Iterable[Challenger]) -> Challenger:
-    """Return how a misreading ends that passes the cases."""
-    tried = _retried(lambda: target.on_calls(_variant(answer)))
-    if not tried.failing:
-        others = [other for one in rewrites for other in _tried(target, one)]
-        return replace(
-            _fresh(answer, Ending.EQUAL),
-            missing=target.missing(_variant(answer)),
-            suggestion=suggest_stricter(target.on_cases(_variant(answer)), others),
-        )
-    return replace(
-        _fresh(answer, Ending.TOLD_APART),
-        difference=tried.first_difference(is_case=False),
-        tells=tuple(case.call for case in tried.failing),
-    )
-
-
-def _retried(work: Callable[[], Found]) -> Found:
-    """Do some work, again where the sandbox fails. Raises its last error."""
-    found, _ = retried(work, Event())
-    if isinstance(found, LmrError):
-        raise found
-    return found

@@ -102,12 +102,12 @@ class Strengthened:
     Attributes:
         added: the new cases; none where nothing was changed.
         left_out: telling calls that are no cases.
-        told: name of a misreading that fails now → its first difference.
+        differences: name of a misreading that fails now → its first difference.
     """
 
     added: tuple[AddedCase, ...]
     left_out: tuple[LeftOutCall, ...]
-    told: Mapping[str, CallDifference]
+    differences: Mapping[str, CallDifference]
 
 
 def strengthen(target: Target, misreadings: Sequence[Variant], rewrites: Sequence[Variant]) -> Strengthened:
@@ -135,11 +135,11 @@ def strengthen(target: Target, misreadings: Sequence[Variant], rewrites: Sequenc
             judge = _write_with(choice, chosen, target, work)
             if _barred(choice, chosen, judge, target, rewrites):
                 continue
-            told = {one.name: target.on(judge, one).first_difference(is_case=True) for one in misreadings}
+            found = {one.name: target.on(judge, one).first_difference(is_case=True) for one in misreadings}
             _put_in_place(choice, chosen, judge)
             new = judge.recording.cases[-len(chosen) :]
             added = tuple(AddedCase(case.name, case.call, choice.telling(case.call)) for case in new)
-            return Strengthened(added, choice.left_out(), {name: one for name, one in told.items() if one})
+            return Strengthened(added, choice.left_out(), {name: one for name, one in found.items() if one})
     return Strengthened((), choice.left_out(), {})
 
 

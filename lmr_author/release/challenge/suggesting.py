@@ -8,7 +8,7 @@ from typing import Any
 
 from lmr_author.authoring.recording.checkers import BY_THE_WAY, WORKING_MEMORY
 from lmr_author.core.task.challenge import Suggestion
-from lmr_author.release.challenge.trial import Checkers, Tried, above, nearest, paths_of
+from lmr_author.release.challenge.trial import Checkers, Trial, above, nearest, paths_of
 from lmr_author.runtime.probe import compare
 from lmr_author.runtime.probe.calling import GRADIENTS, VALUE
 
@@ -26,7 +26,7 @@ class Change:
     apply: Callable[[Checkers], Checkers]
 
 
-def suggest(rewrite: Tried, misreadings: Sequence[Tried]) -> Suggestion | None:
+def suggest(rewrite: Trial, misreadings: Sequence[Trial]) -> Suggestion | None:
     """Return options with which a rewrite passes and all misreadings that fail still do; None where none was found.
 
     Nothing is guessed: each change is tried on the outcomes.
@@ -40,7 +40,7 @@ def suggest(rewrite: Tried, misreadings: Sequence[Tried]) -> Suggestion | None:
     return None
 
 
-def suggest_stricter(misreading: Tried, rewrites: Sequence[Tried]) -> Suggestion | None:
+def suggest_stricter(misreading: Trial, rewrites: Sequence[Trial]) -> Suggestion | None:
     """Return the option with which a misreading fails that passes, and all rewrites still pass; None for none.
 
     It compares what the golden changes by the way.
@@ -57,7 +57,7 @@ def _comparing(checkers: Checkers) -> Checkers:
     return {path: item for path, item in checkers.items() if item.get("reason") not in reasons}
 
 
-def _passes(tried: Tried, change: Change) -> bool:
+def _passes(tried: Trial, change: Change) -> bool:
     cases = tried.judge.recording.cases
     known = tried.judge.checkers
     return len(tried.cases) == len(cases) and not any(
@@ -65,7 +65,7 @@ def _passes(tried: Tried, change: Change) -> bool:
     )
 
 
-def _changes(rewrite: Tried) -> Iterator[Change]:
+def _changes(rewrite: Trial) -> Iterator[Change]:
     """Yield changes by which a rewrite might pass, the mildest first."""
     parts = paths_of(rewrite, rewrite.failing)
     yield from _tolerances(rewrite, parts)
@@ -84,7 +84,7 @@ def _changes(rewrite: Tried) -> Iterator[Change]:
         yield Change(("--check", f"{part}=ignore"), lambda checkers: _ignoring(checkers, [part]))
 
 
-def _tolerances(rewrite: Tried, parts: Sequence[str]) -> Iterator[Change]:
+def _tolerances(rewrite: Trial, parts: Sequence[str]) -> Iterator[Change]:
     """Yield a wider absolute tolerance, a wider relative one, and both, by what was measured."""
     distances: dict[str, list[float]] = {}
     for case in rewrite.failing:

@@ -22,7 +22,7 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.missing import missing
-from lmr_author.release.challenge.trial import Tried, try_on
+from lmr_author.release.challenge.trial import Trial, run_trial
 from lmr_author.release.challenge.variants import Variant
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.replay.replaying import Replay
@@ -46,8 +46,8 @@ class Target:
         self.scorer, self.say = scorer, say
         self._places, self._stack = places, stack
         self._fitted: dict[str, Fitted] = {}
-        self._on_cases: dict[str, Tried] = {}
-        self._on_calls: dict[str, Tried] = {}
+        self._on_cases: dict[str, Trial] = {}
+        self._on_calls: dict[str, Trial] = {}
 
     @property
     def judge(self) -> RecordingJudge:
@@ -76,25 +76,25 @@ class Target:
             self._fitted[variant.name] = fitted
         return self._fitted[variant.name]
 
-    def on_cases(self, variant: Variant) -> Tried:
+    def on_cases(self, variant: Variant) -> Trial:
         """Return what an answer does on the cases. Raises Invalid, SandboxError."""
         if variant.name not in self._on_cases:
             self._on_cases[variant.name] = self.on(self.judge, variant)
         return self._on_cases[variant.name]
 
-    def on_calls(self, variant: Variant) -> Tried:
+    def on_calls(self, variant: Variant) -> Trial:
         """Return what an answer does on the other recorded calls. Raises Invalid, SandboxError."""
         if variant.name not in self._on_calls:
             self._on_calls[variant.name] = self.on(self.calls, variant)
         return self._on_calls[variant.name]
 
-    def on(self, judge: RecordingJudge, variant: Variant) -> Tried:
+    def on(self, judge: RecordingJudge, variant: Variant) -> Trial:
         """Return what an answer does on the cases of a recording, which may have none."""
         fitted = self.fit(variant)
         if not judge.recording.cases:
-            return Tried(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
+            return Trial(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
         self.say(f"{variant.kind} {variant.name} on {len(judge.recording.cases)} calls")
-        return try_on(judge, fitted, self.scorer.options, never)
+        return run_trial(judge, fitted, self.scorer.options, never)
 
     @cached_property
     def again(self) -> Again:

@@ -23,7 +23,7 @@ _ID = "candidate"
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """What an answer did on the calls of a recording.
 
     Attributes:
@@ -71,7 +71,7 @@ class Tried:
         return _difference(self, case, case.name if is_case else "")
 
 
-def try_on(judge: RecordingJudge, fitted: Fitted, options: CandidateOptions, stop: Stop) -> Tried:
+def run_trial(judge: RecordingJudge, fitted: Fitted, options: CandidateOptions, stop: Stop) -> Trial:
     """Run an answer on the calls of a recording, once more if its time ran out, as the machine may have been busy.
 
     Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
@@ -80,10 +80,10 @@ def try_on(judge: RecordingJudge, fitted: Fitted, options: CandidateOptions, sto
     replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
     if any(outcome.status == "timeout" for outcome in replay.outcomes.values()):
         replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
-    return Tried(judge, replay)
+    return Trial(judge, replay)
 
 
-def _difference(tried: Tried, case: Case, name: str) -> CallDifference:
+def _difference(tried: Trial, case: Case, name: str) -> CallDifference:
     outcome = tried.of(case)
     message = tried.differs(case)[0]
     if outcome.document is None:
@@ -114,7 +114,7 @@ def above(path: str) -> str:
     return path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
-def paths_of(tried: Tried, cases: Sequence[Case]) -> list[str]:
+def paths_of(tried: Trial, cases: Sequence[Case]) -> list[str]:
     """Return the parts in which an answer differs on some calls."""
     found: dict[str, None] = {}
     for case in cases:
