@@ -34,6 +34,7 @@ SECTIONS = {
         "validate": "Find defects in tasks without running them.",
         "explain": "Explain a check.",
         "evaluate": "Prove by running that a task is sound.",
+        "challenge": "Run misreadings, which must fail, and rewrites.",
         "accept": "Accept surviving mutants that are no mistakes.",
     },
     "Review": {

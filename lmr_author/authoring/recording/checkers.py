@@ -24,6 +24,7 @@ from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.probe.objects import HELPERS
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay.judging import functions_of
+from lmr_author.runtime.replay.staging import copy_fixtures
 
 KINDS = ("exact", "allclose", "set", "custom", "ignore")
 HINT = (
@@ -214,6 +215,13 @@ class Helpers:
     fixture_names: tuple[str, ...] = ()
     checkers: Path | None = None
     checker_names: tuple[str, ...] = ()
+
+    def copy_into(self, folder: Path) -> None:
+        """Copy the files, and what fixtures read, into a folder that is laid out like ``unit_test/``."""
+        if self.fixtures is not None:
+            copy_fixtures(self.fixtures, folder)
+        if self.checkers is not None:
+            files.write_bytes(folder / CHECKERS, self.checkers.read_bytes())
 
 
 def read_helpers(folder: Path) -> Helpers:

@@ -97,7 +97,7 @@ def prove(
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
-    found = _Replayed(golden, progress)
+    found = Replayed(golden, progress)
     found.replay(calls, wanted)
     fitting = [call for call in found.proven if call.stored <= room.left]
     if not found.proven:
@@ -152,7 +152,7 @@ def prove(
     )
 
 
-class _Replayed:
+class Replayed:
     """Calls that were replayed on the golden.
 
     Attributes:

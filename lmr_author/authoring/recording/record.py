@@ -125,7 +125,7 @@ class RecordResult:
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """One recording: what is recorded, with what options, in which folder of ours."""
 
     task: Task
@@ -169,13 +169,15 @@ def record(
         options.where.sandbox(task, info) as sandbox,
     ):
         work.chmod(0o755)
-        job = _Job(task, info, implementation, options, own, work)
-        driver = _driver(job, here)  # before anything is built, so that mistakes in the command show at once
+        job = Job(task, info, implementation, options, own, work)
+        driver = driver_of(
+            job, here
+        )  # before anything is built, so that mistakes in the command show at once
         if python := python_in_words(task, options.where):
             tell(f"recording {python}")
         progress("preparing the environment")
         prepare(sandbox, progress)
-        plan = _plan(
+        plan = plan_of(
             job,
             driver,
             partial(explain_command, in_image=sandbox.name == "docker", python=options.where.python),
@@ -239,7 +241,7 @@ def _check(
     return own
 
 
-def _driver(job: _Job, here: Path) -> Driver:
+def driver_of(job: Job, here: Path) -> Driver:
     options, repository = job.options, job.task.repository(job.info)
     if options.examples:
         return from_examples(job.implementation, options.examples, job.work, job.helpers.fixtures)
@@ -248,7 +250,7 @@ def _driver(job: _Job, here: Path) -> Driver:
     return read_command(options.command, repository, here)
 
 
-def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
+def plan_of(job: Job, driver: Driver, explain: failed.Explain) -> Run:
     """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
     task, info, implementation = job.task, job.info, job.implementation
     overlay = staging.original_overlay(task, info)
@@ -286,7 +288,7 @@ def _plan(job: _Job, driver: Driver, explain: failed.Explain) -> Run:
 
 
 def _recorded(
-    job: _Job,
+    job: Job,
     plan: Run,
     sandbox: Sandbox,
     progress: Progress,
@@ -297,9 +299,9 @@ def _recorded(
     """Run the plan in a prepared sandbox, prove what it records, and store that."""
     task, info, implementation = job.task, job.info, job.implementation
     recorded = _calls(job, plan, sandbox, progress, tell)
-    golden = _golden(job, plan, sandbox, recorded, ask_in_place)
+    golden = golden_of(job, plan, sandbox, recorded, ask_in_place)
     accepted = {one.id for one in equivalents.load(task).of(implementation.target)}
-    proof = prove(golden, recorded.calls, job.options.cases, _room(job), accepted, progress)
+    proof = prove(golden, recorded.calls, job.options.cases, room_of(job), accepted, progress)
     wide = {item.path: item for call in proof.chosen for item in call.wide}
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
@@ -313,7 +315,7 @@ def _recorded(
     for note in _notes(job, proof):
         tell(note)
     kept = store.put_aside(task, info, implementation)
-    left_out = uncompared(_effects(golden, proof, recorded))
+    left_out = uncompared(effects_of(golden, proof, recorded))
     recording = store.store(
         task, info, implementation, plan, recorded, proof, golden.definition.function, left_out,
         job.options.unusual,
@@ -327,14 +329,14 @@ def _recorded(
         recorded,
         proof,
         kept,
-        _blocks(original, executed.missed),
-        _blocks(original, not_kept),
+        blocks_at(original, executed.missed),
+        blocks_at(original, not_kept),
         executed.never_false,
         left_out,
     )
 
 
-def _effects(golden: Golden, proof: Proof, recorded: Recorded) -> Iterator[tuple[str, Sequence[str]]]:
+def effects_of(golden: Golden, proof: Proof, recorded: Recorded) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what the golden does that no case compares, by the kind of the effect."""
     for call in recorded.calls:
         yield from call.uncompared.items()
@@ -346,7 +348,7 @@ def _effects(golden: Golden, proof: Proof, recorded: Recorded) -> Iterator[tuple
         yield Kind.GRADS, with_changed_grads(inputs, expected, call.changed)
 
 
-def _calls(job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tell) -> Recorded:
+def _calls(job: Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tell) -> Recorded:
     """Run the command, or use the calls of the same command's interrupted run."""
     folder = job.task.run_folder(job.implementation.index)
     left = None if job.options.force else calls_left(folder, plan)
@@ -357,7 +359,7 @@ def _calls(job: _Job, plan: Run, sandbox: Sandbox, progress: Progress, tell: Tel
     return run(sandbox, plan, begin(folder, plan, job.options.words))
 
 
-def _golden(job: _Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_place: AskInPlace) -> Golden:
+def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_place: AskInPlace) -> Golden:
     """Lay out a golden tree that the recorded run has not touched, and decide which changes count."""
     overlay = staging.golden_overlay(job.task, job.info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
@@ -391,7 +393,7 @@ def _golden(job: _Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_p
     )
 
 
-def _room(job: _Job) -> Room:
+def room_of(job: Job) -> Room:
     """Return the space that the recordings of the task's other functions leave."""
     others = [item for item in job.info.implementations if item.index != job.implementation.index]
     recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
@@ -399,7 +401,7 @@ def _room(job: _Job) -> Room:
     return Room(int(job.options.max_total_mb * 2**20), taken)
 
 
-def _notes(job: _Job, proof: Proof) -> Iterator[str]:
+def _notes(job: Job, proof: Proof) -> Iterator[str]:
     """Yield what an annotator should know of the chosen cases: gradients, and globals that they set."""
     compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
     if job.options.gradients and not compared:
@@ -421,7 +423,7 @@ def _requires_gradients(call: RecordedCall) -> bool:
     )
 
 
-def _blocks(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return the first and last lines of blocks by their first lines, without those inside another."""
     blocks: list[tuple[int, int]] = []
     for line in lines:

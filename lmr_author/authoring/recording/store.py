@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, coverage
+from lmr_author.authoring.recording.calls import RecordedCall, also_covered, coverage
 from lmr_author.authoring.recording.checkers import compact, digests
 from lmr_author.authoring.recording.page import write_page
 from lmr_author.authoring.recording.prove import Proof
@@ -17,7 +18,16 @@ from lmr_author.authoring.recording.uncompared import Uncompared
 from lmr_author.core import files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation, Task, TaskInfo
-from lmr_author.core.task.recording import MANIFEST, SUPPORT, Case, RecordedTarget, Recording, load
+from lmr_author.core.task.recording import (
+    MANIFEST,
+    SUPPORT,
+    Case,
+    Coverage,
+    RecordedTarget,
+    Recording,
+    load,
+)
+from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.replay import replaying
 
 
@@ -48,45 +58,152 @@ def store(
         options: those of ``record`` that were not as usual.
     """
     folder = task.recording(info, implementation.index)
-    documents = [
-        (
-            replaying.load_document(call.folder, "inputs"),
-            replaying.load_document(call.folder, "expected"),
-        )
-        for call in proof.chosen
-    ]
-    checkers = [call.checkers for call in proof.chosen]
-    hits = set[int]().union(*(call.hits for call in proof.chosen))
     with files.staged_folder(folder) as staging:
-        recording = Recording(
-            target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
-            module=recorded.module,
-            sys_path=recorded.sys_path,
-            command=plan.driver.shown,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            tool=__version__,
-            versions=proof.versions,
-            calls=int(recorded.summary.get("calls", len(recorded.calls))),
-            coverage=coverage(hits, recorded.blocks, recorded.absent),
-            cases=tuple(
-                _store_case(staging, number, call, proof.adds.get(call.number, ""))
-                for number, call in enumerate(proof.chosen, 1)
-            ),
-            support={},
-            helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
-            cuda_as_cpu=plan.cuda_as_cpu,
-            options=options or {},
-        )
-        effects = [effect.text for effect in uncompared]
-        page, needs_support = write_page(implementation, recording, function, documents, plan.nth, effects)
-        recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
-        files.write_json(staging / MANIFEST, recording.to_json())
+        cases = [
+            _store_case(staging, number, call, proof.adds.get(call.number, ""))
+            for number, call in enumerate(proof.chosen, 1)
+        ]
+        hits = set[int]().union(*(call.hits for call in proof.chosen))
+        covered = coverage(hits, recorded.blocks, recorded.absent)
+        recording = _recording(staging, plan, recorded, cases, covered, proof.versions, options or {})
+        page = _write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
     _renew_support(task.unit_test_folder(info))
     files.write_text(task.unit_test(info, implementation), page)
     return load(folder) or recording
 
 
-def _store_case(staging: Path, number: int, call: RecordedCall, adds: str) -> Case:
+def write_calls(
+    unit_test: Path, index: int, plan: Run, recorded: Recorded, calls: Sequence[RecordedCall], of: Recording
+) -> Recording:
+    """Write calls as a recording of their own into an empty folder of ours, which is laid out like ``unit_test/``.
+
+    Args:
+        of: the recording that they were made anew for, whose versions and options they have.
+    """
+    folder = unit_test / "recordings" / str(index)
+    folder.mkdir(parents=True)
+    plan.helpers.copy_into(unit_test)
+    cases = [_store_case(folder, number, call) for number, call in enumerate(calls, 1)]
+    recording = _recording(folder, plan, recorded, cases, of.coverage, of.versions, of.options)
+    files.write_json(folder / MANIFEST, recording.to_json())
+    return recording
+
+
+def write_extended(
+    unit_test: Path,
+    index: int,
+    plan: Run,
+    recorded: Recorded,
+    calls: Sequence[tuple[RecordedCall, str]],
+    of: tuple[Path, Recording],
+) -> Recording:
+    """Write a recording with more cases into an empty folder of ours, which is laid out like ``unit_test/``.
+
+    Args:
+        calls: new cases, and what each adds.
+        of: the folder of the recording, and its manifest; its cases stay as they are.
+    """
+    known, before = of
+    folder = unit_test / "recordings" / str(index)
+    folder.mkdir(parents=True)
+    plan.helpers.copy_into(unit_test)
+    for case in before.cases:
+        shutil.copytree(known / case.name, folder / case.name)
+    taken = max((int(case.name.removeprefix("case_")) for case in before.cases), default=0)
+    new = [_store_case(folder, number, call, adds) for number, (call, adds) in enumerate(calls, taken + 1)]
+    hits = set[int]().union(*(call.hits for call, _ in calls))
+    covered = also_covered(before.coverage, hits, recorded.blocks, recorded.absent)
+    cases = (*before.cases, *new)
+    recording = _recording(folder, plan, recorded, cases, covered, before.versions, before.options)
+    recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
+    files.write_json(folder / MANIFEST, recording.to_json())
+    return recording
+
+
+def put_in_place(
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
+    made: tuple[Path, Recording],
+    function: FunctionNode,
+    nth: int,
+    uncompared: Sequence[Uncompared],
+) -> Recording:
+    """Put a recording that was written elsewhere in the place of the task's own, which is kept, with its test.
+
+    Args:
+        made: the folder that it was written into, and its manifest.
+    """
+    folder = task.recording(info, implementation.index)
+    source, recording = made
+    with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
+        staging = work / "recording"
+        shutil.copytree(source, staging)
+        page = _write_manifest(staging, implementation, recording, function, nth, uncompared)
+        put_aside(task, info, implementation)
+        with files.staged_folder(folder) as place:
+            shutil.copytree(staging, place, dirs_exist_ok=True)
+        _renew_support(task.unit_test_folder(info))
+        files.write_text(task.unit_test(info, implementation), page)
+    return load(folder) or recording
+
+
+def _recording(
+    folder: Path,
+    plan: Run,
+    recorded: Recorded,
+    cases: Sequence[Case],
+    covered: Coverage,
+    versions: Mapping[str, str],
+    options: Mapping[str, object],
+) -> Recording:
+    """Return the manifest of cases that lie in a folder; nothing says yet whether its test needs the support file."""
+    documents = _documents(folder, cases)
+    checkers = [case.checkers for case in cases]
+    return Recording(
+        target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
+        module=recorded.module,
+        sys_path=recorded.sys_path,
+        command=plan.driver.shown,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        tool=__version__,
+        versions=versions,
+        calls=int(recorded.summary.get("calls", len(recorded.calls))),
+        coverage=covered,
+        cases=tuple(cases),
+        support={},
+        helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
+        cuda_as_cpu=plan.cuda_as_cpu,
+        options=options,
+    )
+
+
+def _write_manifest(
+    folder: Path,
+    implementation: Implementation,
+    recording: Recording,
+    function: FunctionNode,
+    nth: int,
+    uncompared: Sequence[Uncompared],
+) -> str:
+    """Write the manifest of cases that lie in a folder; return the text of their unit test."""
+    effects = [effect.text for effect in uncompared]
+    documents = _documents(folder, recording.cases)
+    page, needs_support = write_page(implementation, recording, function, documents, nth, effects)
+    recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
+    files.write_json(folder / MANIFEST, recording.to_json())
+    return page
+
+
+def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
+    places = [folder / case.name for case in cases]
+    return [
+        (replaying.load_document(place, "inputs"), replaying.load_document(place, "expected"))
+        for place in places
+    ]
+
+
+def _store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()

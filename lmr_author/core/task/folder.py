@@ -133,6 +133,11 @@ class Task:
         return self._own(AUTHORING, "evaluation.json")
 
     @property
+    def challenge_path(self) -> Path:
+        """``authoring/challenge.json``."""
+        return self._own(AUTHORING, "challenge.json")
+
+    @property
     def accepted_path(self) -> Path:
         """``authoring/accepted.json``."""
         return self._own(AUTHORING, "accepted.json")

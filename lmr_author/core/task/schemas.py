@@ -10,6 +10,7 @@ import msgspec
 
 from lmr_author.core.task.accepted import AcceptedFindings
 from lmr_author.core.task.also_masked import AlsoMaskedList
+from lmr_author.core.task.challenge import Challenge
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import Evaluation
@@ -27,6 +28,7 @@ RECORDS: dict[str, type[Record]] = {
     "accepted": AcceptedFindings,
     "adjudication": Adjudication,
     "also-masked": AlsoMaskedList,
+    "challenge": Challenge,
     "environment": BuiltEnvironment,
     "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,

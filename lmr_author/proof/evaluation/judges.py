@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from lmr_author.core import code
 from lmr_author.core.errors import SandboxError
@@ -33,16 +34,21 @@ Stop = Callable[[], bool]
 
 
 class RecordingJudge:
-    """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here."""
+    """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here.
+
+    Args:
+        folder: of the recording, where it is not the implementation's own.
+    """
 
     method = "recorded cases"
 
-    def __init__(self, bench: Bench, recording: Recording) -> None:
+    def __init__(self, bench: Bench, recording: Recording, folder: Path | None = None) -> None:
         self.bench = bench
         self.recording = recording
-        folder = bench.recording_folder
+        self.folder = folder or bench.recording_folder
         self.expected = {
-            case.name: replaying.load_document(folder / case.name, "expected") for case in recording.cases
+            case.name: replaying.load_document(self.folder / case.name, "expected")
+            for case in recording.cases
         }
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
@@ -83,13 +89,23 @@ class RecordingJudge:
         return {**verdicts, **self._tried(late, seconds)}
 
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+        """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
+        found = self.outcomes(source, line, limits, stop, again=again)
+        log = found.result.stderr.decode("utf-8", "replace")
+        return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
+
+    def outcomes(
+        self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False
+    ) -> replaying.Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
+
+        Its outcomes are those of the version ``candidate``.
 
         Args:
             source: the goal file with the answer in it.
             line: of the target in it.
             stop: polled while it runs; True ends it.
-            again: a second attempt, which may end at the first case that is late.
+            again: end at the first case that is late or crashes, as in a second attempt.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
@@ -105,20 +121,18 @@ class RecordingJudge:
         )
         if found.result.stopped:
             raise KeyboardInterrupt
-        log = found.result.stderr.decode("utf-8", "replace")
         if not found.facts:
             # Sent before any code of the candidate runs, so this is not its doing.
+            log = found.result.stderr.decode("utf-8", "replace")
             raise SandboxError(
                 f"the replayer did not start: {log.strip()[-200:]}",
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
-        return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
+        return found
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
         """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
-        return replaying.ReplayPlan.of(
-            self.recording, self.bench.recording_folder, line, seconds or self.bench.seconds
-        )
+        return replaying.ReplayPlan.of(self.recording, self.folder, line, seconds or self.bench.seconds)
 
     def _alone(
         self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None

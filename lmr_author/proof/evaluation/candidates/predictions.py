@@ -46,6 +46,7 @@ class Prediction:
         code: the answer as text; None when it is given otherwise.
         patch: a unified diff of the repository, or None.
         tree: the repository folder that an agent left, or None.
+        kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
     """
 
     task: str
@@ -58,6 +59,8 @@ class Prediction:
     tree: Path | None = None
     setting: str = ""
     input: str = ""
+    kind: str = ""
+    about: str = ""
 
     @property
     def key(self) -> Key:
@@ -188,6 +191,8 @@ def _prediction(data: Any, where: str) -> Prediction:
         patch=patch,
         setting=str(data.get("setting") or ""),
         input=str(data.get("input") or ""),
+        kind=str(data.get("kind") or ""),
+        about=str(data.get("about") or ""),
     )
 
 

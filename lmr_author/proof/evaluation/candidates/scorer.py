@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -18,6 +18,7 @@ from lmr_author.core import code, files, locks, resources
 from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.answer import Invalid
@@ -81,6 +82,14 @@ class CandidateOptions:
             "python": str(self.where.python or "") if self.scheduler else "",
         }
 
+    def limits(self, cases: Sequence[Case] = ()) -> Limits:
+        """Return the limits of a run of some recorded cases; without any, of a test script."""
+        return Limits(
+            seconds=self.start_seconds + self.seconds * (len(cases) or 1),
+            memory_mb=self.memory_mb,
+            output_bytes=_OUTPUT_BYTES + 8 * sum(case.bytes for case in cases),
+        )
+
 
 class Scorer:
     """Judges the candidates of one implementation; usable from several threads.
@@ -94,17 +103,15 @@ class Scorer:
         self.bench = bench
         self.options = options
         self._others = others
-        self._judge: Judge
-        seconds, output = options.start_seconds + options.seconds, _OUTPUT_BYTES
+        self.judge: Judge
         by_log = options.protocol == LMR_BENCH
         if bench.recording is not None and not by_log:
-            self._judge = RecordingJudge(bench, bench.recording)
-            seconds = options.start_seconds + options.seconds * len(bench.recording.cases)
-            output += 8 * sum(case.bytes for case in bench.recording.cases)
+            self.judge = RecordingJudge(bench, bench.recording)
+            self._limits = options.limits(bench.recording.cases)
         else:
-            self._judge = ScriptJudge(bench, by_log=by_log)
-        self._limits = Limits(seconds=seconds, memory_mb=options.memory_mb, output_bytes=output)
-        self.method = LMR_BENCH if by_log else self._judge.method
+            self.judge = ScriptJudge(bench, by_log=by_log)
+            self._limits = options.limits()
+        self.method = LMR_BENCH if by_log else self.judge.method
         """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
 
     def check(self) -> None:
@@ -122,16 +129,16 @@ class Scorer:
             )
         if not bench.pairs:
             raise Unscorable("the target cannot be told in golden and goal file", "run `lmr-author validate`")
-        if isinstance(self._judge, RecordingJudge):
-            problems = recorded.tampered(bench.recording_folder, self._judge.recording)
+        if isinstance(self.judge, RecordingJudge):
+            problems = recorded.tampered(bench.recording_folder, self.judge.recording)
             if problems:
                 raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
-        verdict = self._judge.golden(seed=0, limits=self._limits)
+        verdict = self.judge.golden(seed=0, limits=self._limits)
         if not verdict.passed:
             raise Unscorable(
                 f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
             )
-        if isinstance(self._judge, ScriptJudge):
+        if isinstance(self.judge, ScriptJudge):
             seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
             self._limits = replace(self._limits, seconds=seconds)
 
@@ -148,7 +155,7 @@ class Scorer:
         started = time.monotonic()
         result = replace(unjudged(prediction, self.bench.implementation.category), method=self.method)
         try:
-            fitted = self._fit(prediction)
+            fitted = self.fit(prediction)
         except Invalid as error:
             seconds = round(time.monotonic() - started, 3)
             return replace(result, outcome=Outcome.INVALID, reason=error.message, seconds=seconds)
@@ -166,10 +173,10 @@ class Scorer:
 
     def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
         """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
-        verdict = self._judge.answer(fitted.data, fitted.line, self._limits, stop)
+        verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
         if verdict.outcome is not Outcome.TIMEOUT:
             return verdict
-        again = self._judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
+        again = self.judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
         # The second attempt ends at the first late case, so it has no result for those behind.
         return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
 
@@ -183,7 +190,7 @@ class Scorer:
                 return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
         return verdict.outcome, "" if verdict.passed else verdict.reason
 
-    def _fit(self, prediction: Prediction) -> Fitted:
+    def fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
         bench, goal_file = self.bench, self.bench.implementation.goal_file
         if prediction.code is not None:
@@ -271,16 +278,25 @@ class TaskScorer:
             SandboxError: the sandbox failed.
             KeyboardInterrupt: it was ended by ``stop``.
         """
+        return self.ready(item.index).score(item, stop)
+
+    def ready(self, index: int) -> Scorer:
+        """Return the scorer of an implementation, in a prepared environment and with a golden that passes.
+
+        Raises:
+            Unscorable: its golden does not pass.
+            SandboxError: the sandbox failed.
+        """
         with self._lock:
             self._prepare()
             if self._broken is not None:
                 raise self._broken
-            if item.index not in self._scorers:
-                self._scorers[item.index] = self._checked(item.index)
-            scorer = self._scorers[item.index]
+            if index not in self._scorers:
+                self._scorers[index] = self._checked(index)
+            scorer = self._scorers[index]
         if isinstance(scorer, Unscorable):
             raise scorer
-        return scorer.score(item, stop)
+        return scorer
 
     def unjudged(self, item: Prediction, reason: str = "") -> CandidateResult:
         """Return the result of a prediction that could not be judged, or is not judged yet."""

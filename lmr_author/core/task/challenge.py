@@ -1,0 +1,363 @@
+"""``authoring/challenge.json``: misreadings that must fail and rewrites that must pass, and how each ended.
+
+Mutants are small slips; a misreading is a plausible mistake, written by a person or a model. See ``docs/challenge.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from lmr_author.core import files
+from lmr_author.core.task.folder import Task
+from lmr_author.core.task.info import TaskInfo
+from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.recording import MANIFEST
+
+Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
+
+
+class Kind(StrEnum):
+    """What an answer is meant to be. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
+
+    MISREADING = "misreading"
+    REWRITE = "rewrite"
+
+
+class Ending(StrEnum):
+    """How an answer ended.
+
+    FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes the cases, and another recorded call
+    tells it from the golden. EQUAL: it is equal on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person says that
+    it is no misreading, or no rewrite. INVALID: it cannot be put in the target's place. WAITING: it did not run yet, on
+    the test as it is.
+    """
+
+    FAILS = "fails"
+    PASSES = "passes"
+    TOLD_APART = "told-apart"
+    EQUAL = "equal"
+    EQUIVALENT = "equivalent"
+    NOT_A_REWRITE = "not-a-rewrite"
+    INVALID = "invalid"
+    WAITING = "waiting"
+
+
+IN_WORDS = {
+    Ending.FAILS: "fails",
+    Ending.PASSES: "passes",
+    Ending.TOLD_APART: "passes, and another recorded call tells it apart",
+    Ending.EQUAL: "is equal on every recorded call",
+    Ending.EQUIVALENT: "is accepted as equivalent",
+    Ending.NOT_A_REWRITE: "is accepted as no rewrite",
+    Ending.INVALID: "cannot be put in the target's place",
+    Ending.WAITING: "was not run yet",
+}
+"""Endings for people."""
+
+SETTLED = {
+    Kind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
+    Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
+}
+"""The endings that leave nothing to do."""
+NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
+"""The endings of answers that are no misreadings and no rewrites."""
+
+
+@dataclass(frozen=True)
+class CallDifference(Record):
+    """The first difference between the outcome of an answer and the golden's.
+
+    Attributes:
+        call: number of the recorded call.
+        case: name of its case; "" for a call that is none.
+        part: path in the outcome, as value[0]; "" where there is no outcome.
+        message: the difference in words.
+        max_abs: largest absolute distance of a number in that part; null where it is no float.
+        max_rel: largest relative distance, likewise.
+        rtol: relative tolerance of that part; null where it has none.
+        atol: absolute tolerance of that part, likewise.
+    """
+
+    call: Count
+    case: str = ""
+    part: str = ""
+    message: str = ""
+    max_abs: float | None = None
+    max_rel: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+
+
+@dataclass(frozen=True)
+class Missing(Record):
+    """What a driver would have to do, so that a recorded call tells a misreading from the golden.
+
+    Attributes:
+        lines: lines of the golden that the misreading has otherwise.
+        diff: these lines and what it has in their place, with - and +.
+        unreached: those of them that no recorded call reaches.
+        constant: argument or attribute that every recorded call has alike, and its value, shape or type.
+        not_given: parameters that no recorded call gives.
+        not_compared: kind of an effect of the golden that no case compares (files, globals, parts, arguments, grads,
+            gradients) → what has it.
+    """
+
+    lines: tuple[Index, ...] = ()
+    diff: str = ""
+    unreached: tuple[Index, ...] = ()
+    constant: Mapping[str, str] = field(default_factory=dict)
+    not_given: tuple[str, ...] = ()
+    not_compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Suggestion(Record):
+    """Options of `record` with which an answer would end as it has to; measured on outcomes, not guessed.
+
+    Attributes:
+        options: words that follow `lmr-author record`.
+        others: for a rewrite the misreadings that fail now, for a misreading the rewrites that pass.
+        still: how many of them would go on so.
+    """
+
+    options: tuple[str, ...]
+    others: Count
+    still: Count
+
+
+@dataclass(frozen=True)
+class Acceptance(Record):
+    """A person's word that an answer is not what it is meant to be.
+
+    Attributes:
+        reason: justification.
+        date: day of acceptance.
+        by: name of the person; "" when unknown.
+    """
+
+    reason: Text
+    date: Day
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Challenger(Record):
+    """An answer with which a test is challenged, and how it ended.
+
+    Attributes:
+        index: number of the implementation.
+        name: its name; with the index, it is unique.
+        kind: misreading or rewrite.
+        about: what it misreads or changes, in a sentence.
+        source: where it comes from: the name of a file or folder, or of a model.
+        code: the answer.
+        ending: how it ended.
+        reason: why it is invalid; "" otherwise.
+        difference: the first difference, on the cases or on another recorded call.
+        tells: numbers of the recorded calls on which it differs, cases included.
+        missing: what a driver would have to do, where it is equal on every recorded call.
+        suggestion: options of `record` with which it would end as it has to.
+        accepted: why it does not count.
+        digest: SHA-256 of all that made the result; the same is not run again.
+    """
+
+    index: Index
+    name: Text
+    kind: Kind
+    about: str = ""
+    source: str = ""
+    code: str = ""
+    ending: Ending = Ending.WAITING
+    reason: str = ""
+    difference: CallDifference | None = None
+    tells: tuple[Count, ...] = ()
+    missing: Missing | None = None
+    suggestion: Suggestion | None = None
+    accepted: Acceptance | None = None
+    digest: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Its ending for people."""
+        return IN_WORDS[self.ending]
+
+    @property
+    def settled(self) -> bool:
+        """True where the ending leaves nothing to do."""
+        return self.ending in SETTLED[self.kind]
+
+
+@dataclass(frozen=True)
+class AddedCase(Record):
+    """A recorded call that became a case.
+
+    Attributes:
+        case: its name.
+        call: its number.
+        tells: names of the misreadings that fail on it.
+    """
+
+    case: str
+    call: Count
+    tells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeftOutCall(Record):
+    """A recorded call that tells a misreading apart, and did not become a case.
+
+    Attributes:
+        call: its number.
+        why: golden (it does not pass there), rewrite (one would fail), or room (it is too large).
+        answer: name of the rewrite that would fail; "" otherwise.
+        message: the reason in words.
+    """
+
+    call: Count
+    why: Literal["golden", "rewrite", "room"]
+    answer: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChallengedTarget(Record):
+    """One implementation, as it was challenged.
+
+    Attributes:
+        index: its number.
+        target: its node id.
+        recording: SHA-256 of the recording's manifest.
+        golden: SHA-256 of the golden file.
+        cases: number of cases.
+        calls: number of recorded calls on which answers ran, cases included.
+        added: calls that `--strengthen` made cases.
+        left_out: calls that it did not.
+    """
+
+    index: Index
+    target: Text
+    recording: Digest
+    golden: Digest
+    cases: Count = 0
+    calls: Count = 0
+    added: tuple[AddedCase, ...] = ()
+    left_out: tuple[LeftOutCall, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Challenge(Record):
+    """Misreadings and rewrites of a task's functions, and how its test treats them: `authoring/challenge.json`.
+
+    Attributes:
+        format: version of this document.
+        tool: version of lmr-author.
+        date: time of the last run (RFC 3339).
+        sandbox: kind of sandbox.
+        seconds: duration of the last run.
+        targets: the implementations that were challenged.
+        answers: misreadings and rewrites, in order.
+    """
+
+    optional: ClassVar = ("$schema",)
+
+    format: Literal["lmr-challenge/1"] = "lmr-challenge/1"
+    tool: Text
+    date: Time
+    sandbox: str = ""
+    seconds: Seconds = 0.0
+    targets: tuple[ChallengedTarget, ...] = ()
+    answers: tuple[Challenger, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document with its seconds rounded to milliseconds."""
+        return {**super().to_json(), "seconds": round(self.seconds, 3)}
+
+    def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
+        """Return the answers to an implementation, of one kind or of both."""
+        return tuple(one for one in self.answers if one.index == index and kind in (None, one.kind))
+
+    @property
+    def open(self) -> tuple[Challenger, ...]:
+        """The answers that leave something to do. One that is invalid says nothing about the test."""
+        return tuple(one for one in self.answers if not one.settled and one.ending is not Ending.INVALID)
+
+    def count(self, kind: Kind) -> tuple[int, int]:
+        """Return how many answers of a kind end as they have to, and how many there are that count."""
+        wanted = Ending.FAILS if kind is Kind.MISREADING else Ending.PASSES
+        counting = [one for one in self.answers if one.kind is kind and one.ending not in NOT_COUNTED]
+        return sum(one.ending is wanted for one in counting), len(counting)
+
+    @property
+    def summary(self) -> str:
+        """The result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
+        fail, misreadings = self.count(Kind.MISREADING)
+        passed, rewrites = self.count(Kind.REWRITE)
+        accepted = sum(one.accepted is not None and one.settled for one in self.answers)
+        also = f", {accepted} accepted" if accepted else ""
+        return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
+
+    def stale(self, task: Task, info: TaskInfo) -> tuple[int, ...]:
+        """Return the implementations whose recording or golden changed, or that no misreading challenged."""
+        known = {one.index: (one.recording, one.golden) for one in self.targets}
+        tried = {
+            one.index
+            for one in self.answers
+            if one.kind is Kind.MISREADING and one.ending is not Ending.INVALID
+        }
+        now = {one.index: digests(task, info, one.index) for one in info.implementations}
+        return tuple(index for index, found in now.items() if known.get(index) != found or index not in tried)
+
+    def accept(self, index: int, name: str, acceptance: Acceptance) -> Challenge:
+        """Return the record with one answer accepted as equivalent, or as no rewrite."""
+        ending = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}
+        changed = tuple(
+            replace(one, accepted=acceptance, ending=ending[one.kind])
+            if (one.index, one.name) == (index, name)
+            else one
+            for one in self.answers
+        )
+        return replace(self, answers=changed)
+
+
+class Standing(StrEnum):
+    """What a task's challenge says. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+
+    NEVER = "never"
+    STALE = "stale"
+    OPEN = "open"
+    HELD = "held"
+
+
+def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
+    """Return what the challenge of a task says about it as it is, and its record."""
+    record = load(task)
+    if record is None:
+        return Standing.NEVER, None
+    if record.stale(task, info):
+        return Standing.STALE, record
+    return Standing.OPEN if record.open else Standing.HELD, record
+
+
+def in_words(task: Task, info: TaskInfo) -> str:
+    """Return the same in words; "" for a task that was never challenged."""
+    found, record = standing(task, info)
+    if record is None:
+        return ""
+    return f"{record.summary}, before its test changed" if found is Standing.STALE else record.summary
+
+
+def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:
+    """Return the SHA-256 of an implementation's recording and of its golden; "" for what is missing."""
+    paths = (task.recording(info, index) / MANIFEST, task.golden(info.implementation(index)))
+    recording, golden = (files.sha256_file(path) if path.is_file() else "" for path in paths)
+    return recording, golden
+
+
+def load(task: Task) -> Challenge | None:
+    """Return the record of a task; None where there is none that can be read."""
+    return Challenge.read_if_valid(task.challenge_path)
