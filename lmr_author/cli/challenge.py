@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.challenge import (
         CallDifference,
-        Challenge,
         ChallengedTarget,
         Challenger,
         Missing,
@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
     from lmr_author.release.challenge.variants import Variant
 
-ENDINGS = {
-    "fails": "fails",
-    "passes": "passes",
-    "told-apart": "passes, and another recorded call tells it apart",
-    "equal": "is equal on every recorded call",
-    "equivalent": "is accepted as equivalent",
-    "not-a-rewrite": "is accepted as no rewrite",
-    "invalid": "cannot be put in the target's place",
-}
-"""Endings in words."""
 DETAILS = 6
 """Column of what belongs to an answer."""
 NUMBERS = 8
@@ -143,7 +133,7 @@ def _accept(
     if output is Format.json:
         ui.print_json(answer.to_json())
     else:
-        _say(f"{answer.kind} {name} {ENDINGS[answer.ending]}", "accepted", "green")
+        _say(f"{answer.kind} {name} {answer.in_words}", "accepted", "green")
         ui.then("next", "--task", folder.root, stderr=False)
     return EXIT_CLEAN
 
@@ -184,7 +174,7 @@ class Table:
         if answer.ending.value == "invalid":
             mark, style = "?   ", "yellow"
         where = f" on {answer.difference.case}" if answer.difference and answer.difference.case else ""
-        text = f"{answer.kind:<10}  {answer.name}: {ENDINGS[answer.ending]}{where}"
+        text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}{where}"
         if answer.settled:
             screen = ui.console(stderr=False)
             text = shortened(text, screen.width - 8) if screen.is_terminal else text
@@ -211,8 +201,12 @@ def details(answer: Challenger) -> list[str]:
     if answer.missing is not None:
         lines += missing_in_words(answer.missing)
     if answer.suggestion is not None:
-        kept = f"{answer.suggestion.still} of {answer.suggestion.failing} misreadings still fail"
-        lines.append(f"passes with `{shlex.join(answer.suggestion.options)}` of `record`; {kept} with it")
+        rewrite, found = answer.kind.value == "rewrite", answer.suggestion
+        others = "misreadings still fail" if rewrite else "rewrites still pass"
+        lines.append(
+            f"{'passes' if rewrite else 'fails'} when recorded with `{shlex.join(found.options)}`: "
+            f"{found.still} of {found.others} {others}"
+        )
     elif answer.kind.value == "rewrite" and answer.ending.value == "fails":
         lines.append(
             "no option of `record` was found with which it passes and every misreading still fails; is it a rewrite?"
@@ -238,20 +232,20 @@ def missing_in_words(missing: Missing) -> list[str]:
     if missing.constant:
         alike = [f"{name} ({text})" for name, text in missing.constant.items()]
         lines.append(f"alike in every recorded call: {listed(alike, NUMBERS)}; have the driver vary it")
+    for kind, names in missing.not_compared.items():
+        lines.append(_not_compared(kind, names))
     if missing.not_given:
         lines.append(f"given by no recorded call: {listed(list(missing.not_given), NUMBERS)}")
     return lines
 
 
-def challenged(record: Challenge) -> str:
-    """Return the result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
-    from lmr_author.core.task.challenge import Kind
+def _not_compared(kind: str, names: tuple[str, ...]) -> str:
+    from lmr_author.authoring.recording.uncompared import Kind, Uncompared
 
-    fail, misreadings = record.count(Kind.MISREADING)
-    passed, rewrites = record.count(Kind.REWRITE)
-    accepted = sum(one.accepted is not None and one.settled for one in record.answers)
-    also = f", {accepted} accepted" if accepted else ""
-    return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
+    if kind == "gradients":
+        return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"
+    effect = Uncompared(Kind(kind), names)
+    return f"not compared: {effect.text}; {effect.advice}"
 
 
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
@@ -261,7 +255,7 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
         _show_target(target, options, target.index in run.strengthened)
     resumed = f", {run.resumed} by an earlier run" if run.resumed else ""
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
-    _say(f"{challenged(record)} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
+    _say(f"{record.summary} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
     place = options.where.options
     driver = ["--driver", str(options.driver)] if options.driver else []
     by_ending = {one.ending.value: one.name for one in reversed(record.open)}
@@ -271,15 +265,30 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     elif run.strengthened:
         ui.then("evaluate", *named, *place, stderr=False)
     elif record.open:
-        words = ("challenge", *named, "--accept", record.open[0].name, "--reason", "TEXT")
-        ui.hint(
-            "record again with a driver that tells what is equal apart, or accept what is no mistake: "
-            f"{shlex.join(['lmr-author', *words])}",
-            indent=2,
-            stderr=False,
-        )
+        _hint(folder, record.open, named)
     else:
         ui.then("next", *(word for name in named for word in ("--task", name)), stderr=False)
+
+
+def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None:
+    """Say what a person can do about answers that leave something to do."""
+    from lmr_author.authoring.recording.again import options_of, typed
+    from lmr_author.core.task.recording import load
+
+    words = ["lmr-author", "challenge", *named, "--accept", answers[0].name, "--reason", "TEXT"]
+    ui.hint(f"what is no mistake, or no rewrite, is accepted: {shlex.join(words)}", indent=2, stderr=False)
+    suggested = next((one for one in answers if one.suggestion), None)
+    if suggested is None or suggested.suggestion is None:
+        ui.hint("what is equal on every call needs a driver that calls it otherwise", indent=2, stderr=False)
+        return
+    info = folder.load()
+    recording = load(folder.recording(info, suggested.index))
+    if recording is not None:
+        options = options_of(info.implementation(suggested.index), recording)
+        again = ["lmr-author", "record", *typed(options, suggested.suggestion.options)]
+        place = again.index("--") if "--" in again else len(again)
+        again[place:place] = [word for name in named for word in ("--task", name)]
+        ui.hint(f"where the script lies, record again: {shlex.join(again)}", indent=2, stderr=False)
 
 
 def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthened: bool) -> None:

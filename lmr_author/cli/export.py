@@ -47,6 +47,9 @@ def export(
     unreviewed: Annotated[
         bool, Option("--unreviewed", help="Export tasks before all reviews are in; the export says so.")
     ] = False,
+    challenged: Annotated[
+        bool, Option("--challenged", help="Refuse tasks that were not challenged, or with open endings.")
+    ] = False,
     force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
     release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
     organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
@@ -79,7 +82,9 @@ def export(
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
     machine = HarborMachine(cpus, memory_mb, storage_mb, gpus, agent_seconds, offline)
-    options = ExportOptions(to.value, out, base_image, with_private, unreviewed, force, publication, machine)
+    options = ExportOptions(
+        to.value, out, base_image, with_private, unreviewed, force, challenged, publication, machine
+    )
     done = export_tasks(chosen, options)
     for name, problems in done.unsound.items():
         ui.say("is not fit for release:", name, "yellow")
@@ -116,6 +121,7 @@ def _more(options: ExportOptions) -> list[object]:
     """Return the other options that were given, as words of a command."""
     words: list[object] = ["--base-image", options.base_image] if options.base_image else []
     words += ["--with-private", options.private] if options.private else []
+    words += ["--challenged"] if options.challenged else []
     for group in (options.publication, options.machine):
         for field in fields(group):
             value, name = getattr(group, field.name), "--" + field.name.replace("_", "-")

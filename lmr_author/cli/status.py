@@ -44,8 +44,12 @@ def show(found: Sequence[Status]) -> None:
     from lmr_author.release.reporting.status import STATES
 
     if len(found) > FEW:
-        rows = [(item.task, item.state, item.note) for item in found]
-        ui.columns_of([("task", "status", "open"), *rows])
+        shown = any(item.challenged for item in found)  # a column that says nothing is left out
+        head = ("task", "status", *(["fail, pass"] if shown else []), "open")
+        rows = [(item.task, item.state, *([_challenged(item)] if shown else []), item.note) for item in found]
+        ui.columns_of([head, *rows])
+        if shown:
+            ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
         counts = Counter(item.state for item in found)
         numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
         ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
@@ -55,6 +59,14 @@ def show(found: Sequence[Status]) -> None:
         return
     for item in found:
         _show_one(item)
+
+
+def _challenged(item: Status) -> str:
+    found = item.challenged
+    if found is None:
+        return "-"
+    numbers = f"{found.fail}/{found.misreadings}, {found.passing}/{found.rewrites}"
+    return numbers if found.standing != "stale" else f"{numbers}, stale"
 
 
 def _show_one(item: Status) -> None:
@@ -67,6 +79,8 @@ def _show_one(item: Status) -> None:
         marks[-1] = f"✗{GLUE}{item.review}"
     styles = {f"✓{GLUE}[^ ]+": "green", f"○{GLUE}[^ ]+": "dim", f"✗{GLUE}[^ ]+": "bold red"}
     ui.say("  ".join(marks), indent=2, hang=2, stderr=False, styles=styles)
+    if item.challenged:
+        ui.say(f"challenged: {item.challenged.text}", indent=2, hang=2, stderr=False)
     if item.note:
         ui.say(item.note, indent=2, hang=2, stderr=False)
     if item.review != WAITING:

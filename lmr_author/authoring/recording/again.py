@@ -29,6 +29,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task.recording import Case, Recording
+from lmr_author.runtime.probe.calling import GRADIENTS
 from lmr_author.runtime.sandbox.base import Sandbox
 
 
@@ -63,7 +64,16 @@ class Again:
         reached = {line for block, line in blocks.items() if block in hits and block not in absent}
         return tuple(sorted({line for block, line in blocks.items() if block not in absent} - reached))
 
-    def uncompared(self, new: Sequence[RecordedCall]) -> tuple[Uncompared, ...]:
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """Arguments that require gradients, where no case compares any."""
+        calls = (*self.calls, *self.cases.values())
+        if any(GRADIENTS in path for call in calls for path in call.checkers):
+            return ()
+        names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
+        return tuple(dict.fromkeys(names))
+
+    def uncompared(self, new: Sequence[RecordedCall] = ()) -> tuple[Uncompared, ...]:
         """Return the golden's effects that no case compares, with some calls that become cases, too."""
         chosen = (*self.cases.values(), *new)
         return tuple(uncompared(effects_of(self.golden, Proof(chosen, (), {}), self.recorded)))
@@ -147,6 +157,32 @@ def options_of(implementation: Implementation, recording: Recording) -> RecordOp
     else:
         given["command"] = words
     return RecordOptions(target=str(implementation.target), cuda_as_cpu=recording.cuda_as_cpu, **given)
+
+
+def typed(options: RecordOptions, more: Sequence[str] = ()) -> list[str]:
+    """Return what follows ``lmr-author record`` to record with some options anew, in place of what is there.
+
+    Args:
+        more: further options, as ``--in-place``.
+    """
+    names = {
+        "cases": "--cases",
+        "seconds": "--timeout",
+        "max_mb": "--max-mb",
+        "max_total_mb": "--max-total-mb",
+    }
+    words = [str(options.target), "--force"]
+    for name, option in names.items():
+        if name in options.unusual:
+            words += [option, f"{options.unusual[name]:g}"]
+    words += [word for check in options.checks for word in ("--check", check)]
+    flags = {"--gradients": options.gradients, "--files": options.files, "--cuda-as-cpu": options.cuda_as_cpu}
+    words += [option for option, chosen in flags.items() if chosen]
+    if options.in_place is not None and not {"--in-place", "--no-in-place"} & set(more):
+        words.append("--in-place" if options.in_place else "--no-in-place")
+    words += [*more, *(["--from-tests"] if options.from_tests else [])]
+    words += [word for text in options.examples for word in ("--from-example", text)]
+    return [*words, "--", *options.command] if options.command else words
 
 
 def _place(options: RecordOptions, repository: Path, places: Sequence[Path]) -> Path:

@@ -45,6 +45,17 @@ class Ending(StrEnum):
     INVALID = "invalid"
 
 
+IN_WORDS = {
+    Ending.FAILS: "fails",
+    Ending.PASSES: "passes",
+    Ending.TOLD_APART: "passes, and another recorded call tells it apart",
+    Ending.EQUAL: "is equal on every recorded call",
+    Ending.EQUIVALENT: "is accepted as equivalent",
+    Ending.NOT_A_REWRITE: "is accepted as no rewrite",
+    Ending.INVALID: "cannot be put in the target's place",
+}
+"""Endings for people."""
+
 SETTLED = {
     Kind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
     Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
@@ -87,6 +98,8 @@ class Missing(Record):
         unreached: those of them that no recorded call reaches.
         constant: argument or attribute that every recorded call has alike, and its value, shape or type.
         not_given: parameters that no recorded call gives.
+        not_compared: kind of an effect of the golden that no case compares (files, globals, parts, arguments, grads,
+            gradients) → what has it.
     """
 
     lines: tuple[Index, ...] = ()
@@ -94,20 +107,21 @@ class Missing(Record):
     unreached: tuple[Index, ...] = ()
     constant: Mapping[str, str] = field(default_factory=dict)
     not_given: tuple[str, ...] = ()
+    not_compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Suggestion(Record):
-    """An option of `record` with which a rewrite would pass; measured on the stored outcomes.
+    """Options of `record` with which an answer would end as it has to; measured on outcomes, not guessed.
 
     Attributes:
         options: words that follow `lmr-author record`.
-        failing: misreadings that fail on the cases now.
-        still: how many of them would fail with it.
+        others: for a rewrite the misreadings that fail now, for a misreading the rewrites that pass.
+        still: how many of them would go on so.
     """
 
     options: tuple[str, ...]
-    failing: Count
+    others: Count
     still: Count
 
 
@@ -142,7 +156,7 @@ class Challenger(Record):
         difference: the first difference, on the cases or on another recorded call.
         tells: numbers of the recorded calls on which it differs, cases included.
         missing: what a driver would have to do, where it is equal on every recorded call.
-        suggestion: what would let a rewrite pass.
+        suggestion: options of `record` with which it would end as it has to.
         accepted: why it does not count.
         digest: SHA-256 of all that made the result; the same is not run again.
     """
@@ -161,6 +175,11 @@ class Challenger(Record):
     suggestion: Suggestion | None = None
     accepted: Acceptance | None = None
     digest: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Its ending for people."""
+        return IN_WORDS[self.ending]
 
     @property
     def settled(self) -> bool:
@@ -272,11 +291,25 @@ class Challenge(Record):
         ]
         return sum(one.ending is wanted for one in counting), len(counting)
 
+    @property
+    def summary(self) -> str:
+        """The result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
+        fail, misreadings = self.count(Kind.MISREADING)
+        passed, rewrites = self.count(Kind.REWRITE)
+        accepted = sum(one.accepted is not None and one.settled for one in self.answers)
+        also = f", {accepted} accepted" if accepted else ""
+        return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
+
     def stale(self, task: Task, info: TaskInfo) -> tuple[int, ...]:
-        """Return the implementations whose recording or golden changed, or that were never challenged."""
+        """Return the implementations whose recording or golden changed, or that no misreading challenged."""
         known = {one.index: (one.recording, one.golden) for one in self.targets}
+        tried = {
+            one.index
+            for one in self.answers
+            if one.kind is Kind.MISREADING and one.ending is not Ending.INVALID
+        }
         now = {one.index: digests(task, info, one.index) for one in info.implementations}
-        return tuple(index for index, digest in now.items() if known.get(index) != digest)
+        return tuple(index for index, found in now.items() if known.get(index) != found or index not in tried)
 
     def accept(self, index: int, name: str, acceptance: Acceptance) -> Challenge:
         """Return the record with one answer accepted as equivalent, or as no rewrite."""
@@ -288,6 +321,33 @@ class Challenge(Record):
             for one in self.answers
         )
         return replace(self, answers=changed)
+
+
+class Standing(StrEnum):
+    """What a task's challenge says. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+
+    NEVER = "never"
+    STALE = "stale"
+    OPEN = "open"
+    HELD = "held"
+
+
+def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
+    """Return what the challenge of a task says about it as it is, and its record."""
+    record = load(task)
+    if record is None:
+        return Standing.NEVER, None
+    if record.stale(task, info):
+        return Standing.STALE, record
+    return Standing.OPEN if record.open else Standing.HELD, record
+
+
+def in_words(task: Task, info: TaskInfo) -> str:
+    """Return the same in words; "" for a task that was never challenged."""
+    found, record = standing(task, info)
+    if record is None:
+        return ""
+    return f"{record.summary}, before its test changed" if found is Standing.STALE else record.summary
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from lmr_author.proof.evaluation.candidates.run import retried
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import variants
 from lmr_author.release.challenge.strengthen import strengthen
-from lmr_author.release.challenge.suggesting import suggest
+from lmr_author.release.challenge.suggesting import suggest, suggest_stricter
 from lmr_author.release.challenge.target import Target
 from lmr_author.release.challenge.trial import Tried
 from lmr_author.release.challenge.variants import Variant
@@ -249,7 +249,8 @@ def _challenge(
             work.keep(ended)
             on_answer(ended)
     for answer in passing:
-        ended = replace(_accepted(_on_calls(target, answer)), digest=digest(answer))
+        found = _on_calls(target, answer, work.record.of(index, Kind.REWRITE))
+        ended = replace(_accepted(found), digest=digest(answer))
         work.keep(ended)
         on_answer(ended)
     known = next((item for item in work.record.targets if item.index == index), None)
@@ -360,11 +361,16 @@ def _tried(target: Target, answer: Challenger) -> Iterable[Tried]:
         yield _retried(lambda: target.on_cases(_variant(answer)))
 
 
-def _on_calls(target: Target, answer: Challenger) -> Challenger:
+def _on_calls(target: Target, answer: Challenger, rewrites: Iterable[Challenger]) -> Challenger:
     """Return how a misreading ends that passes the cases."""
     tried = _retried(lambda: target.on_calls(_variant(answer)))
     if not tried.failing:
-        return replace(_fresh(answer, Ending.EQUAL), missing=target.missing(_variant(answer)))
+        others = [other for one in rewrites for other in _tried(target, one)]
+        return replace(
+            _fresh(answer, Ending.EQUAL),
+            missing=target.missing(_variant(answer)),
+            suggestion=suggest_stricter(target.on_cases(_variant(answer)), others),
+        )
     return replace(
         _fresh(answer, Ending.TOLD_APART),
         difference=tried.first_difference(is_case=False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ MOST_LINES = 24
 """Lines of a difference that are kept."""
 MOST_NAMES = 8
 _OWN = ("self", "cls")
+_LAST = re.compile(r"[^\W\d]\w*")
+"""The words of a path, as of ``self.groups[0]['beta']``; the last one names the part."""
 
 
 @dataclass(frozen=True)
@@ -140,30 +143,32 @@ def _used(names: Iterable[str], functions: Sequence[FunctionNode]) -> set[str]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Return the names and the attributes of ``self`` in a node, as in ``{"x", "self.beta"}``."""
-    attributes = {
-        f"{one.value.id}.{one.attr}"
-        for one in code.each(node, ast.Attribute)
-        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+    """Return the names in a node, with attributes (``self.beta``) and keys (``group['beta']``) by their last part."""
+    keys = {
+        one.slice.value
+        for one in code.each(node, ast.Subscript)
+        if isinstance(one.slice, ast.Constant) and isinstance(one.slice.value, str)
     }
-    return attributes | {one.id for one in code.each(node, ast.Name) if isinstance(one, ast.Name)}
+    attributes = {one.attr for one in code.each(node, ast.Attribute)}
+    return keys | attributes | {one.id for one in code.each(node, ast.Name)}
 
 
 def _constant(summaries: Sequence[Mapping[str, str]], names: set[str]) -> dict[str, str]:
-    """Return what every recorded call has alike among the arguments and attributes with some names; else among all."""
+    """Return what every recorded call has alike among the arguments, attributes and keys with some names."""
     if not summaries:
         return {}
     alike = set.intersection(*(set(summary.items()) for summary in summaries))
-    ordered = [
-        (name, text) for name, text in summaries[0].items() if (name, text) in alike and name not in _OWN
+    used = [
+        (name, text)
+        for name, text in summaries[0].items()
+        if (name, text) in alike and name not in _OWN and _LAST.findall(name)[-1] in names
     ]
-    used = [(name, text) for name, text in ordered if name in names]
-    return dict((used or ordered)[:MOST_NAMES])
+    return dict(used[:MOST_NAMES])
 
 
 def _not_given(
     target: Definition, summaries: Sequence[Mapping[str, str]], names: set[str]
 ) -> tuple[str, ...]:
     parameters = [item.arg for item, _ in code.parameters(target.function.args)]
-    given = {name.partition(".")[0].partition("[")[0] for summary in summaries for name in summary}
+    given = {_LAST.findall(name)[0] for summary in summaries for name in summary}
     return tuple(name for name in parameters if name in names and name not in given and name not in _OWN)

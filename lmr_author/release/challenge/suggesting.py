@@ -1,4 +1,4 @@
-"""What would let a rewrite pass: options of ``record``, tried on the outcomes that it and the misreadings had."""
+"""Options of ``record`` with which a rewrite would pass, or a misreading fail, tried on the outcomes that all had."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lmr_author.authoring.recording.checkers import BY_THE_WAY, WORKING_MEMORY
 from lmr_author.core.task.challenge import Suggestion
 from lmr_author.release.challenge.trial import Checkers, Tried, above, nearest, paths_of
 from lmr_author.runtime.probe import compare
@@ -15,8 +16,6 @@ WIDEST = 1e-2
 """The widest tolerance that is suggested: what differs by more is another result."""
 ROOM = 2.0
 """How much wider than the measured difference a suggested tolerance is."""
-MOST_PARTS = 3
-"""Parts that get a tolerance of their own; with more, the whole value gets it."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,23 @@ def suggest(rewrite: Tried, misreadings: Sequence[Tried]) -> Suggestion | None:
     return None
 
 
+def suggest_stricter(misreading: Tried, rewrites: Sequence[Tried]) -> Suggestion | None:
+    """Return the option with which a misreading fails that passes, and all rewrites still pass; None for none.
+
+    It compares what the golden changes by the way.
+    """
+    passing = [one for one in rewrites if not one.failing]
+    change = Change(("--in-place",), _comparing)
+    if _passes(misreading, change) or not all(_passes(one, change) for one in passing):
+        return None
+    return Suggestion(change.options, len(passing), len(passing))
+
+
+def _comparing(checkers: Checkers) -> Checkers:
+    reasons = (BY_THE_WAY, WORKING_MEMORY)
+    return {path: item for path, item in checkers.items() if item.get("reason") not in reasons}
+
+
 def _passes(tried: Tried, change: Change) -> bool:
     cases = tried.judge.recording.cases
     known = tried.judge.checkers
@@ -63,9 +79,9 @@ def _changes(rewrite: Tried) -> Iterator[Change]:
     if arguments and len(arguments) == len(roots) and known.issuperset(arguments):
         yield Change(("--no-in-place",), lambda checkers: _ignoring(checkers, arguments))
     whole = (VALUE, GRADIENTS)
-    if parts and len(parts) <= MOST_PARTS and not any(part in whole for part in parts):
-        words = tuple(word for part in parts for word in ("--check", f"{part}=ignore"))
-        yield Change(words, lambda checkers: _ignoring(checkers, parts))
+    part = _common(parts) if parts else ""
+    if part and part not in whole:
+        yield Change(("--check", f"{part}=ignore"), lambda checkers: _ignoring(checkers, [part]))
 
 
 def _tolerances(rewrite: Tried, parts: Sequence[str]) -> Iterator[Change]:
@@ -80,32 +96,27 @@ def _tolerances(rewrite: Tried, parts: Sequence[str]) -> Iterator[Change]:
                 distances[part] = [max(pair) for pair in zip(distances[part], spread[part], strict=True)]
     if not parts or set(distances) != set(parts) or not all(any(pair) for pair in distances.values()):
         return
-    if len(parts) > MOST_PARTS:
-        distances = {VALUE: [max(pair[place] for pair in distances.values()) for place in (0, 1)]}
+    part = _common(parts)
+    largest, share = (max(pair[place] for pair in distances.values()) for place in (0, 1))
     own = nearest(rewrite.judge.checkers[rewrite.failing[0].name], parts[0])
-    for absolute, relative in ((True, False), (False, True), (True, True)):
-        changes, words = list[Change](), list[str]()
-        for part, (largest, share) in distances.items():
-            atol = _rounded(largest) if absolute else float(own.get("atol", 0.0))
-            rtol = _rounded(share) if relative else float(own.get("rtol", 0.0))
-            if max(atol, rtol) > WIDEST:
-                break
-            kind = {"kind": "allclose", "rtol": rtol, "atol": atol}
-            changes.append(_check(part, f"allclose:{rtol:g},{atol:g}", kind))
-            words += changes[-1].options
-        else:
-            yield Change(tuple(words), lambda checkers, changes=tuple(changes): _all(changes, checkers))  # type: ignore[misc]
+    usual = {name: float(own.get(name, 0.0)) for name in ("rtol", "atol")}
+    for wider in ({"atol": largest}, {"rtol": share}, {"atol": largest, "rtol": share}):
+        kind = usual | {name: _rounded(distance) for name, distance in wider.items()}
+        if part and max(kind.values()) <= WIDEST:
+            yield _check(part, f"allclose:{kind['rtol']:g},{kind['atol']:g}", {"kind": "allclose", **kind})
+
+
+def _common(parts: Sequence[str]) -> str:
+    """Return the part that all parts are, or belong to; "" for none."""
+    part = parts[0]
+    while part and not all(one == part or one.startswith((part + ".", part + "[")) for one in parts):
+        part = above(part)
+    return part
 
 
 def _rounded(distance: float) -> float:
     """Return a tolerance above a distance, in one digit, as people write one."""
     return float(f"{ROOM * distance:.0e}")
-
-
-def _all(changes: Sequence[Change], checkers: Checkers) -> Checkers:
-    for change in changes:
-        checkers = change.apply(checkers)
-    return checkers
 
 
 def _check(part: str, word: str, kind: dict[str, Any]) -> Change:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -123,4 +124,8 @@ class Target:
         summaries += [call.summary for call in self.again.calls]
         nth = bench.definitions[0].nth if bench.definitions else one.nth
         own = code.find(golden, NodeId(one.goal_file, bench.qualnames[0], nth=nth))
-        return missing(golden, own, self.fit(variant).data, summaries, self.again.missed)
+        found = missing(golden, own, self.fit(variant).data, summaries, self.again.missed)
+        effects = {effect.kind.value: effect.names for effect in self.again.uncompared()}
+        if names := self.again.differentiable:
+            effects["gradients"] = names
+        return replace(found, not_compared=effects)

@@ -49,7 +49,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         _require_free(place, tasks)
     if options.private and _overlap(options.out, options.private):
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
-    found = examine(tasks)
+    found = examine(tasks, challenged=options.challenged)
     unsound = {one.task.name: one.problems for one in found if one.problems}
     unreviewed = tuple(one.task.name for one in found if one.review == NOT_REVIEWED)
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):

@@ -63,6 +63,7 @@ class ExportOptions:
         private: folder for goldens and tests (huggingface).
         unreviewed: export tasks whose reviews are missing, marked as such.
         force: export every task, marked with what is wrong.
+        challenged: tasks have to be challenged, and nothing of it may be open.
     """
 
     format: str
@@ -71,5 +72,6 @@ class ExportOptions:
     private: Path | None = None
     unreviewed: bool = False
     force: bool = False
+    challenged: bool = False
     publication: Publication = field(default_factory=Publication)
     machine: HarborMachine = field(default_factory=HarborMachine)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Severity, Task, TaskInfo
+from lmr_author.core.task import Severity, Task, TaskInfo, challenge
+from lmr_author.core.task.challenge import Standing
+from lmr_author.core.texts import listed
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.status import status_with
 from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
@@ -29,8 +31,12 @@ class Exportable:
     review: str = NOT_REVIEWED
 
 
-def examine(tasks: Sequence[Task]) -> list[Exportable]:
-    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked."""
+def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportable]:
+    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked.
+
+    Args:
+        challenged: ask for a challenge that leaves nothing open, too.
+    """
     found = []
     for task, report in zip(tasks, checked(tasks).tasks, strict=True):
         info = task.load()
@@ -49,6 +55,20 @@ def examine(tasks: Sequence[Task]) -> list[Exportable]:
             problems.append(standing.note)
         if standing.review in (DISPUTED, REJECTED):
             problems.append(f"{standing.review} by its reviewers ({standing.people})")
+        if challenged and (problem := _challenge(task, info)):
+            problems.append(problem)
         review = NOT_REVIEWED if standing.review == WAITING else standing.review
         found.append(Exportable(task, info, tuple(problems), review))
     return found
+
+
+def _challenge(task: Task, info: TaskInfo) -> str:
+    """Return why a task does not count as challenged; "" where it does."""
+    found, record = challenge.standing(task, info)
+    if record is None:
+        return "never challenged with misreadings and rewrites"
+    if found is Standing.STALE:
+        return "changed since it was challenged, or a function of it never was"
+    if found is Standing.OPEN:
+        return f"its challenge leaves something open: {listed([one.name for one in record.open], 5)}"
+    return ""

@@ -9,8 +9,9 @@ from typing import Any
 
 from lmr_author.authoring.recording.run import words_of
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo
+from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo, challenge
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.challenge import Kind
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
 from lmr_author.proof.validation.run import checked
@@ -22,6 +23,35 @@ STEPS = ("created", "masked", "recorded", "valid", "evaluated", ACCEPTED)
 BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
 """Every state that a task can be in: its last step, or what its reviewers made of it."""
+
+
+@dataclass(frozen=True)
+class Challenged:
+    """What misreadings and rewrites did on a task's tests.
+
+    Attributes:
+        standing: ``stale``, ``open`` or ``held``.
+        fail, misreadings: misreadings that fail, of how many.
+        passing, rewrites: rewrites that pass, of how many.
+        text: the same in words.
+    """
+
+    standing: str
+    fail: int
+    misreadings: int
+    passing: int
+    rewrites: int
+    text: str
+
+    @classmethod
+    def of(cls, task: Task) -> Challenged | None:
+        """Return what a task's record says; None where there is none."""
+        info = task.load()
+        found, record = challenge.standing(task, info)
+        if record is None:
+            return None
+        counts = (*record.count(Kind.MISREADING), *record.count(Kind.REWRITE))
+        return cls(found.value, *counts, challenge.in_words(task, info))
 
 
 @dataclass(frozen=True)
@@ -37,6 +67,7 @@ class Status:
         reviewed_by: people who reviewed the task as it is.
         reviews_needed: number of reviews that the checklist asks for.
         signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
+        challenged: what misreadings and rewrites did on its tests; None where none were tried.
     """
 
     task: str
@@ -47,6 +78,7 @@ class Status:
     reviewed_by: tuple[str, ...] = ()
     reviews_needed: int = 0
     signed_off_by: tuple[str, ...] = ()
+    challenged: Challenged | None = None
 
     @property
     def state(self) -> str:
@@ -119,6 +151,7 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
         standing.reviewers,
         len(standing.reviewers) + standing.missing,
         standing.signed_off,
+        Challenged.of(task),
     )
 
 

@@ -24,11 +24,13 @@ from lmr_author.core.task import (
     State,
     Task,
     TaskInfo,
+    challenge,
     equivalents,
 )
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.challenge import Challenger, Standing
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, GateStatus
 from lmr_author.core.task.recording import Case, Recording
@@ -115,6 +117,7 @@ class ImplementationView:
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; None when there is none.
         problems: reasons for missing parts.
+        challengers: misreadings and rewrites that were tried.
     """
 
     item: Implementation
@@ -128,6 +131,7 @@ class ImplementationView:
     mutants: GateDetail | None
     accepted_mutants: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
+    challengers: tuple[Challenger, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,6 +212,10 @@ def _verdict(
     serious = [item for item in findings if item.severity is not Severity.NOTE]
     titles = ", ".join(sorted({item.code for item in serious}))
     result = f"{counted(len(serious), 'finding')}: {titles}" if serious else "no problems found"
+    found, record = challenge.standing(task, task.load())
+    if record is not None:
+        kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[found]
+        lines.append(("Challenge", challenge.in_words(task, task.load()), kind))
     lines.append(("Checks", result, "bad" if serious else "good"))
     kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(where.review, "open")
     state = where.review if where.review != WAITING else "" if where.people else "not reviewed"
@@ -280,6 +288,7 @@ def _implementation(
         mutants=mutants if mutants and mutants.killed is not None else None,
         accepted_mutants=accepted,
         problems=tuple(filter(None, problems)),
+        challengers=known.of(item.index) if (known := challenge.load(task)) else (),
     )
 
 

@@ -11,9 +11,10 @@ from lmr_author.authoring.suggesting.paper import PaperText
 from lmr_author.authoring.suggesting.sections import FunctionWords
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import GateResult, Implementation, State, Task, equivalents
+from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.challenge import Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.lookup import Pair, pair
@@ -31,6 +32,7 @@ class Subject:
         words: of the golden's first target; None without one.
         recording: None for a test written by hand.
         problems: records that cannot be read.
+        challengers: misreadings and rewrites that were tried on its test as it is.
     """
 
     item: Implementation
@@ -42,6 +44,7 @@ class Subject:
     gates: tuple[GateResult, ...]
     accepted: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
+    challengers: tuple[Challenger, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,10 @@ def _subject(
     lines = golden_lines(both, recording.coverage if recording else None)
     words = words_of(golden[0]) if golden else None
     cited = cite(item.instruction, pages)
-    return Subject(item, both, cited, lines, words, recording, gates, accepted, tuple(problems))
+    known = challenge.load(task)
+    current = known is not None and item.index not in known.stale(task, view.info)
+    challengers = known.of(item.index) if known and current else ()
+    return Subject(item, both, cited, lines, words, recording, gates, accepted, tuple(problems), challengers)
 
 
 def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:

@@ -25,7 +25,10 @@ def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
         doubts.append(f"{counted(len(subject.accepted), 'mutant')} accepted as equivalent")
     open_gates = [gate for gate in subject.gates if gate.status is not GateStatus.PASSED]
     doubts += [f"{gate.gate}: {gate.status.value}, {gate.message}" for gate in open_gates]
-    return QuestionEvidence((*exhibits, *_mutants(subject)), tuple(doubts))
+    doubts += [
+        f"the {one.kind.value} {one.name} {one.in_words}" for one in subject.challengers if not one.settled
+    ]
+    return QuestionEvidence((*exhibits, *_mutants(subject), *_challenged(subject)), tuple(doubts))
 
 
 def _own_test(view: TaskView, subject: Subject) -> Exhibit:
@@ -72,6 +75,24 @@ def _open_lines(subject: Subject) -> Exhibit:
     if not marked:
         return Exhibit("Golden lines that no case reaches", ("none",))
     return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
+
+
+def _challenged(subject: Subject) -> list[Exhibit]:
+    """Return how each misreading and rewrite ended, and what was accepted: who, when, why."""
+    if not subject.challengers:
+        return []
+    lines = [
+        f"{one.kind.value} {one.name} {one.in_words}{': ' if one.about else ''}{one.about}"
+        for one in subject.challengers
+    ]
+    found = [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))]
+    for one in subject.challengers:
+        if one.accepted and one.settled:
+            title = f"Accepted: {one.name}, by {one.accepted.by or 'nobody named'}, {one.accepted.date}"
+            found.append(Exhibit(title, (f"reason: {one.accepted.reason}",)))
+        elif one.missing and one.missing.diff:
+            found.append(Exhibit(f"Equal on every recorded call: {one.name}", diff=one.missing.diff))
+    return found
 
 
 def _mutants(subject: Subject) -> list[Exhibit]:

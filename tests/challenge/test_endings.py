@@ -1,0 +1,111 @@
+"""How misreadings and rewrites end, and what is known about each."""
+
+from __future__ import annotations
+
+import pytest
+
+from lmr_author.core.task.challenge import Ending, Kind
+from tests.challenge import made
+from tests.challenge.conftest import Challenged
+from tests.challenge.made import answer
+
+pytestmark = pytest.mark.bwrap
+
+ENDINGS = {
+    "floor": Ending.FAILS,
+    "half-up": Ending.TOLD_APART,
+    "large-stay": Ending.TOLD_APART,
+    "no-step": Ending.EQUAL,
+    "negative-step": Ending.EQUAL,
+    "forgets-seen": Ending.EQUAL,
+    "not-python": Ending.INVALID,
+    "other-function": Ending.INVALID,
+    "loop": Ending.PASSES,
+    "ties-up": Ending.PASSES,
+    "rounded": Ending.FAILS,
+    "reversed": Ending.FAILS,
+    "wrong": Ending.FAILS,
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_each_answer_ends_as_it_is(name: str, challenged: Challenged) -> None:
+    assert answer(challenged.before, name).ending is ENDINGS[name]
+
+
+def test_every_answer_has_an_ending(challenged: Challenged) -> None:
+    assert {one.name for one in challenged.before.answers} == set(ENDINGS)
+
+
+def test_what_has_to_fail_and_fails_is_settled(challenged: Challenged) -> None:
+    settled = {one.name for one in challenged.before.answers if one.settled}
+    assert settled == {"floor", "loop", "ties-up"}
+    # An answer that cannot be run says nothing about the test.
+    assert {one.name for one in challenged.before.open} == set(ENDINGS) - settled - {
+        "not-python",
+        "other-function",
+    }
+    assert challenged.before.count(Kind.MISREADING) == (1, 6)
+    assert challenged.before.count(Kind.REWRITE) == (2, 5)
+
+
+def test_the_call_that_tells_a_misreading_apart_is_named_with_the_difference(challenged: Challenged) -> None:
+    told = answer(challenged.before, "large-stay")
+    assert told.tells == (10,)
+    assert told.difference is not None
+    assert (told.difference.call, told.difference.case, told.difference.part) == (10, "", "value[2]")
+    assert told.difference.max_abs == pytest.approx(0.4)
+    assert told.difference.rtol == 1e-7
+
+
+def test_what_no_call_varies_is_named(challenged: Challenged) -> None:
+    """The misreading ignores the step, and the driver never gives one."""
+    missing = answer(challenged.before, "no-step").missing
+    assert missing is not None
+    assert missing.not_given == ("step",)
+    assert "-return [round(value / step) * step for value in values]" in missing.diff
+
+
+def test_a_line_that_no_call_reaches_is_named(challenged: Challenged) -> None:
+    missing = answer(challenged.before, "negative-step").missing
+    line = made.SOURCE.splitlines().index("        return []") + 1
+    assert missing is not None
+    assert (missing.lines, missing.unreached) == ((line,), (line,))
+
+
+def test_an_effect_that_is_not_compared_is_suggested_by_trying_it(challenged: Challenged) -> None:
+    """The golden appends to an argument by the way: all rewrites do so, too, and this misreading does not."""
+    forgets = answer(challenged.before, "forgets-seen")
+    assert forgets.missing is not None
+    assert forgets.missing.not_compared == {"arguments": ("seen",)}
+    assert forgets.suggestion is not None
+    assert forgets.suggestion.options == ("--in-place",)
+    assert forgets.suggestion.others == forgets.suggestion.still == 2
+    assert answer(challenged.before, "no-step").suggestion is None
+
+
+@pytest.mark.parametrize(
+    ("name", "check"), [("rounded", "value=allclose:1e-07,4e-06"), ("reversed", "value=set")]
+)
+def test_what_would_let_a_rewrite_pass_is_measured(name: str, check: str, challenged: Challenged) -> None:
+    suggestion = answer(challenged.before, name).suggestion
+    assert suggestion is not None
+    assert suggestion.options == ("--check", check)
+    assert (suggestion.others, suggestion.still) == (1, 1)
+
+
+def test_nothing_is_suggested_with_which_a_misreading_would_pass(challenged: Challenged) -> None:
+    """The "rewrite" is the misreading itself."""
+    wrong = answer(challenged.before, "wrong")
+    assert wrong.suggestion is None
+    assert wrong.difference is not None
+    assert wrong.difference.max_abs == 1.0
+
+
+def test_why_an_answer_cannot_be_run_is_said(challenged: Challenged) -> None:
+    assert "not Python" in answer(challenged.before, "not-python").reason
+    assert "does not define to_grid" in answer(challenged.before, "other-function").reason
+
+
+def test_the_comment_on_top_says_what_is_misread(challenged: Challenged) -> None:
+    assert answer(challenged.before, "floor").about == "Down in place of to the nearest."

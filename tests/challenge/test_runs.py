@@ -1,0 +1,174 @@
+"""A challenge from run to run: resumed, interrupted, accepted, out of date; and what is shown of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.task import Task
+from lmr_author.core.task import challenge as stored
+from lmr_author.core.task.challenge import Challenge, Challenger, Ending, Standing
+from lmr_author.core.task.recording import MANIFEST
+from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
+from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
+from lmr_author.release.export.soundness import examine
+from lmr_author.release.reporting.status import status
+from lmr_author.release.reporting.task_page import task_page
+from lmr_author.release.review.evidence import evidence_of
+from tests.challenge import made
+from tests.challenge.conftest import Challenged
+from tests.challenge.made import answer
+from tests.cli.program import lmr_forked
+from tests.evaluation.foreign import PLAIN, PLAIN_PYTHON
+from tests.pipeline import quiet
+
+pytestmark = pytest.mark.bwrap
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run: whatever is asked for is known."""
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("an answer is run that was run before")
+
+    monkeypatch.setattr(TaskScorer, "ready", refuse)
+
+
+def test_what_was_run_is_not_run_again(challenged: Challenged, tmp_path: Path, nothing_runs: None) -> None:
+    task = challenged.copy(tmp_path)
+    done = made.run(task)
+    assert done.resumed == len(done.record.answers) == len(challenged.before.answers)
+    assert made.run(task, challenged.answers).record.answers == done.record.answers
+
+
+def test_an_interrupted_run_goes_on(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path, "fresh")
+    chosen = ("floor", "wrong")
+    folder = made.answers(
+        tmp_path / "some", {"floor": made.MISREADINGS["floor"]}, {"loop": made.REWRITES["loop"]}
+    )
+
+    def interrupt(_: Challenger) -> None:
+        raise KeyboardInterrupt
+
+    options = ChallengeOptions(folder, where=PLAIN)
+    with pytest.raises(KeyboardInterrupt):
+        challenge(task, options, tmp_path, quiet, interrupt)
+    left = Challenge.read(task.challenge_path)
+    assert [bool(one.digest) for one in left.answers] == [True, False]
+    done = made.run(task, folder)
+    assert done.resumed == 1
+    assert [one.ending for one in done.record.answers] == [Ending.FAILS, Ending.PASSES]
+    # An answer that is no longer there, and one that changed.
+    (folder / "rewrites" / "loop.py").unlink()
+    (folder / "misreadings" / "floor.py").write_text(made.as_function("return values"))
+    again = made.run(task, folder)
+    assert again.resumed == 0
+    assert [one.name for one in again.record.answers] == list(chosen[:1])
+
+
+def test_an_acceptance_is_kept(challenged: Challenged, tmp_path: Path, nothing_runs: None) -> None:
+    task = challenged.copy(tmp_path)
+    accept(task, "negative-step", "a step is a size, and positive")
+    accept(task, "wrong", "it is the misreading")
+    record = made.run(task, challenged.answers).record
+    assert answer(record, "negative-step").ending is Ending.EQUIVALENT
+    assert answer(record, "wrong").ending is Ending.NOT_A_REWRITE
+    assert {"negative-step", "wrong"}.isdisjoint(one.name for one in record.open)
+    assert "2 accepted" in record.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "message"),
+    [
+        ("floor", "why not", "as it has to"),
+        ("no-step", " ", "needs a reason"),
+        ("nobody", "why not", "there is no answer 'nobody'"),
+    ],
+)
+def test_what_cannot_be_accepted(
+    name: str, reason: str, message: str, challenged: Challenged, tmp_path: Path
+) -> None:
+    task = challenged.copy(tmp_path)
+    with pytest.raises(UsageError, match=message):
+        accept(task, name, reason)
+
+
+def test_another_recording_makes_it_out_of_date(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path)
+    info = task.load()
+    assert stored.standing(task, info)[0] is Standing.OPEN
+    manifest = task.recording(info, 1) / MANIFEST
+    manifest.write_text(manifest.read_text() + "\n")
+    assert stored.standing(task, info)[0] is Standing.STALE
+
+
+def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> None:
+    """What the cases alone decide is kept."""
+    task = challenged.copy(tmp_path, "fresh")
+    (tmp_path / "driver.py").unlink()
+    texts = {name: made.MISREADINGS[name] for name in ("floor", "large-stay")}
+    folder = made.answers(tmp_path / "some", texts, {})
+    with pytest.raises(UsageError, match=r"there is no driver\.py") as raised:
+        made.run(task, folder)
+    assert "--driver" in raised.value.hint
+    assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
+
+
+def test_a_task_without_a_recording_is_refused(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path, "fresh")
+    (task.recording(task.load(), 1) / MANIFEST).unlink()
+    with pytest.raises(LmrError, match="has no recording"):
+        made.run(task, challenged.answers)
+
+
+def test_nothing_known_and_nothing_given(challenged: Challenged, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no misreadings or rewrites"):
+        made.run(challenged.copy(tmp_path, "fresh"))
+
+
+def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path)
+    place = ("--python", PLAIN_PYTHON)
+    done = lmr_forked("challenge", task.root, *place, cwd=tmp_path, env={"COLUMNS": "80"})
+    assert done.code == 1
+    assert "misreading  floor: fails on case_" in done.out
+    assert "given by no recorded call: step" in done.out
+    assert f"next: lmr-author challenge {task.root} --python {PLAIN_PYTHON} --strengthen" in done.out
+    shown = lmr_forked("challenge", task.root, *place, "--format", "json", cwd=tmp_path).json()
+    assert shown["resumed"] == len(shown["answers"])
+    accepted = lmr_forked(
+        "challenge", task.root, "--accept", "no-step", "--reason", "steps are 1", cwd=tmp_path
+    )
+    assert accepted.code == 0
+    assert "no-step is accepted as equivalent" in accepted.out
+
+
+def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path)
+    summary = "1 of 6 misreadings fail, 2 of 5 rewrites pass"
+    found = status(task).challenged
+    assert found is not None
+    assert (found.text, found.standing, found.fail, found.misreadings) == (summary, "open", 1, 6)
+    page = task_page(task, quiet)
+    assert ("Challenge", summary, "bad") in page.verdict
+    assert {one.name for one in page.implementations[0].challengers} >= {"floor", "loop"}
+    tests = evidence_of(task, ())["tests"]
+    assert any("no-step is equal on every recorded call" in doubt for doubt in tests.doubts)
+    assert any("misreading floor fails" in line for one in tests.exhibits for line in one.lines)
+    (asked,) = examine([task], challenged=True)
+    (not_asked,) = examine([task])
+    assert [text for text in asked.problems if text not in not_asked.problems] == [
+        "its challenge leaves something open: forgets-seen, half-up, large-stay, negative-step, no-step and 3 more"
+    ]
+
+
+def test_export_asks_for_a_challenge_where_it_is_told_to(challenged: Challenged, tmp_path: Path) -> None:
+    task = challenged.copy(tmp_path, "fresh")
+    (asked,) = examine([task], challenged=True)
+    assert "never challenged with misreadings and rewrites" in asked.problems
+    assert status(Task(task.root)).challenged is None
