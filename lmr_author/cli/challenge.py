@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Missing,
     )
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
+    from lmr_author.release.challenge.variants import Variant
 
 DETAILS = 6
 """Column of what belongs to an answer."""
@@ -49,6 +50,10 @@ def challenge(
     task: TaskArgument = None,
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option(metavar="PROVIDER/MODEL", help="Ask a model for them, by Inspect AI; it is asked once."),
     ] = None,
     strengthen: Annotated[
         bool, Option("--strengthen", help="Make recorded calls cases that tell misreadings apart.")
@@ -75,11 +80,15 @@ def challenge(
 
     folder = Task.find(task or Path.cwd())
     if accept is not None:
-        return _accept(folder, accept, reason, implementation, answers, output)
+        return _accept(folder, accept, reason, implementation, answers or model, output)
     if driver is not None and not driver.is_dir():
         raise UsageError(f"--driver {driver}: there is no such folder", "name the folder of the script")
+    asked = _asked(folder, model, implementation) if model else ()
+    if asked is None:
+        return EXIT_CLEAN
     options = ChallengeOptions(
         answers=answers,
+        asked=asked,
         implementation=implementation,
         where=where_of(sandbox, python, base_image, gpus),
         driver=driver,
@@ -90,13 +99,36 @@ def challenge(
     return _challenge(folder, options, [str(task)] if task else [], output)
 
 
+def _asked(folder: Task, model: str, implementation: int | None) -> tuple[Variant, ...] | None:
+    """Ask a model for misreadings and rewrites, after saying what that takes; None where nobody wants it.
+
+    What was answered before is not asked again.
+    """
+    from lmr_author.release.challenge import ask
+
+    planned = ask.requests(folder, model, implementation)
+    waiting = [request for request in planned if request.reply is None]
+    if waiting:
+        tokens = sum(request.tokens for request in waiting)
+        most = len(waiting) * ask.OUTPUT_TOKENS
+        ui.say(
+            f"{counted(len(waiting), 'request')} to {model}: about {tokens:,} tokens to read, at most {most:,} to write"
+        )
+        if ui.can_ask() and not ui.confirm("Ask it?"):
+            return None
+    with ui.progress(f"asking {model}") as progress:
+        return tuple(ask.ask(folder, model, planned, progress))
+
+
 def _accept(
-    folder: Task, name: str, reason: str, implementation: int | None, answers: Path | None, output: Format
+    folder: Task, name: str, reason: str, implementation: int | None, given: Path | str | None, output: Format
 ) -> int:
     from lmr_author.release.challenge.challenge import accept
 
-    if answers is not None:
-        raise UsageError("--accept and --answers are two steps", "challenge first, then accept what is open")
+    if given is not None:
+        raise UsageError(
+            "--accept and --answers or --model are two steps", "challenge first, then accept what is open"
+        )
     answer = accept(folder, name, reason, implementation)
     if output is Format.json:
         ui.print_json(answer.to_json())

@@ -28,6 +28,7 @@ class ChallengeOptions:
 
     Attributes:
         answers: the file or folder of misreadings and rewrites; None for those of the last run.
+        asked: those that a model wrote.
         implementation: only this one.
         where: the sandbox.
         driver: the folder that has the script by which the calls were recorded; None to look for it.
@@ -37,6 +38,7 @@ class ChallengeOptions:
     """
 
     answers: Path | None = None
+    asked: tuple[Variant, ...] = ()
     implementation: int | None = None
     where: Where = HERE
     driver: Path | None = None
@@ -75,7 +77,8 @@ def challenge(
     """
     info = task.load()
     before = stored.load(task)
-    answers = _merged(before, variants.read(options.answers, task) if options.answers else [], task)
+    given = [*(variants.read(options.answers, task) if options.answers else ()), *options.asked]
+    answers = _merged(before, given, task)
     if options.implementation is not None:
         info.implementation(options.implementation)
     log = Log(task, options.where.kind, replace(before or _empty(), answers=tuple(answers)))
@@ -151,6 +154,7 @@ def _merged(before: Challenge | None, given: Sequence[Variant], task: Task) -> l
         new.append(replace(old, about=one.about, source=one.source, code=one.code))
     if not kept and not new:
         raise UsageError(
-            f"no misreadings or rewrites of {task.name} are known", f"add --answers PATH: {variants.FORMS}"
+            f"no misreadings or rewrites of {task.name} are known",
+            f"add --model PROVIDER/MODEL, or --answers PATH: {variants.FORMS}",
         )
     return sorted([*kept, *new], key=lambda one: one.index)

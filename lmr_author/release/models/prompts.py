@@ -56,24 +56,24 @@ def prompting(
     Args:
         context: files and folders to show in place of the files that ``info.json`` names.
     """
-    pages = _pages(task, info) if "paper" in given else []
+    paper = pages(task, info) if "paper" in given else []
     shown = [item.goal_file] if "goal" in given else []
     if given.has_tree:
-        beside = _context(task, info, item, ["."] if "whole" in given else context)
-        shown += [path for path in beside if path not in shown]
+        named = _context(task, info, item, ["."] if "whole" in given else context)
+        shown += [path for path in named if path not in shown]
     pictures = tuple(_pictures(task, info)) if "pages" in given else ()
 
     def fill(number: int) -> Prompt:
         cut = ""
-        if number < len(pages):
-            cut = f"Pages {number + 1} to {len(pages)} of {len(pages)} are cut to fit {tokens} tokens"
+        if number < len(paper):
+            cut = f"Pages {number + 1} to {len(paper)} of {len(paper)} are cut to fit {tokens} tokens"
         text = render(
             "models/prompting.md.j2",
             info=info,
             item=item,
             given=given,
             paper=given.has_paper,
-            pages=pages[:number],
+            pages=paper[:number],
             cut=cut,
             files=[(path, _read(task, info, path)) for path in shown],
             goal_given=bool(shown),
@@ -81,7 +81,7 @@ def prompting(
         )
         return Prompt(text, cut, pictures)
 
-    fitting = (fill(number) for number in range(len(pages), 0, -1))
+    fitting = (fill(number) for number in range(len(paper), 0, -1))
     return next((one for one in fitting if len(one.text) <= tokens * CHARACTERS), fill(0))
 
 
@@ -156,13 +156,18 @@ def signature(task: Task, info: TaskInfo, item: Implementation) -> str:
     return text
 
 
-def _pages(task: Task, info: TaskInfo) -> list[Page]:
+def pages(task: Task, info: TaskInfo) -> list[Page]:
     """Return the paper's pages. Raises LmrError when there is no paper.json, or nothing in it."""
     path = task.paper_json(info)
-    pages = files.read_json(path) if path.is_file() else None
-    if not isinstance(pages, dict) or not pages:
+    read = files.read_json(path) if path.is_file() else None
+    if not isinstance(read, dict) or not read:
         raise LmrError(f"{task.name} has no pages in {path.name}", "run `lmr-author validate`")
-    return [(str(number), str(text)) for number, text in pages.items()]
+    return [(str(number), str(text)) for number, text in read.items()]
+
+
+def beside(task: Task, info: TaskInfo, item: Implementation) -> list[Page]:
+    """Return path and text of the files that ``info.json`` names as context of an implementation."""
+    return [(path, _read(task, info, path)) for path in _context(task, info, item, ())]
 
 
 def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
@@ -170,7 +175,7 @@ def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
     pdf = task.paper_pdf(info)
     if not pdf.is_file():
         raise LmrError(f"{task.name} has no {pdf.name}", "run `lmr-author validate`")
-    drawn = images(pdf, range(1, len(_pages(task, info)) + 1))
+    drawn = images(pdf, range(1, len(pages(task, info)) + 1))
     for number in sorted(drawn):
         yield drawn[number].png
 
