@@ -122,9 +122,18 @@ def env_lock(
 
     where = place(task, repo)
     options = LockOptions(
-        date, python, base_image, relax, force, dry_run, timeout,
-        tuple(extra or ()), tuple(without or ()), only_goal, from_python,
-    )  # fmt: skip
+        date=date,
+        python=python,
+        base_image=base_image,
+        relax=relax,
+        force=force,
+        dry_run=dry_run,
+        seconds=timeout,
+        extra=tuple(extra or ()),
+        without=tuple(without or ()),
+        only_goal=only_goal,
+        from_python=from_python,
+    )
     with ui.progress("reading the repository") as progress:
 
         def agree(question: str) -> bool:

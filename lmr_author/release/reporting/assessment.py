@@ -20,10 +20,12 @@ from lmr_author.core.task import (
     State,
     Task,
     accepted,
+    challenge,
     evaluation,
     provenance,
 )
 from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.challenge import Kind, Standing
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.recording import Recording
@@ -62,7 +64,9 @@ class Evidence:
         pinned: its packages and its base image have exact versions.
         license: of the repository; "" for none known.
         remade: it was made from a recipe.
-        answers: answers of its recipe whose verdict was known before, and how many got it.
+        answers: answers of its recipe that got the verdict that was known before, and how many there are.
+        misreadings: misreadings of its challenge that fail, and how many there are.
+        rewrites: rewrites of its challenge that pass, and how many there are.
     """
 
     task: str
@@ -77,6 +81,8 @@ class Evidence:
     license: str
     remade: bool
     answers: tuple[int, int]
+    misreadings: tuple[int, int]
+    rewrites: tuple[int, int]
 
     def holds(self, *gates: str) -> bool:
         """True where each implementation passes these gates."""
@@ -97,7 +103,8 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
     recordings = (recorded.load(task.recording(info, one.index)) for one in info.implementations)
     equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
     origin = made.load(made.path_of(task))
-    lock = task.root / "requirements.lock"
+    held, challenged = challenge.standing(task, info)
+    current = challenged if held in (Standing.OPEN, Standing.HELD) else None
     return Evidence(
         task.name,
         proof if proof and proof.is_of(state) else None,
@@ -107,10 +114,12 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
         len(accepted.load(task)),
         len(equivalent.accepted) if equivalent else 0,
         standing_of(task, None, state.content).state == ACCEPTED,
-        lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
+        task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
         info.license,
         bool(origin.content),
         (sum(one.right for one in origin.answers), len(origin.answers)),
+        current.count(Kind.MISREADING) if current else (0, 0),
+        current.count(Kind.REWRITE) if current else (0, 0),
     )
 
 
@@ -156,11 +165,16 @@ def _verified(tasks: Set) -> Score:
 
 def _measured(tasks: Set) -> Score:
     killed, tried = _mutants(tasks)
-    right, answers = (sum(one.answers[place] for one in tasks) for place in (0, 1))
-    reason = f"{killed} of {tried} wrong versions made by operators fail"
-    if answers:
-        reason += f"; {right} of {answers} answers with a known verdict, misreadings and rewrites, got it"
-    return all(one.holds(MUTANTS_DIE) for one in tasks), reason
+    reasons = [f"{killed} of {tried} wrong versions made by operators fail"]
+    for figures, what in (
+        ([one.answers for one in tasks], "answers of recipes got the verdict that was known before"),
+        ([one.misreadings for one in tasks], "misreadings of challenges fail"),
+        ([one.rewrites for one in tasks], "rewrites of challenges pass"),
+    ):
+        right, answers = (sum(pair[position] for pair in figures) for position in (0, 1))
+        if answers:
+            reasons.append(f"{right} of {answers} {what}")
+    return all(one.holds(MUTANTS_DIE) for one in tasks), "; ".join(reasons)
 
 
 def _mutants(tasks: Set) -> tuple[int, int]:
