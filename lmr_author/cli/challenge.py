@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
@@ -21,7 +21,6 @@ from lmr_author.cli.options import (
     ReasonOption,
     SandboxKind,
     SandboxOption,
-    TaskArgument,
     where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -46,7 +45,9 @@ _say = partial(ui.say, stderr=False)
 
 
 def challenge(
-    task: TaskArgument = None,
+    task: Annotated[
+        Path | None, Argument(metavar="TASK", help="The task, by default the current one.")
+    ] = None,
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
     ] = None,
@@ -166,7 +167,7 @@ def details(answer: Challenger) -> list[str]:
         lines.append(
             f"{'calls that tell' if len(answer.tells) > 1 else 'the call that tells'} it apart: {calls}"
         )
-    if answer.missing is not None:
+    if answer.missing is not None and answer.suggestion is None:
         lines += missing_in_words(answer.missing)
     if answer.suggestion is not None:
         rewrite, found = answer.kind.value == "rewrite", answer.suggestion
@@ -243,20 +244,26 @@ def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None
     from lmr_author.authoring.recording.again import options_of, typed
     from lmr_author.core.task.recording import load
 
-    words = ["lmr-author", "challenge", *named, "--accept", answers[0].name, "--reason", "TEXT"]
-    ui.hint(f"what is no mistake, or no rewrite, is accepted: {shlex.join(words)}", indent=2, stderr=False)
     suggested = next((one for one in answers if one.suggestion), None)
+    plain = next((one for one in answers if not one.suggestion), None)
+    if plain is not None:
+        words = ["lmr-author", "challenge", *named, "--accept", plain.name, "--reason", "TEXT"]
+        ui.hint(
+            "have the driver call what is equal otherwise, and record again; or, where it is no mistake: "
+            f"{shlex.join(words)}",
+            indent=2,
+            stderr=False,
+        )
     if suggested is None or suggested.suggestion is None:
-        ui.hint("what is equal on every call needs a driver that calls it otherwise", indent=2, stderr=False)
         return
     info = folder.load()
     recording = load(folder.recording(info, suggested.index))
     if recording is not None:
         options = options_of(info.implementation(suggested.index), recording)
-        again = ["lmr-author", "record", *typed(options, suggested.suggestion.options)]
+        again = typed(options, suggested.suggestion.options)
         place = again.index("--") if "--" in again else len(again)
         again[place:place] = [word for name in named for word in ("--task", name)]
-        ui.hint(f"where the script lies, record again: {shlex.join(again)}", indent=2, stderr=False)
+        ui.then("record", *again, stderr=False)
 
 
 def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthened: bool) -> None:
