@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     )
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
 
+ADVICE = {
+    "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
+    "rewrite": "record again without inputs at which both are right, as ties are; or, where it is no rewrite",
+}
+"""Kind of an answer that leaves something to do → what a person can do, before the command that accepts it."""
 DETAILS = 6
 """Column of what belongs to an answer."""
 NUMBERS = 8
@@ -162,6 +167,8 @@ def details(answer: Challenger) -> list[str]:
         lines.append(answer.reason)
     if answer.difference is not None:
         lines.append(difference_in_words(answer.difference))
+    if answer.kind.value == "rewrite" and len(answer.tells) > 1:
+        lines.append(f"it fails on {len(answer.tells)} cases")
     if answer.ending.value == "told-apart":
         calls = listed(list(map(str, answer.tells)), NUMBERS)
         lines.append(
@@ -177,9 +184,7 @@ def details(answer: Challenger) -> list[str]:
             f"{found.still} of {found.others} {others}"
         )
     elif answer.kind.value == "rewrite" and answer.ending.value == "fails":
-        lines.append(
-            "no option of `record` was found with which it passes and every misreading still fails; is it a rewrite?"
-        )
+        lines.append("no option of `record` was found with which it passes and every misreading still fails")
     return lines
 
 
@@ -245,15 +250,11 @@ def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None
     from lmr_author.core.task.recording import load
 
     suggested = next((one for one in answers if one.suggestion), None)
-    plain = next((one for one in answers if not one.suggestion), None)
-    if plain is not None:
-        words = ["lmr-author", "challenge", *named, "--accept", plain.name, "--reason", "TEXT"]
-        ui.hint(
-            "have the driver call what is equal otherwise, and record again; or, where it is no mistake: "
-            f"{shlex.join(words)}",
-            indent=2,
-            stderr=False,
-        )
+    for kind, advice in ADVICE.items():
+        plain = next((one for one in answers if one.kind.value == kind and not one.suggestion), None)
+        if plain is not None:
+            words = ["lmr-author", "challenge", *named, "--accept", plain.name, "--reason", "TEXT"]
+            ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)
     if suggested is None or suggested.suggestion is None:
         return
     info = folder.load()
