@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
@@ -21,7 +21,6 @@ from lmr_author.cli.options import (
     ReasonOption,
     SandboxKind,
     SandboxOption,
-    TaskArgument,
     where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -38,6 +37,11 @@ if TYPE_CHECKING:
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
     from lmr_author.release.challenge.variants import Variant
 
+ADVICE = {
+    "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
+    "rewrite": "record again without inputs at which both are right, as ties are; or, where it is no rewrite",
+}
+"""Kind of an answer that leaves something to do → what a person can do, before the command that accepts it."""
 DETAILS = 6
 """Column of what belongs to an answer."""
 NUMBERS = 8
@@ -47,7 +51,9 @@ _say = partial(ui.say, stderr=False)
 
 
 def challenge(
-    task: TaskArgument = None,
+    task: Annotated[
+        Path | None, Argument(metavar="TASK", help="The task, by default the current one.")
+    ] = None,
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
     ] = None,
@@ -193,12 +199,14 @@ def details(answer: Challenger) -> list[str]:
         lines.append(answer.reason)
     if answer.difference is not None:
         lines.append(difference_in_words(answer.difference))
+    if answer.kind.value == "rewrite" and len(answer.tells) > 1:
+        lines.append(f"it fails on {len(answer.tells)} cases")
     if answer.ending.value == "told-apart":
         calls = listed(list(map(str, answer.tells)), NUMBERS)
         lines.append(
             f"{'calls that tell' if len(answer.tells) > 1 else 'the call that tells'} it apart: {calls}"
         )
-    if answer.missing is not None:
+    if answer.missing is not None and answer.suggestion is None:
         lines += missing_in_words(answer.missing)
     if answer.suggestion is not None:
         rewrite, found = answer.kind.value == "rewrite", answer.suggestion
@@ -208,9 +216,7 @@ def details(answer: Challenger) -> list[str]:
             f"{found.still} of {found.others} {others}"
         )
     elif answer.kind.value == "rewrite" and answer.ending.value == "fails":
-        lines.append(
-            "no option of `record` was found with which it passes and every misreading still fails; is it a rewrite?"
-        )
+        lines.append("no option of `record` was found with which it passes and every misreading still fails")
     return lines
 
 
@@ -275,20 +281,22 @@ def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None
     from lmr_author.authoring.recording.again import options_of, typed
     from lmr_author.core.task.recording import load
 
-    words = ["lmr-author", "challenge", *named, "--accept", answers[0].name, "--reason", "TEXT"]
-    ui.hint(f"what is no mistake, or no rewrite, is accepted: {shlex.join(words)}", indent=2, stderr=False)
     suggested = next((one for one in answers if one.suggestion), None)
+    for kind, advice in ADVICE.items():
+        plain = next((one for one in answers if one.kind.value == kind and not one.suggestion), None)
+        if plain is not None:
+            words = ["lmr-author", "challenge", *named, "--accept", plain.name, "--reason", "TEXT"]
+            ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)
     if suggested is None or suggested.suggestion is None:
-        ui.hint("what is equal on every call needs a driver that calls it otherwise", indent=2, stderr=False)
         return
     info = folder.load()
     recording = load(folder.recording(info, suggested.index))
     if recording is not None:
         options = options_of(info.implementation(suggested.index), recording)
-        again = ["lmr-author", "record", *typed(options, suggested.suggestion.options)]
+        again = typed(options, suggested.suggestion.options)
         place = again.index("--") if "--" in again else len(again)
         again[place:place] = [word for name in named for word in ("--task", name)]
-        ui.hint(f"where the script lies, record again: {shlex.join(again)}", indent=2, stderr=False)
+        ui.then("record", *again, stderr=False)
 
 
 def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthened: bool) -> None:

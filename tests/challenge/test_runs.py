@@ -119,6 +119,20 @@ def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> Non
     assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
 
 
+@pytest.mark.parametrize("script", ["../driver.py", "/etc/driver.py"])
+def test_a_script_that_a_stranger_names_elsewhere_is_not_run(
+    script: str, challenged: Challenged, tmp_path: Path
+) -> None:
+    """The sandbox shows the folder of the script."""
+    (tmp_path / "tasks").mkdir()
+    task = challenged.copy(tmp_path / "tasks", "fresh")
+    manifest = task.recording(task.load(), 1) / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"driver.py"', f'"{script}"'))
+    folder = made.answers(tmp_path / "some", {"large-stay": made.MISREADINGS["large-stay"]}, {})
+    with pytest.raises(UsageError, match="elsewhere on this machine"):
+        made.run(task, folder)
+
+
 def test_a_task_without_a_recording_is_refused(challenged: Challenged, tmp_path: Path) -> None:
     task = challenged.copy(tmp_path, "fresh")
     (task.recording(task.load(), 1) / MANIFEST).unlink()

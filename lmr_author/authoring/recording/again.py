@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.calls import RecordedCall, Room
@@ -189,6 +189,12 @@ def _place(options: RecordOptions, repository: Path, places: Sequence[Path]) -> 
     """Return the folder that has the driver's script; the first one where the repository has it, or there is none."""
     words = [] if options.from_tests else list(options.command)
     script = next((word for word in words if word.endswith(".py")), "")
+    if PurePosixPath(script).is_absolute() or ".." in PurePosixPath(script).parts:
+        # The manifest comes with the task: the sandbox shows the folder of the script that it names.
+        raise UsageError(
+            f"the recording names a script elsewhere on this machine: {script}",
+            "record again: lmr-author record --force",
+        )
     if not script or (repository / script).is_file():
         return places[0]
     for place in places:
