@@ -81,8 +81,8 @@ class LockOptions:
         extra: requirements beside the repository's, or in place of its own.
         without: names of packages that are not installed, whoever needs them.
         only_goal: pin only what the goal files import.
-        goals: the goal files, where nothing is masked yet; with only_goal.
         from_python: an interpreter with which the code runs: its versions are taken.
+        goals: the goal files, where nothing is masked yet; with only_goal.
     """
 
     date: str | None = None
@@ -95,8 +95,8 @@ class LockOptions:
     extra: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     only_goal: bool = False
-    goals: tuple[str, ...] = ()
     from_python: Path | None = None
+    goals: tuple[str, ...] = ()
 
     def again(self) -> str:
         """Return those that the next command has to repeat, as typed."""
