@@ -130,7 +130,9 @@ def new_task(
             _require_free(final)
     if wizard:
         forget(options.tasks_dir, options.paper)
-    return NewTaskResult(Task(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
+    return NewTaskResult(
+        Task(final), info, stages.base, tuple(notes_on(Task(final), info, stages, had_tests))
+    )
 
 
 def _settle(

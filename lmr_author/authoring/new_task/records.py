@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -15,7 +16,7 @@ from lmr_author.authoring.vetting.questions import licence_stop
 from lmr_author.authoring.vetting.vet import answered_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
-from lmr_author.core.task import TaskInfo
+from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.provenance import (
     MakingTool,
     PaperOrigin,
@@ -117,22 +118,25 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     )
 
 
-def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
+def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
     """Return the notes, most important first."""
+    change = f"lmr-author set --task {shlex.quote(str(task.root))}"
     clone, lock, base = stages.clone, stages.lock, stages.base
     notes = list(stages.paper.notes)
     values = {"title": info.paper_name, "year": str(info.year)}
     for name, value in values.items():
         for other in conflicts(stages.facts, name, value):
             why = sources_of(stages.facts, name, value) or "as given"
-            notes.append(f"{name} is {value} ({why}); another source has {other}")
+            notes.append(
+                f"{name} is {value} ({why}); another source has {other}: `{change} {name}=…` if that is right"
+            )
     if not info.paper_url:
-        notes.append("info.json has no paper_url: `lmr-author set paper_url=URL` adds it")
+        notes.append(f"info.json has no paper_url: `{change} paper_url=URL` adds it")
     if Address.parse(info.repo_url).local:
         linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
         notes.append(
-            "info.json's repo_url is a path on this machine: `lmr-author set repo_url=URL` puts the public"
-            f" address in its place{linked}"
+            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` puts the public address"
+            f" in its place{linked}"
         )
     if not clone.licence:
         where = (

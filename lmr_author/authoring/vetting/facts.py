@@ -94,6 +94,7 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
             Statement(fetched.url if fetched else "", "where it was fetched"),
             Statement(f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
             *(Statement(one.url, one.source) for one in own),
+            *(Statement(one.url, one.source, False) for one in other),
             *_only_address(citations),
         ],
     }

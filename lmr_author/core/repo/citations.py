@@ -177,7 +177,7 @@ def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Cit
 
 def _name(person: str) -> str:
     """Return a name as it is read: "Doe, Jane" is Jane Doe."""
-    last, comma, first = person.partition(",")
+    last, comma, first = re.sub(r"[*†‡]", "", person).partition(",")
     return " ".join(f"{first} {last}".split() if comma else person.split())
 
 
