@@ -31,7 +31,7 @@ Accuracy on many data sets.
 References
 """
 }
-SCRIPT = '''
+SCRIPT = """
 import sys
 import numpy as np
 
@@ -68,7 +68,7 @@ def main(images, labels, epochs):
 
 if __name__ == "__main__":
     main(np.ones((2, 4, 4)), np.ones(2), 1)
-'''
+"""
 
 
 @pytest.fixture
