@@ -27,6 +27,7 @@ SECTIONS = {
         "extract": "Turn a block of a script into a function.",
         "mask": "Mask a function, keep the golden, clean the tree.",
         "instruct": "Draft, check and set the instruction.",
+        "set": "Change title, year, addresses, category and their like.",
         "unmask": "Restore masked functions byte for byte.",
         "record": "Record real calls as cases of a unit test.",
     },
@@ -72,8 +73,8 @@ ENV_COMMANDS = {
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
-MODULES = {"next": "next_step"}
-"""Verbs whose function has another name: ``next`` is Python's own."""
+MODULES = {"next": "next_step", "set": "set_fields"}
+"""Verbs whose function has another name: these are Python's own."""
 
 
 def command(verb: str) -> Any:

@@ -19,17 +19,11 @@ def instruct(
     text: Annotated[str | None, Option(help="The instruction; @FILE reads a file.")] = None,
     draft: Annotated[bool, Option("--draft", help="Only print a draft from code and paper.")] = False,
     use_draft: Annotated[bool, Option("--use-draft", help="Take the draft as it is.")] = False,
-    category: Annotated[str | None, Option(help="Also set one of the nine categories.")] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
-    """Draft, check and set the instruction of a masked function, and its category; without options only check it."""
-    from lmr_author.authoring.masking.instruction import (
-        broken_rules,
-        draft_for,
-        set_category,
-        set_instruction,
-    )
+    """Draft, check and set the instruction of a masked function; without options only check it."""
+    from lmr_author.authoring.masking.instruction import broken_rules, draft_for, set_instruction
 
     folder = current_task(task)
     one = folder.load().implementation(implementation)
@@ -39,11 +33,9 @@ def instruct(
         print(draft_for(folder, one))
         return EXIT_CLEAN
     new = text_or_file(text, "--text")
-    if category is not None:
-        set_category(folder, one, category)
     if use_draft:
         new = draft_for(folder, one)
-    elif new is None and category is None and ui.can_ask(no_input):
+    elif new is None and ui.can_ask(no_input):
         new = choose(str(one.target), one.instruction, draft_for(folder, one))
     if new is not None and new != one.instruction:
         set_instruction(folder, one, new)

@@ -130,9 +130,7 @@ def mask(
 
 def show(result: MaskResult) -> None:
     """Print the masked functions, and where the solution can still be read."""
-    missing = (
-        "missing: `lmr-author instruct --category NAME` sets one of the nine (`lmr-author explain LMR004`)"
-    )
+    missing = "missing: `lmr-author set 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
     for item in result.implementations:
         ui.say(f"{item.target} as implementation {item.index}", "masked", "green")
         rows = {

@@ -6,7 +6,7 @@ Nothing that can be derived is asked. Everything derived is shown, and can be ch
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +20,7 @@ from lmr_author.core.errors import UsageError
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
     from lmr_author.authoring.new_task.new_task import NewTaskResult
+    from lmr_author.authoring.vetting.facts import Fact, Facts
 
 MAKE, ANOTHER = "make", "another one"
 
@@ -148,27 +149,64 @@ class AtTerminal:
         with self._progress.paused():
             return ask_repository(linked)
 
-    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
+    def edit(
+        self, draft: Draft, taken: Mapping[int, str], facts: Facts, note: Callable[[Draft], None]
+    ) -> Draft:
         """Ask for what is missing or wrong, then show everything until it is confirmed."""
-        from lmr_author.authoring.new_task.draft import LABELS, problems
+        from lmr_author.authoring.new_task.draft import LABELS, problems, unpublished
 
         def change(field: str, reason: str = "") -> Draft:
             def problem(answer: str) -> str:
                 return problems(replace(draft, **{field: answer}), taken).get(field, "")
 
             question = f"{LABELS[field]}{f' ({reason})' if reason else ''}:"
-            changed = replace(draft, **{field: ui.text(question, getattr(draft, field), problem)})
+            before = getattr(draft, field)
+            answer = _ask_stated(question, before, facts.get(_fact(field), ()))
+            if answer is None or problem(answer):
+                answer = ui.text(question, before, problem)
+            changed = replace(draft, **{field: answer})
             note(changed)
             return changed
 
         with self._progress.paused():
-            for field, reason in problems(draft, taken).items():
+            for field, reason in (problems(draft, taken) | unpublished(draft)).items():
                 draft = change(field, reason)
             while True:
-                lines = {
-                    field: f"{label}: {getattr(draft, field) or 'unknown'}" for field, label in LABELS.items()
-                }
+                _show_conflicts(draft, facts)
+                lines = {field: _line(draft, field, facts) for field in LABELS}
                 chosen = ui.choice("The new task", {MAKE: "Make the task like this", **lines})
                 if chosen == MAKE:
                     return draft
                 draft = change(chosen)
+
+
+def _fact(field: str) -> str:
+    return {"paper_url": "url"}.get(field, field)
+
+
+def _line(draft: Draft, field: str, facts: Facts) -> str:
+    """Return a field with its value and the value's sources."""
+    from lmr_author.authoring.new_task.draft import LABELS
+    from lmr_author.authoring.vetting.facts import sources_of
+
+    value = getattr(draft, field)
+    sources = sources_of(facts, _fact(field), value) if value else ""
+    return f"{LABELS[field]}: {value or 'unknown'}" + (f"  [{sources}]" if sources else "")
+
+
+def _show_conflicts(draft: Draft, facts: Facts) -> None:
+    from lmr_author.authoring.new_task.draft import LABELS
+    from lmr_author.authoring.vetting.facts import conflicts
+
+    for field, label in LABELS.items():
+        for other in conflicts(facts, field, getattr(draft, field)):
+            ui.note(f"{label}: another source has {other}")
+
+
+def _ask_stated(question: str, before: str, stated: Collection[Fact]) -> str | None:
+    """Let a person choose among several stated values; None where there is one at most, or for another value."""
+    values = {fact.value: str(fact) for fact in stated}
+    if len(values) < 2 and set(values) <= {before}:
+        return None
+    chosen = ui.choice(question, {**values, ANOTHER: ANOTHER}, before if before in values else "")
+    return None if chosen == ANOTHER else chosen

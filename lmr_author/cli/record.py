@@ -110,7 +110,11 @@ def record(
     if draft_driver is not None:
         return _draft(folder, options, draft_driver, task)
     if asking:
-        options = _complete(folder, options)
+        from lmr_author.cli.record_dialogue import complete
+
+        options, path = complete(folder, options)
+        if path is not None:
+            return _draft(folder, options, path, task)
     options = replace(options, words=_words(context, folder, options))
     result = _record(folder, options, asking=asking)
     show(result, options, task)
@@ -134,28 +138,6 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
         ui.note(f"TODO {name}: nothing in the repository shows its value", indent=2)
     ui.then("record", drafted.target, *named, "--", "python", str(path))
     return 0
-
-
-def _complete(folder: Task, options: RecordOptions) -> RecordOptions:
-    """Ask for the target where there are several, and for the command."""
-    from lmr_author.authoring.recording.drivers import read_command
-
-    info = folder.load()
-
-    def problem(answer: str) -> str:
-        try:
-            words = tuple(shlex.split(answer))
-        except ValueError as error:
-            return str(error)
-        return ui.problem(lambda: read_command(words, folder.repository(info), Path.cwd()))
-
-    targets = [str(item.target) for item in info.implementations]
-    if options.target is None and len(targets) > 1:
-        options = replace(options, target=ui.choice("Which function?", targets))
-    if targets and not (options.command or options.from_tests or options.examples):
-        answer = ui.needed("Command that calls the function:", "python ", problem)
-        options = replace(options, command=tuple(shlex.split(answer)))
-    return options
 
 
 def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tuple[str, ...]:

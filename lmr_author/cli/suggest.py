@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
+    from lmr_author.authoring.extracting.blocks import Block
     from lmr_author.authoring.suggesting import Suggestion, Suggestions
 
 
@@ -26,7 +28,11 @@ def suggest(
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
-    """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
+    """Rank the repository's functions by how well the paper describes them and how good a task each makes.
+
+    Blocks of scripts and long functions follow, with the command that makes a function of each.
+    """
+    from lmr_author.authoring.extracting.blocks import BLOCKS, blocks_of_repository, blocks_of_task
     from lmr_author.authoring.suggesting import suggest as suggest_in_task
     from lmr_author.authoring.suggesting import suggest_repository
 
@@ -39,25 +45,58 @@ def suggest(
     with ui.progress("reading the repository"):
         if repo is not None:
             found = suggest_repository(repo, paper, top, globs or ())
+            blocks = blocks_of_repository(repo, paper, BLOCKS, globs or ())
         else:
             found = suggest_in_task(task_or_repo(task), top, globs or ())
+            blocks = blocks_of_task(task_or_repo(task), BLOCKS, globs or ())
     if output is Format.json:
-        ui.print_json(found.to_json())
+        ui.print_json({**found.to_json(), "blocks": [one.to_json() for one in blocks]})
         return 0
     _print_table(found)
+    _print_blocks(blocks, task, repo)
     free = next((item for item in found.suggestions if item.masked is None), None)
     if repo is not None:
         ui.then(
             "new-task", *([paper] if paper and paper.suffix == ".pdf" else []), "--repo", repo, stderr=False
         )
+    elif blocks and (free is None or blocks[0].score > free.score):
+        ui.then(*_command(blocks[0], task), stderr=False)
     elif free is not None:
         ui.then("mask", free.target, *task_words(task), stderr=False)
     return 0
 
 
+def _command(block: Block, task: Path | None) -> list[str]:
+    return ["extract", block.place, "--name", block.name, *task_words(task)]
+
+
+def _print_blocks(blocks: Sequence[Block], task: Path | None, repo: Path | None) -> None:
+    """Print the blocks that may become functions: section, reason and terms, and the command for each."""
+    if blocks:
+        ui.say("", stderr=False)
+        ui.say(
+            "score  block of a script or long function that the paper describes", tone="bold", stderr=False
+        )
+    for block in blocks:
+        size = counted(block.statements, "statement")
+        parts = (block.section or "no section stands out", size, *block.warnings, ", ".join(block.terms))
+        ui.say(block.place, f"    {block.score:>4.0f} ", "cyan", tone="bold", stderr=False, whole=True)
+        text = " · ".join(filter(None, parts))
+        screen = ui.console(stderr=False)
+        ui.say(
+            shortened(text, screen.width - 10) if screen.is_terminal else text,
+            indent=10,
+            stderr=False,
+            whole=True,
+        )
+        if repo is None:
+            ui.then(*_command(block, task), head="becomes a function by", indent=10, stderr=False)
+
+
 def _print_table(found: Suggestions) -> None:
-    """Print two lines for each function: its target, to be copied; then size, warnings, terms of the paper."""
+    """Print two lines for each function: its target, to be copied; then reason, size, terms of the paper."""
     screen = ui.console(stderr=False)
+    ui.say("rank score  function, and what lowers its score most", tone="bold", stderr=False)
     for item in found.suggestions:
         style = "dim" if item.masked is not None else "bold"
         ui.say(
@@ -81,7 +120,7 @@ def _print_table(found: Suggestions) -> None:
 
 
 def remark(item: Suggestion) -> str:
-    """Return size, state, warnings, and the terms that a function shares with the paper, with their pages."""
+    """Return reason, size, state, warnings, and the terms that a function shares with the paper, with their pages."""
     from lmr_author.authoring.suggesting.criteria import pages
 
     entry = item.entry
@@ -91,4 +130,5 @@ def remark(item: Suggestion) -> str:
         f"{', '.join(match.term for match in matches)} ({pages(numbers)})"
         for numbers, matches in groupby(item.description.matches, key=lambda match: match.pages)
     )
-    return " · ".join(filter(None, (size, state, *item.warnings, terms)))
+    warnings = [warning for warning in item.warnings if warning != item.reason]
+    return " · ".join(filter(None, (state, item.reason, *warnings, size, terms)))

@@ -142,10 +142,10 @@ def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:
         say(text, "hint:", "cyan", indent=indent, stderr=stderr)
 
 
-def then(*words: object, indent: int = 0, stderr: bool = True) -> None:
+def then(*words: object, head: str = "next", indent: int = 0, stderr: bool = True) -> None:
     """Print the next command on a line of its own, to be pasted; without words after ``lmr-author``, as it is."""
     command = shlex.join(["lmr-author", *map(str, words)])
-    say(f"next: {command}", indent=indent, stderr=stderr, whole=True)
+    say(f"{head}: {command}", indent=indent, stderr=stderr, whole=True)
 
 
 def diff(lines: Iterable[str], *, indent: int = 0, stderr: bool = True) -> None:

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -355,8 +355,11 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 @contextmanager
-def staged_folder(final: Path) -> Iterator[Path]:
+def staged_folder(final: Path, named: Callable[[], Path] | None = None) -> Iterator[Path]:
     """Yield a temporary folder beside ``final`` that becomes ``final`` when the block ends well.
+
+    Args:
+        named: returns its final name, beside ``final``, where that is known only when the block has ended.
 
     On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed; nor
     did those of its parents that had to be made.
@@ -372,7 +375,7 @@ def staged_folder(final: Path) -> Iterator[Path]:
             )
         staging.chmod(0o777 & ~_umask())
         yield staging
-        os.rename(staging, final)
+        os.rename(staging, named() if named else final)
     except BaseException:
         with HeldInterrupts(), suppress(OSError):  # somebody else may have put something there
             if staging is not None:

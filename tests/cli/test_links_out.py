@@ -24,6 +24,7 @@ VERBS = [
     ("unmask", TARGET),
     ("mask", "train.py::main", "--no-input"),
     ("instruct", "--text", "x"),
+    ("set", "year=2020"),
     ("record", TARGET, "--force", "--no-input", "--", "python", "train.py"),
     ("extract", "train.py:10-12", "--name", "new", "--no-input"),
     ("suggest",),

@@ -11,7 +11,7 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.accept import _tick, change_in_words
-from lmr_author.cli.record import _complete
+from lmr_author.cli.record_dialogue import complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
@@ -19,6 +19,7 @@ from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
 from lmr_author.core.task.evaluation import GateDetail, Survivor, store
 from lmr_author.core.task.state import State
 from lmr_author.release.review.checklist import HUMAN, human_items
+from tests.pipeline import ADD, HINGE, recorded
 from tests.support import make_task
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
@@ -107,10 +108,47 @@ def test_record_asks_until_the_command_can_be_recorded(keys: PipeInput, tmp_path
     task = make_task(tmp_path)
     mask(task, MaskOptions(("pkg/losses.py::hinge", "pkg/losses.py::Meter.add")), task.root)
     keys.send_text(DOWN + ENTER)  # the second function
+    keys.send_text(ENTER)  # a command: the repository has no tests, and there is no last one
     keys.send_text("nowhere.py" + ENTER + CLEAR + "python run.py --steps 2" + ENTER)
-    options = _complete(task, RecordOptions(None, ()))
+    options, path = complete(task, RecordOptions(None, ()))
     assert options.target == "pkg/losses.py::Meter.add"
-    assert options.command == ("python", "run.py", "--steps", "2")
+    assert (options.command, path) == (("python", "run.py", "--steps", "2"), None)
+
+
+def test_record_offers_the_last_command_the_tests_an_example_and_a_draft(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    task = make_task(tmp_path)
+    mask(task, MaskOptions((HINGE, ADD)), task.root)
+    recorded(task, HINGE)
+    (task.root / "small-repo" / "test_losses.py").write_text("from pkg.losses import Meter\n")
+
+    def answered(typed: str) -> tuple[RecordOptions, Path | None]:
+        keys.send_text(typed)
+        return complete(task, RecordOptions(ADD, ()))
+
+    assert answered(ENTER)[0].command == ("python", "run.py")  # that of the other function
+    assert answered(DOWN * 2 + ENTER)[0].from_tests
+    example = DOWN * 3 + ENTER + CLEAR + "Meter(" + ENTER + CLEAR + "Meter().add(1.0)" + ENTER
+    assert answered(example)[0].examples == ("Meter().add(1.0)",)
+    (tmp_path / "driver.py").touch()
+    drafted = DOWN * 4 + ENTER + ENTER + CLEAR + "mine.py" + ENTER
+    assert answered(drafted)[1] == Path("mine.py")
+
+
+def test_record_asks_before_the_command_whether_a_test_is_to_be_replaced(
+    keys: PipeInput, tmp_path: Path
+) -> None:
+    task = make_task(tmp_path)
+    mask(task, MaskOptions((HINGE,)), task.root)
+    recorded(task, HINGE)
+    keys.send_text("n")
+    with pytest.raises(UsageError, match="nothing was recorded"):
+        complete(task, RecordOptions(HINGE, ("python", "run.py")))
+    keys.send_text("y" + ENTER)
+    options, _ = complete(task, RecordOptions(HINGE, ()))
+    assert options.force and options.command == ("python", "run.py")
 
 
 def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:

@@ -40,7 +40,8 @@ READING = {
 WRITING = {
     "mask": ("mask", ADD, "--no-input"),
     "unmask": ("unmask", HINGE),
-    "instruct": ("instruct", "--category", "Evaluation Metrics", "--no-input"),
+    "instruct": ("instruct", "--text", "Implement the loss.", "--no-input"),
+    "set": ("set", "category=Evaluation Metrics"),
     "extract": ("extract", "run.py:6-7", "--name", "work", "--yes"),
     "record": ("record", HINGE, "--yes", "--", "python", "run.py"),
     "evaluate": ("evaluate",),

@@ -48,14 +48,16 @@ def test_a_target_that_is_masked_already(masked: Task) -> None:
     error, hint = mask(masked, HINGE)
     assert "already masked, as implementation 1" in error
     assert f"lmr-author unmask {HINGE}" in hint
-    assert "`lmr-author instruct --implementation 1` sets another instruction or category" in hint
+    assert "`lmr-author instruct --implementation 1` sets another instruction" in hint
 
 
 def test_a_category_is_set_afterwards(masked: Task) -> None:
-    error, hint = refuse(USAGE, "instruct", "--category", "decoding", "--no-input", cwd=masked.root)
-    assert "unknown category 'decoding'" in error and hint.startswith("did you mean 'Decoding & Search Strat")
+    error, hint = refuse(USAGE, "set", "category=decoding", cwd=masked.root)
+    assert "'decoding' is not one of the nine categories" in error and hint.startswith(
+        "did you mean 'Decoding & Search Strat"
+    )
     before = masked.load().implementations[0].instruction
-    lmr_forked("instruct", "--category", "Data Augmentation", "--no-input", cwd=masked.root)
+    lmr_forked("set", "category=Data Augmentation", cwd=masked.root)
     (one,) = masked.load().implementations
     assert (one.category, one.instruction) == ("Data Augmentation", before)
 

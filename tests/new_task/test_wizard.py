@@ -21,7 +21,8 @@ from lmr_author.cli.new_task import AtTerminal
 from lmr_author.cli.ui import Progress
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from tests.gitrepos import commit, make_repository
+from lmr_author.core.task import provenance
+from tests.gitrepos import commit, git, make_repository
 from tests.papers import make_paper
 from tests.servers import Answer, serve
 
@@ -80,10 +81,38 @@ def test_what_is_wrong_or_missing_is_asked_until_it_is_right(keys: PipeInput, tm
     make_repository(tmp_path / "code", {"a.py": ""})
     pdf = make_paper(tmp_path / "in.pdf", title="", body="words " * 300, metadata={"creationDate": ""})
     keys.send_text("Wins: A Study" + ENTER + "22" + ENTER + CLEAR + "2022" + ENTER)
+    keys.send_text("https://x.org/p" + ENTER + CLEAR + "https://x.org/r" + ENTER)
     keys.send_text(place("name") + CLEAR + "a/b" + ENTER + CLEAR + "ab" + ENTER + ENTER)
     options = NewTaskOptions(str(pdf), str(tmp_path / "code"), tasks_dir=tmp_path / "tasks", offline=True)
     info = new_task(options, wizard=PERSON).info
     assert (info.paper_name, info.year, info.folder_name) == ("Wins: A Study", 2022, "1-ab")
+    # What `validate` would report later is asked now.
+    assert (info.paper_url, info.repo_url) == ("https://x.org/p", "https://x.org/r")
+
+
+README = """# Wins
+See also [Losses: another paper entirely](https://arxiv.org/abs/1901.00001).
+
+```
+@inproceedings{doe2024,
+  title = {Pairwise {Wins}: Learning from Pairs of Answers}, author = {M{\\"u}ller, Jos\\'e and Kim Li},
+  booktitle = {Proceedings of ACL}, year = 2024}
+```
+"""
+
+
+def test_the_repository_s_citation_fills_the_page_and_a_conflict_is_a_choice(
+    keys: PipeInput, options: NewTaskOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit(Path(options.repo), {"README.md": README})
+    keys.send_text(place("year") + DOWN + ENTER + ENTER)  # the preprint's year instead
+    made = new_task(options, wizard=PERSON)
+    assert made.info.paper_name == "Pairwise Wins: Learning from Pairs of Answers"
+    assert "another source has 2023 (the arXiv id)" in capsys.readouterr().err
+    assert made.info.year == 2023
+    origin = provenance.load(made.task).paper
+    assert origin.authors == ("José Müller", "Kim Li")
+    assert (origin.venue, origin.year_origin) == ("Proceedings of ACL", "the arXiv id")
 
 
 def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput, tmp_path: Path) -> None:
@@ -94,17 +123,26 @@ def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput, tmp_pat
 
 
 def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options: NewTaskOptions) -> None:
+    first = git(Path(options.repo), "rev-parse", "HEAD")
+    commit(Path(options.repo), {"paper.pdf": "where the task's paper belongs"})
     keys.send_text(place("title") + CLEAR + "A better title" + ENTER + ENTER)
-    broken = NewTaskOptions(**{**vars(options), "commit": "f" * 40})
-    with pytest.raises(LmrError):
-        new_task(broken, wizard=PERSON)
+    with pytest.raises(LmrError, match=r"paper\.pdf"):
+        new_task(options, wizard=PERSON)
     assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
 
     keys.send_text(ENTER)  # go on: yes
     assert new_task_wizard.ask_paper(options.tasks_dir, None) == (options.paper, options.repo)
     keys.send_text(ENTER)
-    assert new_task(options, wizard=PERSON).info.paper_name == "A better title"
+    assert new_task(replace(options, commit=first), wizard=PERSON).info.paper_name == "A better title"
     assert not (options.tasks_dir / PROGRESS).exists()
+
+
+def test_a_repository_that_cannot_be_had_is_asked_about_again_with_the_answers(
+    options: NewTaskOptions,
+) -> None:
+    with pytest.raises(LmrError):
+        new_task(replace(options, commit="f" * 40), wizard=PERSON)
+    assert kept_in(options.tasks_dir) == [InterruptedDraft(options.paper, options.repo, {})]
 
 
 def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOptions) -> None:

@@ -164,3 +164,23 @@ def test_an_unknown_value_is_left_to_the_annotator_and_a_file_is_not_overwritten
     assert lmr_author(task.root, *words).returncode == 2
     assert lmr_author(task.root, *words, "--force").returncode == 0
     assert (task.root / "driver.py").read_text() == text
+
+
+def test_the_repository_s_own_calls_are_shown_as_comments(tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    trainer = """
+def train(model, batch, options):
+    scores = model(batch)
+    loss = hinge(
+        scores,
+        options.margin,
+    )
+    return loss
+"""
+    write_files(task.root / "small-repo", {"deep/trainer.py": trainer})
+    mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
+    text = draft(task, None, task.root, Path("driver.py")).text
+    assert "# deep/trainer.py, line 4:\n" in text
+    assert "#         scores = model(batch)\n#         loss = hinge(\n" in text
+    assert text.index("options.margin") > text.index("# The repository's own calls:")
+    compile(text, "driver.py", "exec")

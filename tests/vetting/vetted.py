@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting.facts import gather_facts
 from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 from lmr_author.core.paper import Paper
 from tests.cli.program import validate_with
@@ -27,4 +28,7 @@ def stored(tmp_path: Path) -> dict[str, object]:
 def said(question: str, *pages: str, venue: str = "") -> str:
     """What the paper's text says to a question."""
     paper = Paper(pages, "Wins", 2024, "the arXiv id", "", venue, ())
-    return "\n".join(evidence.from_paper(paper, "", 2026)[question])
+    found = evidence.merged(
+        evidence.from_paper(paper, ""), evidence.from_facts(gather_facts(paper, None, ()), 2026)
+    )
+    return "\n".join(found[question])

@@ -73,7 +73,7 @@ def select(module: code.Module, start: int, end: int) -> SelectedBlock:
     if end > count:
         raise TargetError(f"{module.name} has {count} lines, not {end}", f"END is at most {count}")
     lines = [number for number in range(start, end + 1) if module.line_text(number).strip()]
-    known = [suite for suite in suites(module.tree) if not _is_elif(module, suite)]
+    known = [suite for suite in suites(module.tree) if not is_elif(module, suite)]
     blocks = (_covered(module, suite, lines[0], lines[-1]) for suite in known) if lines else iter(())
     block = next(filter(None, blocks), None)
     if block is not None:
@@ -147,7 +147,7 @@ def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
     return rest == "" or rest.startswith("#")
 
 
-def _is_elif(module: code.Module, suite: Suite) -> bool:
+def is_elif(module: code.Module, suite: Suite) -> bool:
     """Return whether a suite is the ``elif`` of its owner: an ``if`` for ast, but no line of its own."""
     first = suite.statements[0]
     if suite.field != "orelse" or not isinstance(suite.owners[-1], ast.If) or not isinstance(first, ast.If):

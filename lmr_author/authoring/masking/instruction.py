@@ -1,4 +1,4 @@
-"""Draft, set and check the instruction of a masked function; its category too.
+"""Draft, set and check the instruction of a masked function.
 
 A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
 It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
@@ -161,13 +161,7 @@ def set_instruction(task: Task, one: Implementation, text: str) -> None:
     """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
     if not text.strip():
         raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
-    _change(task, one, instruction=text.strip())
-
-
-def set_category(task: Task, one: Implementation, name: str) -> None:
-    """Write a category into ``info.json``. Raises UsageError for one that is none of the nine."""
-    require_category(name)
-    _change(task, one, category=name)
+    _change(task, one, text.strip())
 
 
 def require_category(name: str) -> None:
@@ -180,10 +174,10 @@ def require_category(name: str) -> None:
 
 
 @changes_task
-def _change(task: Task, one: Implementation, /, **parts: str) -> None:
+def _change(task: Task, one: Implementation, /, instruction: str) -> None:
     info = task.load()
     now = next(item for item in info.implementations if item.index == one.index)
-    task.save(info.with_implementation(replace(now, **parts)))  # type: ignore[arg-type]
+    task.save(info.with_implementation(replace(now, instruction=instruction)))
 
 
 def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:

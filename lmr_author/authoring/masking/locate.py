@@ -220,7 +220,7 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
             index = masked[item.target]
             raise TargetError(
                 f"{item.target} is already masked, as implementation {index}",
-                f"`lmr-author instruct --implementation {index}` sets another instruction or category; to "
+                f"`lmr-author instruct --implementation {index}` sets another instruction; to "
                 f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(item.target))}",
             )
     for path, items in selection.by_file().items():

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Protocol
 
 import msgspec
 
+from lmr_author.authoring.vetting.facts import Facts
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.repo.address import Address, safe_name
@@ -29,7 +31,9 @@ LABELS = {
     "number": "Number",
     "name": "Short name",
     "title": "Title of the paper",
+    "authors": "Authors",
     "year": "Year of the paper",
+    "venue": "Venue",
     "paper_url": "Paper's address",
     "repo_url": "Repository's public address",
     "repo_folder": "Repository's folder",
@@ -42,12 +46,14 @@ _OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--y
 
 @dataclass(frozen=True)
 class Draft:
-    """The values of :data:`LABELS`, as text; "" for what is not known."""
+    """The values of :data:`LABELS`, as text; "" for what is not known. Authors are separated by semicolons."""
 
     number: str = ""
     name: str = ""
     title: str = ""
+    authors: str = ""
     year: str = ""
+    venue: str = ""
     paper_url: str = ""
     repo_url: str = ""
     repo_folder: str = ""
@@ -59,10 +65,12 @@ class Wizard(Protocol):
     def repository(self, linked: tuple[str, ...]) -> str:
         """The repository's address; ``linked`` are those that the paper links."""
 
-    def edit(self, draft: Draft, taken: Mapping[int, str], note: Callable[[Draft], None]) -> Draft:
-        """Show the draft, and let everything be changed; what comes back has no problems.
+    def edit(
+        self, draft: Draft, taken: Mapping[int, str], facts: Facts, note: Callable[[Draft], None]
+    ) -> Draft:
+        """Show the draft with the sources of its values, and let everything be changed.
 
-        Each answer is passed to ``note`` at once, so that an interruption loses none.
+        What comes back has no problems. Each answer is passed to ``note`` at once, so that an interruption loses none.
         """
 
 
@@ -71,7 +79,7 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     found = {}
     for name in ("title", "year"):
         if not getattr(draft, name):
-            found[name] = "not found in the paper"
+            found[name] = "not found in the paper and the repository"
     if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
         found["year"] = f"{draft.year!r} is not a year"
     if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
@@ -90,6 +98,17 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
         except LmrError as error:
             found["repo_url"] = error.message
     return found
+
+
+def unpublished(draft: Draft) -> dict[str, str]:
+    """Return what may be missing while a task is being made, and is an error of `validate` when it is finished."""
+    missing = {}
+    if not draft.paper_url:
+        missing["paper_url"] = "not found; Enter leaves it out for now"
+    with suppress(LmrError):
+        if Address.parse(draft.repo_url).local:
+            missing["repo_url"] = "a path on this machine; Enter keeps it for now"
+    return missing
 
 
 def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)) -> None:

@@ -22,11 +22,13 @@ from lmr_author.authoring.new_task.draft import (
     require_valid,
 )
 from lmr_author.authoring.new_task.records import Stages, notes_on
+from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
 from lmr_author.core import files, paper, repo
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
-from lmr_author.core.repo import Address, CloneOptions
+from lmr_author.core.repo import Address, Clone, CloneOptions
+from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.runtime.environment.base_images import BaseImage, choose_base
@@ -107,41 +109,46 @@ def new_task(
         fetched = paper.fetch(options.paper, temporary / "paper.pdf")
         say("reading the paper")
         read = _read(options, fetched)
-        options, draft = _settle(options, fetched, read, taken, wizard, answers)
-        info = _info(draft)
-        final = options.tasks_dir / info.folder_name
-        _require_free(final)
-        with files.staged_folder(final) as staging:
-            place = staging / info.repo_folder_name
-            stages = _stages(options, place, fetched, read, say, watched=wizard is not None)
-            info = replace(info, repo_commit=stages.clone.commit, license=stages.clone.licence)
+        if wizard and not options.repo:
+            keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
+            options = replace(options, repo=wizard.repository(read.repositories))
+        if wizard:
+            keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, answers))
+        # The repository tells facts about the paper, so it is here before the task has a name.
+        with files.staged_folder(options.tasks_dir / "new-task", lambda: final) as staging:
+            clone = _clone(options, staging / "repository", say)
+            facts = gather_facts(read, fetched, read_citations(clone.folder))
+            draft = _settle(options, read, facts, taken, wizard, answers)
+            info = replace(_info(draft), repo_commit=clone.commit, license=clone.licence)
+            final = options.tasks_dir / info.folder_name
+            _require_free(final)
+            clone = replace(clone, folder=clone.folder.rename(staging / info.repo_folder_name))
+            stages = _stages(options, clone, fetched, read, facts, say, watched=wizard is not None)
             had_tests = Task(staging).unit_test_folder(info).is_dir()
             say("writing the task")
-            _write(Task(staging), info, stages, vetted)
+            _write(Task(staging), info, draft, stages, vetted)
             _require_free(final)
     if wizard:
         forget(options.tasks_dir, options.paper)
-    return NewTaskResult(Task(final), info, stages.base, tuple(notes_on(info, stages, had_tests)))
+    return NewTaskResult(
+        Task(final), info, stages.base, tuple(notes_on(Task(final), info, stages, had_tests))
+    )
 
 
 def _settle(
     options: NewTaskOptions,
-    fetched: FetchedPaper,
     read: Paper,
+    facts: Facts,
     taken: dict[int, str],
     wizard: Wizard | None,
     answers: Mapping[str, str],
-) -> tuple[NewTaskOptions, Draft]:
-    """Return the options with a repository, and the complete draft, shown to the person if there is one.
+) -> Draft:
+    """Return the complete draft, shown to the person if there is one.
 
     Args:
         answers: those that an interrupted wizard has left.
     """
-    if wizard and not options.repo:
-        keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
-        options = replace(options, repo=wizard.repository(read.repositories))
-    address = Address.parse(options.repo)
-    draft = _draft(options, fetched, read, address, taken)
+    draft = _draft(options, read, facts, taken)
     if wizard:
         given = _given(options)
         earlier = {field: text for field, text in answers.items() if field in LABELS and field not in given}
@@ -153,9 +160,9 @@ def _settle(
             keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, {**answers, **changed}))
 
         note(draft)
-        draft = wizard.edit(draft, taken, note)
+        draft = wizard.edit(draft, taken, facts, note)
     require_valid(draft, taken)
-    return options, draft
+    return draft
 
 
 def _given(options: NewTaskOptions) -> dict[str, str]:
@@ -198,25 +205,29 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
         raise LmrError(named, error.hint) from error
 
 
+def _clone(options: NewTaskOptions, folder: Path, say: Progress) -> Clone:
+    say(f"cloning {Address.parse(options.repo).shown}")
+    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
+    return repo.clone(options.repo, options.commit, folder, how, say)
+
+
 def _stages(
     options: NewTaskOptions,
-    folder: Path,
+    clone: Clone,
     fetched: FetchedPaper,
     read: Paper,
+    facts: Facts,
     say: Progress,
     *,
     watched: bool,
 ) -> Stages:
-    """Clone into ``folder``, then read its requirements and lock them.
+    """Read the repository's requirements and lock them.
 
     Args:
         watched: by a person, who may not want to wait for the versions.
     """
-    say(f"cloning {Address.parse(options.repo).shown}")
-    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
-    clone = repo.clone(options.repo, options.commit, folder, how, say)
     say("reading the repository's requirements")
-    needs = read_needs(folder, clone.commit_date)
+    needs = read_needs(clone.folder, clone.commit_date)
     base = choose_base(needs, options.base_image, options.python_version)
     stop = ", Ctrl-C goes on without" if watched else ""
     doing = f"pinning {len(needs.requirements)} requirements as of {clone.commit_date.date()}{stop}"
@@ -228,7 +239,7 @@ def _stages(
         lambda line: say(f"{doing}: {line}"),
         stoppable=watched,
     )
-    return Stages(fetched, read, clone, needs, base, made)
+    return Stages(fetched, read, facts, clone, needs, base, made)
 
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:
@@ -239,24 +250,19 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     return public or address.folder_name
 
 
-def _draft(
-    options: NewTaskOptions,
-    fetched: FetchedPaper,
-    read: Paper,
-    address: Address,
-    taken: dict[int, str],
-) -> Draft:
+def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> Draft:
     """Return the values of ``info.json`` about paper and folders: given, else derived."""
+    address = Address.parse(options.repo)
     repo_folder = _repo_folder(options, address)
-    title = options.title or fetched.title or read.title
-    year = options.year or read.year or fetched.year
-    known = f"https://arxiv.org/abs/{read.arxiv_id}" if read.arxiv_id else ""
+    title = options.title or best(facts, "title")
     return Draft(
         number=str(options.id or max([0, *taken]) + 1),
         name=options.name or default_name(title) or repo_folder,
         title=title,
-        year=str(year or ""),
-        paper_url=options.paper_url or fetched.url or known,
+        authors=best(facts, "authors"),
+        year=str(options.year or best(facts, "year")),
+        venue=best(facts, "venue"),
+        paper_url=options.paper_url or best(facts, "url"),
         repo_url=Address.parse(options.repo_url).shown
         if options.repo_url
         else repo.public_address(address, read.repositories) or address.shown,
@@ -276,7 +282,7 @@ def _info(draft: Draft) -> TaskInfo:
     )
 
 
-def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | None) -> None:
+def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: VettingRecord | None) -> None:
     """Write every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
     _require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()
@@ -291,7 +297,7 @@ def _write(task: Task, info: TaskInfo, stages: Stages, vetted: VettingRecord | N
     files.write_text(task.dockerignore, render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
-    records.provenance(info, stages, now).write(task.provenance_path)
+    records.provenance(info, draft, stages, now).write(task.provenance_path)
     (vetted or records.vetting(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())
 

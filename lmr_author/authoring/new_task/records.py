@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 
 from lmr_author import __version__
+from lmr_author.authoring.new_task.draft import Draft
 from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting.facts import Fact, Facts, conflicts, sources_of
 from lmr_author.authoring.vetting.questions import licence_stop
 from lmr_author.authoring.vetting.vet import answered_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
-from lmr_author.core.task import TaskInfo
+from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.provenance import (
     MakingTool,
     PaperOrigin,
@@ -39,29 +42,27 @@ class Stages:
 
     fetched: FetchedPaper
     paper: Paper
+    facts: Facts
     clone: Clone
     needs: Needs
     base: BaseImage
     lock: Lock
 
 
-def provenance(info: TaskInfo, stages: Stages, created: datetime) -> Provenance:
+def provenance(info: TaskInfo, draft: Draft, stages: Stages, created: datetime) -> Provenance:
     """Return the record ``authoring/provenance.json``."""
     packages = {name: metadata.version(name) for name in TOOLS}
     return Provenance(
         created=_time(created),
         tool=MakingTool(version=__version__, python=platform.python_version(), packages=packages),
-        paper=_paper(info, stages),
+        paper=_paper(info, draft, stages),
         repository=_repository(info, stages),
         environment=environment_record(stages.needs, stages.base, stages.lock),
     )
 
 
-def _paper(info: TaskInfo, stages: Stages) -> PaperOrigin:
+def _paper(info: TaskInfo, draft: Draft, stages: Stages) -> PaperOrigin:
     fetched, paper = stages.fetched, stages.paper
-    year_origin = (
-        paper.year_origin if paper.year == info.year else "arXiv" if fetched.year == info.year else ""
-    )
     return PaperOrigin(
         source=fetched.source,
         url=info.paper_url,
@@ -69,9 +70,10 @@ def _paper(info: TaskInfo, stages: Stages) -> PaperOrigin:
         pages=len(paper.pages),
         title=info.paper_name,
         year=info.year,
-        year_origin=year_origin or "given",
+        year_origin=sources_of(stages.facts, "year", str(info.year)) or "given",
         arxiv_id=fetched.arxiv_id or paper.arxiv_id,
-        venue=paper.venue,
+        authors=tuple(filter(None, (name.strip() for name in draft.authors.split(";")))),
+        venue=draft.venue,
         repositories=tuple(paper.repositories),
         notes=tuple(paper.notes),
     )
@@ -101,11 +103,12 @@ def _repository(info: TaskInfo, stages: Stages) -> RepositoryOrigin:
 
 def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     """Return the evidence as ``authoring/vetting.json``; no question is answered."""
-    clone, paper = stages.clone, stages.paper
-    if info.year != paper.year:  # known better than from the PDF
-        paper = replace(paper, year=info.year, year_origin="")
+    clone, paper, facts = stages.clone, stages.paper, stages.facts
+    if not sources_of(facts, "year", str(info.year)):
+        facts = {**facts, "year": (Fact(str(info.year), ("the annotator",)), *facts["year"])}
     found = evidence.merged(
-        evidence.from_paper(paper, info.repo_url, datetime.now(UTC).year),
+        evidence.from_paper(paper, info.repo_url),
+        evidence.from_facts(facts, datetime.now(UTC).year),
         evidence.from_clone(clone, tuple(stages.needs.sources)),
     )
     return VettingRecord(
@@ -115,16 +118,25 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     )
 
 
-def notes_on(info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
+def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> list[str]:
     """Return the notes, most important first."""
+    change = f"lmr-author set --task {shlex.quote(str(task.root))}"
     clone, lock, base = stages.clone, stages.lock, stages.base
     notes = list(stages.paper.notes)
+    values = {"title": info.paper_name, "year": str(info.year)}
+    for name, value in values.items():
+        for other in conflicts(stages.facts, name, value):
+            why = sources_of(stages.facts, name, value) or "as given"
+            notes.append(
+                f"{name} is {value} ({why}); another source has {other}: `{change} {name}=…` if that is right"
+            )
     if not info.paper_url:
-        notes.append("info.json has no paper_url: pass --paper-url, or add it")
+        notes.append(f"info.json has no paper_url: `{change} paper_url=URL` adds it")
     if Address.parse(info.repo_url).local:
         linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
         notes.append(
-            f"info.json's repo_url is a path on this machine: replace it by the public address{linked}"
+            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` puts the public address"
+            f" in its place{linked}"
         )
     if not clone.licence:
         where = (

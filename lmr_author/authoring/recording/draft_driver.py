@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from lmr_author.runtime.probe.drivers import ways
 MOST_OPTIONS, MOST_WRITTEN = 10, 4
 MAX_BYTES = 300_000
 """Larger files of the repository are data."""
+MOST_CALLERS, ABOVE = 12, 4
+"""Lines of the repository's callers that are shown, about, and of those above each call."""
 LONGEST = 300
 """Characters of a call that is taken over from the repository."""
 KNOWN_NAMES = frozenset(
@@ -89,6 +92,7 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
         generator="rng" in words,
         given=given,
         calls=calls,
+        callers=_callers(repository, target),
     )
     head, inputs, tail = script.partition("\n\ndef inputs(")
     script = re.sub(r"\n\n\n+", "\n\n", head) + inputs + tail
@@ -275,6 +279,33 @@ def _sources(repository: Path) -> Iterator[str]:
         skipped = SKIPPED & set(path.relative_to(repository).parts)
         if path.suffix == ".py" and not skipped and path.stat().st_size <= MAX_BYTES:
             yield path.read_text("utf-8", "replace")
+
+
+def _callers(repository: Path, target: code.Definition) -> list[str]:
+    """Return the lines of the repository that call a function, each with those above it, as an annotator reads them."""
+    implicit = target.name in ("forward", "__call__", "__init__", "step")
+    name = target.class_name.rpartition(".")[2] if implicit and target.class_name else target.name
+    found: list[str] = []
+    for path in files.walk(repository):
+        skipped = SKIPPED & set(path.relative_to(repository).parts)
+        if path.suffix != ".py" or skipped or path.stat().st_size > MAX_BYTES:
+            continue
+        text = path.read_text("utf-8", "replace")
+        for call in _calls_of(text, name) if f"{name}(" in text else ():
+            first, last = max(0, call.lineno - 1 - ABOVE), call.end_lineno or call.lineno
+            if len(found) < MOST_CALLERS:
+                shown = textwrap.dedent("\n".join(text.splitlines()[first:last][: 3 * ABOVE])).splitlines()
+                place = f"{path.relative_to(repository).as_posix()}, line {call.lineno}:"
+                found += [place, *(f"    {line[:160]}".rstrip() for line in shown)]
+    return found
+
+
+def _calls_of(text: str, name: str) -> list[ast.Call]:
+    try:
+        calls = code.each(code.parse(text), ast.Call)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == name]
 
 
 def _defaults(sources: Iterable[str]) -> dict[str, Any]:

@@ -219,6 +219,17 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
     return [path.as_posix() for path in found]
 
 
+def require_python(example: str) -> None:
+    """Raise UsageError for an example that is not Python."""
+    try:
+        compile(example.strip(), "example", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(
+            f"this example is not Python: {example!r} ({error})",
+            "write a call, as in f(torch.randn(4), beta=0.1)",
+        ) from error
+
+
 def from_examples(
     implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
 ) -> Driver:
@@ -233,13 +244,7 @@ def from_examples(
         UsageError: an example is not Python.
     """
     for text in examples:
-        try:
-            compile(text.strip(), "example", "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
-            raise UsageError(
-                f"this example is not Python: {text!r} ({error})",
-                "write a call, as in f(torch.randn(4), beta=0.1)",
-            ) from error
+        require_python(text)
     folder = work / "examples"
     folder.mkdir()
     request = {"goal_file": implementation.goal_file, "examples": list(examples)}

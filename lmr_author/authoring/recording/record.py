@@ -161,7 +161,7 @@ def record(
         SandboxError: the sandbox failed.
     """
     info = task.load()
-    implementation = _implementation(task, info, options.target, here)
+    implementation = implementation_of(task, info, options.target, here)
     own = _check(task, info, implementation, options)
     files.require_writable(task.recording(info, implementation.index))
     with (
@@ -207,7 +207,7 @@ def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequenc
         TargetError: the target is not masked in this task.
     """
     info = task.load()
-    implementation = _implementation(task, info, target, here)
+    implementation = implementation_of(task, info, target, here)
     golden = code.Module.parse(staging.read_golden(task, implementation), implementation.goal_file)
     definition = code.find(golden, implementation.target)
     command = shlex.join(
@@ -432,7 +432,7 @@ def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], 
     return tuple(blocks)
 
 
-def _implementation(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
+def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
     """Return the masked function that a target names. Raises TargetError for none and for several."""
     found = list(info.implementations)
     if not found:

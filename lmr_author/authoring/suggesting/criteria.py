@@ -134,6 +134,8 @@ def originality(case: Prospect) -> Judgement:
 def called(case: Prospect) -> Judgement:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
     entry, index = case.entry, case.index
+    if entry.kind == "block":
+        return Judgement(1.0, "it will be called where it stands")
     callers = index.callers(entry.name)
     if callers:
         times = counted(sum(number for _, number in callers), "time")

@@ -47,6 +47,17 @@ class Suggestion:
         """The reasons against it, in a few words each."""
         return tuple(item.warning for item in self.judgements if item.warning)
 
+    @property
+    def reason(self) -> str:
+        """What lowers its score most, in a few words."""
+        worst = min(self.judgements, key=lambda item: item.value ** CRITERIA[item.criterion][0])
+        if worst.value == 1:
+            return "nothing speaks against it"
+        share = f"{worst.value:.0%}".replace("%", " %")
+        return worst.warning or (
+            f"described {share} as well as the best" if worst.criterion == "described" else worst.sentence
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the suggestion as a JSON object."""
         return {
@@ -66,6 +77,7 @@ class Suggestion:
                 for item in self.judgements
             },
             "warnings": list(self.warnings),
+            "reason": self.reason,
         }
 
 
@@ -134,7 +146,7 @@ def suggest_repository(
     if not repository.is_dir():
         what = "not a folder" if repository.exists() else "no such folder"
         raise UsageError(f"--repo {repository}: {what}", "name the folder of a repository")
-    text = PaperText({}) if paper is None else _read_paper(paper)
+    text = PaperText({}) if paper is None else read_paper(paper)
     index, name = indexing.build(repository), repository.resolve().name
     return _result(name, index, text, rank(index, text, top=top, globs=globs, repository=name), globs)
 
@@ -200,7 +212,7 @@ def _result(
     )
 
 
-def _read_paper(path: Path) -> PaperText:
+def read_paper(path: Path) -> PaperText:
     """Return the text of a PDF or a ``paper.json``."""
     if not path.is_file():
         raise UsageError(f"--paper {path}: no such file", "name a PDF or a paper.json")

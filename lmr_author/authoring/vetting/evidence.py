@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from lmr_author.authoring.vetting.facts import Facts
 from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_venues
 from lmr_author.core import files
 from lmr_author.core.paper import Paper
@@ -23,19 +24,31 @@ LANGUAGES = {
 }  # fmt: skip
 
 
-def from_paper(paper: Paper, url: str, this_year: int) -> Evidence:
+def from_paper(paper: Paper, url: str) -> Evidence:
     """Return the paper's evidence for each question.
 
     Args:
         url: address of the vetted repository.
-        this_year: year from which the age counts.
     """
     return {
         "methodological_focus": _method(paper),
         "reproducibility": [_linked(paper, url)],
         "clarity_and_complexity": [f"{len(paper.pages)} pages"],
-        "venue": _venue(paper.venue),
-        "year": _year(paper, this_year),
+    }
+
+
+def from_facts(facts: Facts, this_year: int) -> Evidence:
+    """Return the evidence for venue and year, each with its sources.
+
+    Args:
+        this_year: year from which the age counts.
+    """
+    venues = facts.get("venue", ())
+    named = dict.fromkeys(name for fact in venues for name in named_venues(fact.value))
+    return {
+        "venue": [*map(str, venues), *(f"{name} is one of the benchmark's venues" for name in named)],
+        "year": [f"{fact}, {_age(int(fact.value), this_year)}" for fact in facts.get("year", ())]
+        or ["no year found in the paper and the repository"],
     }
 
 
@@ -91,19 +104,8 @@ def _linked(paper: Paper, url: str) -> str:
     return f"the paper links: {links}" if links else "the paper links no repository"
 
 
-def _venue(line: str) -> list[str]:
-    if not line:
-        return []
-    named = named_venues(line)
-    return [f"page 1: {line}", *(f"{name} is one of the benchmark's venues" for name in named)]
-
-
-def _year(paper: Paper, this_year: int) -> list[str]:
-    if paper.year is None:
-        return ["no year found in the paper"]
-    age = this_year - paper.year
-    limit = f"within {YEARS} years" if age <= YEARS else f"more than {YEARS} years ago"
-    return [f"{paper.year} (from {paper.year_origin or 'the annotator'}), {limit}"]
+def _age(year: int, this_year: int) -> str:
+    return f"within {YEARS} years" if this_year - year <= YEARS else f"more than {YEARS} years ago"
 
 
 def _languages(found: Sequence[Path]) -> str:

@@ -61,7 +61,7 @@ def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[
     """Return the questions that the evidence answers with yes; they are shown, and not asked.
 
     Args:
-        venue: line of the paper that names its venue.
+        venue: the paper's venue, as it is named on page 1 or cited.
         year: year of the paper; None when unknown.
         licence: SPDX identifier; "" when none was recognised.
     """

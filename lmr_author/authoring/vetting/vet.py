@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lmr_author.authoring.vetting import evidence, sources
+from lmr_author.authoring.vetting.facts import best, gather_facts
 from lmr_author.authoring.vetting.questions import (
     QUESTIONS,
     VettingAnswer,
@@ -24,9 +25,10 @@ from lmr_author.authoring.vetting.questions import (
 from lmr_author.authoring.vetting.sources import Reply, Services
 from lmr_author.core import files, paper, repo
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.paper import Paper
+from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.repo import Address, Clone, CloneOptions
+from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.task.vetting import VettingQuestion, VettingRecord, VettingSource
 from lmr_author.core.texts import printable
@@ -202,7 +204,7 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
     """Gather all evidence. Raises LmrError only with neither a readable paper nor a repository."""
     problems: list[VettingSource] = []
     with files.temporary_folder("lmr-author-vet-") as temporary:
-        read, fetched_url, identifier = _paper(options, temporary, say, problems)
+        read, fetched = _paper(options, temporary, say, problems)
         clone = _clone(options, temporary, say, problems)
         if read is None and clone is None:
             raise LmrError(
@@ -210,18 +212,20 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
                 "give a readable PDF, or a repository that can be cloned",
             )
         public = options.repo_url or _public(options.repo, read)
+        facts = gather_facts(read, fetched, read_citations(clone.folder) if clone else ())
         found = evidence.merged(
-            evidence.from_paper(read, public, datetime.now(UTC).year) if read else {},
+            evidence.from_paper(read, public) if read else {},
+            evidence.from_facts(facts, datetime.now(UTC).year),
             evidence.from_clone(clone) if clone else {},
         )
-    asked = _services(options, read, fetched_url, identifier, public, say)
+    asked = _services(options, read, fetched, public, say)
     stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
     if clone is None:
         for name, lines in options.known.items():
             seen = found.setdefault(name, [])
             seen += [line for line in lines if line not in seen]
     return Vetting(
-        paper=(read.title if read else "") or options.paper,
+        paper=best(facts, "title") or options.paper,
         repository=public,
         gathered=datetime.now(UTC).isoformat(timespec="seconds"),
         evidence=evidence.merged(found, *(told for _, told in asked)),
@@ -229,8 +233,8 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         answers={},
         stop=stop,
         settled=settled(
-            read.venue if read else "",
-            read.year if read else None,
+            best(facts, "venue", certain=True),
+            int(best(facts, "year", certain=True) or 0) or None,
             clone.licence if clone else options.licence,
             datetime.now(UTC).year,
         ),
@@ -246,8 +250,7 @@ def _public(text: str, read: Paper | None) -> str:
 
 def _paper(
     options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]
-) -> tuple[Paper | None, str, str]:
-    """Return the paper, its address and its arXiv id."""
+) -> tuple[Paper | None, FetchedPaper | None]:
     say(f"reading the paper {options.paper}")
     try:
         if options.offline and ("://" in options.paper or arxiv_id(options.paper)):
@@ -256,9 +259,9 @@ def _paper(
         read = paper.extract(fetched.path)
     except LmrError as error:
         problems.append(VettingSource("paper", "failed", error.message))
-        return None, "", ""
+        return None, None
     problems.append(VettingSource("paper", "answered"))
-    return read, fetched.url, fetched.arxiv_id or read.arxiv_id
+    return read, fetched
 
 
 def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[VettingSource]) -> Clone | None:
@@ -281,13 +284,15 @@ def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Vett
 
 
 def _services(
-    options: VetOptions, read: Paper | None, url: str, identifier: str, public: str, say: Progress
+    options: VetOptions, read: Paper | None, fetched: FetchedPaper | None, public: str, say: Progress
 ) -> list[Reply]:
     if options.offline:
         names = ("arXiv", "ACL Anthology", "GitHub")
         return [(VettingSource(name, "skipped", "offline"), {}) for name in names]
     say("asking arXiv, the ACL Anthology and GitHub")
     first = read.pages[0] if read and read.pages else ""
+    url = fetched.url if fetched else ""
+    identifier = (fetched.arxiv_id if fetched else "") or (read.arxiv_id if read else "")
     title = read.title if read else ""
     return [
         sources.arxiv(options.services, identifier),

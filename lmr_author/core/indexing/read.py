@@ -49,7 +49,7 @@ class IndexEntry:
 
     Attributes:
         path: its file, relative to the repository, with ``/``.
-        kind: ``"function"``, ``"async"`` (a coroutine) or ``"class"``.
+        kind: ``"function"``, ``"async"`` (a coroutine), ``"class"``, or ``"block"`` of a function that it may become.
         first_line: the line of its first decorator, else ``line``.
         decorators: dotted names, without arguments.
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one; for a class its bases.

@@ -68,6 +68,7 @@ class Paper:
         title: the largest text on page 1, else the PDF's own title; "" when neither is one.
         year: of the venue named on page 1, else of the arXiv id, the copyright line or the PDF; None when unknown.
         year_origin: where the year is from.
+        authors: by the PDF's metadata, which most PDFs lack.
         arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
         venue: the line of page 1 that names a venue and a year; "" when there is none.
         repositories: links to code hosts, each once, in order of appearance.
@@ -82,6 +83,7 @@ class Paper:
     venue: str
     repositories: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, str]:
         """Return ``paper.json``: page number, from 1, to text."""
@@ -116,6 +118,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
         venue=venue,
         repositories=_repositories([*pages, *data["links"]]),
         notes=tuple(_notes(data, pages)),
+        authors=_authors(data["metadata"].get("author", "")),
     )
 
 
@@ -197,6 +200,13 @@ def _title(data: dict[str, Any]) -> str:
         if len(text) >= 5 and not _JUNK_TITLE.match(text):
             return text
     return ""
+
+
+def _authors(text: str) -> tuple[str, ...]:
+    """Return the names of a PDF's metadata; none where a single word names a program or an account."""
+    separator = r"\s*;\s*" if ";" in text else r"\s*,\s*(?:and\s+)?|\s+and\s+"
+    names = [printable(name, 100) for name in re.split(separator, text)]
+    return tuple(name for name in names if " " in name)[:200]
 
 
 def _venue(page: str) -> tuple[str, int | None]:

@@ -43,7 +43,7 @@ class FetchedPaper:
         path: where it was stored.
         source: ``"file"``, ``"url"`` or ``"arxiv"``.
         url: the paper's web address; "" for a local file.
-        title, year: from arXiv's metadata; "" and None otherwise.
+        title, year, authors: from arXiv's metadata; "", None and () otherwise.
         arxiv_id: with its version when one was given; "" otherwise.
         sha256: of the PDF.
     """
@@ -55,6 +55,7 @@ class FetchedPaper:
     title: str = ""
     year: int | None = None
     arxiv_id: str = ""
+    authors: tuple[str, ...] = ()
 
 
 def arxiv_id(text: str) -> str:
@@ -141,7 +142,8 @@ def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
             time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
     digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
     url = f"https://arxiv.org/abs/{identifier}"
-    return FetchedPaper(into, "arxiv", digest, url, entry.title, int(entry.published[:4]), identifier)
+    year = int(entry.published[:4])
+    return FetchedPaper(into, "arxiv", digest, url, entry.title, year, identifier, entry.authors)
 
 
 def _download(url: str) -> bytes:

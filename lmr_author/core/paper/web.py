@@ -112,6 +112,7 @@ class ArxivEntry:
     """An entry of arXiv's API (https://info.arxiv.org/help/api/user-manual.html); texts on one line, "" for none.
 
     Attributes:
+        authors: in order.
         published: the day of the first version, as in ``2023-05-29``.
         comment: the authors' own ("accepted at …").
         journal: the journal reference.
@@ -120,6 +121,7 @@ class ArxivEntry:
     """
 
     title: str
+    authors: tuple[str, ...]
     published: str
     comment: str
     journal: str
@@ -150,6 +152,9 @@ def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> 
     links = {link.get("title"): link.get("href", "") for link in entry.findall(f"{_ATOM}link")}
     return ArxivEntry(
         title=printable(entry.findtext(f"{_ATOM}title", "")),
+        authors=tuple(
+            printable(person.findtext(f"{_ATOM}name", ""), 100) for person in entry.findall(f"{_ATOM}author")
+        ),
         published=published[:10],
         comment=printable(entry.findtext(f"{_ARXIV_NAMES}comment", ""), 200),
         journal=printable(entry.findtext(f"{_ARXIV_NAMES}journal_ref", ""), 200),

@@ -45,7 +45,8 @@ class PaperOrigin:
         year: year as in info.json.
         year_origin: place where the year was read; "given" when the annotator gave it.
         arxiv_id: arXiv id with version; "" without one.
-        venue: line of page 1 that names a venue and a year; "" without one.
+        authors: in order; none where no source names them.
+        venue: venue as page 1 or a citation names it; "" without one.
         repositories: links to code hosts in the paper.
         notes: anything unusual about the PDF.
     """
@@ -58,6 +59,7 @@ class PaperOrigin:
     year: Count = 0
     year_origin: str = ""
     arxiv_id: str = ""
+    authors: tuple[str, ...] = ()
     venue: str = ""
     repositories: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

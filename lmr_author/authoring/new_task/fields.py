@@ -1,0 +1,183 @@
+"""Change facts in ``info.json`` and about the paper: only to what the schema and the checks accept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.locks import changes_task
+from lmr_author.core.task import INFO, Task
+from lmr_author.core.task.provenance import Provenance
+from lmr_author.core.texts import shortened
+from lmr_author.proof.checks.metadata import validator
+from lmr_author.proof.lookup import context_key
+from lmr_author.proof.validation.run import select_checks
+from lmr_author.proof.view import TaskView
+
+
+@dataclass(frozen=True)
+class Field:
+    """A fact that can be changed.
+
+    Attributes:
+        key: its key in info.json, or of the paper in authoring/provenance.json.
+        purpose: its meaning, for people.
+        owner: the object that has the key.
+        many: true for a list, written with commas or semicolons.
+    """
+
+    key: str
+    purpose: str
+    owner: Literal["task", "implementation", "paper"] = "task"
+    many: str = ""
+
+
+FIELDS = {
+    "title": Field("paper_name", "title of the paper"),
+    "authors": Field("authors", "its authors, with semicolons", "paper", ";"),
+    "year": Field("year", "its year"),
+    "venue": Field("venue", "its journal or conference", "paper"),
+    "paper_url": Field("paper_url", "its web address"),
+    "paper_license": Field("paper_license", "its licence, as CC-BY-4.0"),
+    "repo_url": Field("repo_url", "the repository's public address"),
+    "license": Field("license", "the repository's licence, as MIT"),
+    "category": Field("category", "one of the nine categories", "implementation"),
+    "retrieval": Field(
+        "retrieval_context", "files that the model also sees, with commas", "implementation", ","
+    ),
+}
+_KEPT = {"title": "title", "year": "year", "paper_url": "url"}
+"""Facts of info.json that the paper's record in provenance.json repeats: field → its key there."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A field with its text before and after."""
+
+    field: str
+    before: str
+    after: str
+
+
+@changes_task
+def set_fields(task: Task, /, values: Mapping[str, str], implementation: int | None = None) -> list[Change]:
+    """Change fields; nothing is written unless all of them are accepted.
+
+    Args:
+        values: field → text.
+        implementation: index of the one whose category or retrieval context changes.
+
+    Raises UsageError for an unknown field, and for a value that the schema or a check refuses.
+    """
+    raw = task.load_raw()
+    provenance = Provenance.read_if_valid(task.provenance_path)
+    changed = copy.deepcopy(raw)
+    paper: dict[str, Any] = {}
+    changes, pointers = [], []
+    before = read_fields(task, implementation)
+    for name, text in values.items():
+        field = _field(name)
+        value = _value(name, text.strip())
+        if field.owner == "paper":
+            paper[field.key] = tuple(value) if field.many else value
+        else:
+            owner, pointer = _owner(task, changed, field, implementation)
+            key = context_key(owner) if name == "retrieval" else field.key
+            if value == "" and name in ("license", "paper_license"):
+                owner.pop(key, None)
+            else:
+                owner[key] = value
+            pointers.append(f"{pointer}/{key}")
+            if name in _KEPT:
+                paper[_KEPT[name]] = value
+        changes.append(Change(name, before.get(name, ""), _text(field, value)))
+    if provenance is None and any(_field(name).owner == "paper" for name in values):
+        raise LmrError(
+            f"{task.name} has no authoring/provenance.json, where authors and venue are kept",
+            "leave them out: `lmr-author new-task` writes that file",
+        )
+    _require_accepted(task, changed, pointers)
+    if provenance is not None:
+        if "year" in paper:
+            paper["year_origin"] = "given"
+        replace(provenance, paper=replace(provenance.paper, **paper)).write(task.provenance_path)
+    if changed != raw:
+        files.write_json(task.info_path, changed)
+    return changes
+
+
+def read_fields(task: Task, implementation: int | None = None) -> dict[str, str]:
+    """Return field → text, as they are now; those of an implementation only where it is clear which."""
+    raw = task.load_raw()
+    provenance = Provenance.read_if_valid(task.provenance_path)
+    shown = {}
+    for name, field in FIELDS.items():
+        if field.owner == "paper":
+            shown[name] = _text(field, getattr(provenance.paper, field.key)) if provenance else ""
+        else:
+            try:
+                owner, _ = _owner(task, raw, field, implementation)
+            except UsageError:
+                continue
+            key = context_key(owner) if name == "retrieval" else field.key
+            shown[name] = _text(field, owner.get(key, ""))
+    return shown
+
+
+def _field(name: str) -> Field:
+    if name not in FIELDS:
+        raise UsageError(f"unknown field {name!r}", f"fields: {', '.join(FIELDS)}")
+    return FIELDS[name]
+
+
+def _owner(
+    task: Task, raw: dict[str, Any], field: Field, implementation: int | None
+) -> tuple[dict[str, Any], str]:
+    """Return the object of info.json that has a field, and the JSON pointer to it."""
+    if field.owner == "task":
+        return raw, ""
+    index = task.load().implementation(implementation).index
+    entries = raw.get("implementations", [])
+    for position, entry in enumerate(entries):
+        if isinstance(entry, dict) and entry.get("index", position + 1) == index:
+            return entry, f"/implementations/{position}"
+    raise UsageError(f"info.json has no implementation {index}", "see `lmr-author status`")
+
+
+def _value(name: str, text: str) -> Any:
+    """Return the value that a text means."""
+    separator = FIELDS[name].many
+    if separator:
+        return [] if text == "none" else [part.strip() for part in text.split(separator) if part.strip()]
+    if name == "year":
+        if not text.isdecimal():
+            raise UsageError(f"year: {text!r} is not a year", "as in year=2023")
+        return int(text)
+    return text
+
+
+def _text(field: Field, value: Any) -> str:
+    """Return a value as it is typed."""
+    if isinstance(value, list | tuple):
+        return f"{field.many} ".join(map(str, value)) or "none"
+    return str(value)
+
+
+def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) -> None:
+    """Raise UsageError for what the schema or a check reports about some values."""
+    touched = tuple(pointers)
+    for error in validator("info").iter_errors(raw):
+        place = "/" + "/".join(map(str, error.absolute_path))
+        if place.startswith(touched) and not place.startswith("/implementations"):
+            hint = str(error.schema.get("description", ""))
+            raise UsageError(f"{place.strip('/')}: {shortened(error.message, 160)}", hint)
+    view = TaskView(task)
+    view.raw = raw
+    for check in select_checks(select=["LMR0", "LMR605"]):
+        for finding in check.run(view):
+            if finding.path == INFO and finding.pointer.startswith(touched):
+                raise UsageError(finding.message, finding.hint)

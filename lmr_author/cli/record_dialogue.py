@@ -1,0 +1,102 @@
+"""Ask at a terminal what drives the target of ``record``. Nothing is offered or taken that is refused later."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lmr_author.authoring.recording.drivers import from_tests, read_command, require_python
+from lmr_author.authoring.recording.record import RecordOptions, implementation_of
+from lmr_author.authoring.recording.run import words_of
+from lmr_author.cli import ui
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.core.task.recording import load
+
+COMMAND, LAST, TESTS, EXAMPLE, DRAFT = "command", "last", "tests", "example", "draft"
+
+
+def complete(folder: Task, options: RecordOptions) -> tuple[RecordOptions, Path | None]:
+    """Ask for the target where there are several, and for what calls it.
+
+    Returns the options, and the file of a driver that is only to be drafted. Raises UsageError when an earlier
+    recording is to stay.
+    """
+    info = folder.load()
+    targets = [str(item.target) for item in info.implementations]
+    if options.target is None and len(targets) > 1:
+        options = replace(options, target=ui.choice("Which function?", targets))
+    implementation = implementation_of(folder, info, options.target, Path.cwd())
+    if not options.force and folder.unit_test(info, implementation).exists():
+        question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
+        if not ui.confirm(question, default=False):
+            raise UsageError("nothing was recorded", "the test of before stays")
+        options = replace(options, force=True)
+    if options.command or options.from_tests or options.examples:
+        return options, None
+    if words := words_of(folder.run_folder(implementation.index)):
+        ui.note("calls of an interrupted recording are kept; this resumes it")
+        ui.then("record", *words, head="resume")
+    return _ask(folder, info, implementation, options)
+
+
+def _ask(
+    folder: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
+) -> tuple[RecordOptions, Path | None]:
+    """Ask what calls the function."""
+    repository = folder.repository(info)
+    last = _last_command(folder, info, implementation)
+    choices = {LAST: f"The last command: {shlex.join(last)}"} if last else {}
+    choices[COMMAND] = "A command of the repository, as python train.py --steps 2"
+    if not ui.problem(lambda: from_tests(implementation, repository, ())):
+        tests = [
+            word for word in from_tests(implementation, repository, ()).arguments if word.endswith(".py")
+        ]
+        more = f" and {len(tests) - 1} more" if tests[1:] else ""
+        choices[TESTS] = f"The repository's tests: {tests[0]}{more}"
+    choices[EXAMPLE] = f"A call that I write, as {implementation.goal_function}(2.0, scale=0.5)"
+    choices[DRAFT] = "A script that calls it: draft one, which I edit"
+    chosen = ui.choice(f"What calls {implementation.qualname}?", choices)
+    if chosen == DRAFT:
+        path = ui.path(
+            "Script to write:", "driver.py", lambda name: "it exists" if Path(name).exists() else ""
+        )
+        return replace(options, target=str(implementation.target)), Path(path)
+    if chosen == TESTS:
+        return replace(options, from_tests=True), None
+    if chosen == EXAMPLE:
+        text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
+        return replace(options, examples=(text,)), None
+    command = last if chosen == LAST else _command(repository)
+    return replace(options, command=command), None
+
+
+def _command(repository: Path) -> tuple[str, ...]:
+    def problem(answer: str) -> str:
+        try:
+            words = tuple(shlex.split(answer))
+        except ValueError as error:
+            return str(error)
+        return _refusal(words, repository)
+
+    return tuple(shlex.split(ui.needed("Command that calls the function:", "python ", problem)))
+
+
+def _refusal(words: Sequence[str], repository: Path) -> str:
+    return ui.problem(lambda: read_command(words, repository, Path.cwd()))
+
+
+def _example_problem(text: str) -> str:
+    return ui.problem(lambda: require_python(text))
+
+
+def _last_command(folder: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
+    """Return the command of this function's recording, else of another one's; () where it would be refused."""
+    others = [one for one in info.implementations if one.index != implementation.index]
+    for one in (implementation, *reversed(others)):
+        recording = load(folder.recording(info, one.index))
+        if recording is not None and not _refusal(recording.command, folder.repository(info)):
+            return recording.command
+    return ()

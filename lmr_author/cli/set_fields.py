@@ -1,0 +1,49 @@
+"""``lmr-author set``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typer import Argument
+
+from lmr_author.cli import ui
+from lmr_author.cli.options import ImplementationOption, TaskOption, current_task, task_words
+from lmr_author.core.errors import EXIT_CLEAN, UsageError
+
+
+def set_fields(
+    fields: Annotated[
+        list[str] | None, Argument(metavar="FIELD=VALUE…", help="Without any, print the fields.")
+    ] = None,
+    implementation: ImplementationOption = None,
+    task: TaskOption = None,
+) -> int:
+    """Change facts about paper, repository and category in info.json, without an editor."""
+    from lmr_author.authoring.new_task.fields import FIELDS, read_fields
+    from lmr_author.authoring.new_task.fields import set_fields as change
+
+    folder = current_task(task)
+    if not fields:
+        for name, value in read_fields(folder, implementation).items():
+            ui.say(value or "(none)", f"{name:<14}", "bold", hang=15, stderr=False)
+            ui.say(FIELDS[name].purpose, indent=15, tone="dim", stderr=False)
+        ui.then("set", *task_words(task), "FIELD=VALUE")
+        return EXIT_CLEAN
+    values = dict(_pair(text) for text in fields)
+    undo = []
+    for one in change(folder, values, implementation):
+        ui.say(f"{one.field}: {one.before or '(none)'} → {one.after or '(none)'}", "set", "green")
+        undo.append(f"{one.field}={one.before}")
+    which = ["--implementation", implementation] if implementation else []
+    if folder.reviews_folder.is_dir():
+        ui.note("the evaluation still holds; a sign-off is about all of a task, and has to be given again")
+    ui.then("set", *undo, *which, *task_words(task), head="undo")
+    ui.then("validate", *([folder.root] if task else []))
+    return EXIT_CLEAN
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text!r} is not FIELD=VALUE", "as in year=2023, or 'title=A Better Title'")
+    return name.strip(), value

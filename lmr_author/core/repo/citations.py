@@ -1,0 +1,236 @@
+"""The works that a repository cites: BibTeX and links in its README and *.bib files, and CITATION.cff."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.core.texts import printable
+
+MOST_FILES = 12
+MOST_BYTES = 1024 * 1024
+MOST_ENTRIES = 200
+"""Limits of what is read: the files belong to strangers. A longer list is a paper's bibliography."""
+
+_CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
+_PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
+_ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{},;]+")
+
+# A work's own page, not a badge or a data set.
+_HOSTS = ("arxiv.org", "aclanthology.org", "www.aclweb.org", "aclweb.org", "openreview.net", "doi.org", "dx.doi.org",
+          "proceedings.mlr.press", "proceedings.neurips.cc", "papers.nips.cc")  # fmt: skip
+_PAPER_HOSTS = "|".join(map(re.escape, _HOSTS))
+_LINK = re.compile(
+    rf"(?<!!)\[(?P<md>[^\[\]]{{1,300}})\]\((?P<mdurl>https?://(?:{_PAPER_HOSTS})/[^\s()]{{3,300}})\)"
+    rf"|`(?P<rst>[^`<>]{{1,300}})\s+<(?P<rsturl>https?://(?:{_PAPER_HOSTS})/[^\s<>]{{3,300}})>`"
+)
+_TITLE_WORDS = 4
+"""A link of fewer words is "paper" or "arXiv", not a title."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A work as a file of the repository states it; "" and None for what it does not state.
+
+    Attributes:
+        source: the file and line that state it.
+        venue: journal or proceedings; "" for a preprint.
+        software: true for a program, not a paper.
+    """
+
+    source: str
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str = ""
+    url: str = ""
+    software: bool = False
+
+
+def read_citations(folder: Path) -> list[Citation]:
+    """Return the works cited at the top of a repository, in the order CITATION.cff, BibTeX, links."""
+    root = os.path.realpath(folder)
+    named = sorted(path for path in folder.iterdir() if _CITING_FILE.search(path.name))[:MOST_FILES]
+    structured: list[Citation] = []
+    entries: list[Citation] = []
+    links: list[Citation] = []
+    for path in named:
+        data = files.read_inside(root, path, MOST_BYTES)
+        text = data.decode("utf-8", "replace") if data else ""
+        name = printable(path.name)
+        if path.suffix.lower() == ".cff":
+            structured += read_cff(text, name)
+        else:
+            entries += read_bibtex(text, name)
+            links += _read_links(text, name)
+    return [*structured, *entries, *links][:MOST_ENTRIES]
+
+
+def read_cff(text: str, name: str) -> list[Citation]:
+    """Return the works of a CITATION.cff (https://citation-file-format.github.io): the preferred one first."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return []
+    if not isinstance(data, dict):
+        return []
+    preferred, references = data.get("preferred-citation"), data.get("references")
+    works = [preferred] if isinstance(preferred, dict) else []
+    works += [one for one in references if isinstance(one, dict)] if isinstance(references, list) else []
+    kind = data.get("type", "software")
+    found = [_of_cff(work, name, software=work.get("type") == "software") for work in works]
+    return [*found, _of_cff(data, name, software=kind == "software")][:MOST_ENTRIES]
+
+
+def _of_cff(work: Mapping[str, Any], name: str, *, software: bool) -> Citation:
+    def text(key: str, within: Mapping[str, Any] = work) -> str:
+        value = within.get(key)
+        return printable(str(value), 300) if isinstance(value, str | int) else ""
+
+    people = work.get("authors")
+    authors = [
+        text("name", one) or f"{text('given-names', one)} {text('family-names', one)}".strip()
+        for one in (people if isinstance(people, list) else ())
+        if isinstance(one, dict)
+    ]
+    conference = work.get("conference")
+    collection = text("name", conference) if isinstance(conference, dict) else text("collection-title")
+    year = text("year") or str(work.get("date-published") or work.get("date-released") or "")
+    venue = text("journal") or collection
+    return Citation(
+        name,
+        text("title"),
+        tuple(filter(None, authors)),
+        _year(year),
+        "" if _PREPRINT.search(venue) else venue,
+        _address(text("url"), text("doi"), text("journal"), str(work.get("identifiers") or "")[:1000]),
+        software,
+    )
+
+
+def read_bibtex(text: str, name: str) -> list[Citation]:
+    """Return the entries of BibTeX that a text contains, in a file of its own or within a README."""
+    found: list[Citation] = []
+    for match in re.finditer(r"@([A-Za-z]+)\s*\{[^{}=,@]{0,200},", text):
+        if match[1].lower() not in ("comment", "string", "preamble") and len(found) < MOST_ENTRIES:
+            fields = {key.lower(): value for key, value in _fields(text, match.end())}
+            source = f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
+            found.append(_of_bibtex(fields, source, software=match[1].lower() in ("software", "manual")))
+    return found
+
+
+def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a BibTeX entry, with braces and LaTeX; what follows a broken field is left out."""
+    name = re.compile(r"[\s,]*([A-Za-z][\w-]{0,40})\s*=\s*")
+    while field := name.match(text, at):
+        at = field.end()
+        if text[at : at + 1] == "{":
+            end = _closing(text, at)
+        elif text[at : at + 1] == '"':
+            quoted = re.compile(r'"(?:[^"\\]|\\.){0,5000}"', re.S).match(text, at)
+            end = quoted.end() if quoted else 0
+        else:
+            bare = re.compile(r"[\w.-]{1,100}").match(text, at)
+            end = bare.end() if bare else 0
+        if not end:
+            return
+        yield field[1], text[at:end].strip('"')
+        at = end
+
+
+def _closing(text: str, at: int) -> int:
+    """Return the place behind the brace that closes the one at ``at``; 0 where none does."""
+    depth = 0
+    for brace in re.compile(r"\\.|[{}]", re.S).finditer(text, at, at + 5000):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return brace.end()
+    return 0
+
+
+def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Citation:
+    plain = {key: plain_latex(value) for key, value in fields.items()}
+    venue = plain.get("booktitle") or plain.get("journal") or ""
+    where = " ".join(plain.get(key, "") for key in ("journal", "volume", "note", "eprint", "howpublished"))
+    eprint = plain.get("eprint", "")
+    return Citation(
+        source,
+        plain.get("title", ""),
+        tuple(_name(one) for one in re.split(r"\s+and\s+", plain.get("author", "")) if one.strip()),
+        _year(plain.get("year") or plain.get("date", "")),
+        "" if _PREPRINT.search(venue) else venue,
+        _address(
+            plain.get("url", ""), plain.get("doi", ""), f"arXiv:{eprint} {where}" if eprint else where, ""
+        ),
+        software,
+    )
+
+
+def _name(person: str) -> str:
+    """Return a name as it is read: "Doe, Jane" is Jane Doe."""
+    last, comma, first = re.sub(r"[*†‡]", "", person).partition(",")
+    return " ".join(f"{first} {last}".split() if comma else person.split())
+
+
+def _year(text: str) -> int | None:
+    match = re.search(r"\b(19[5-9]\d|20\d\d)\b", text)
+    return int(match[1]) if match else None
+
+
+def _address(url: str, doi: str, *texts: str) -> str:
+    """Return a work's web address: stated, else by its DOI or arXiv id."""
+    identifier = _DOI.search(f"{doi} {' '.join(texts)}")
+    preprint = _ARXIV.search(" ".join((url, doi, *texts)))
+    if url.startswith(("https://", "http://")) and not re.search(r"//(?:www\.)?git(?:hub|lab)\.", url):
+        return url
+    if identifier and not preprint:
+        return f"https://doi.org/{identifier[0].rstrip('.')}"
+    return f"https://arxiv.org/abs/{preprint[1]}" if preprint else ""
+
+
+def _read_links(text: str, name: str) -> list[Citation]:
+    """Return the papers that a README links; a link of several words is its title."""
+    found = []
+    for match in _LINK.finditer(text):
+        words = " ".join((match["md"] or match["rst"]).strip('*_"“” ').split())
+        title = printable(words, 300) if len(words.split()) >= _TITLE_WORDS else ""
+        source = f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
+        found.append(Citation(source, title, url=match["mdurl"] or match["rsturl"]))
+    return found[:MOST_ENTRIES]
+
+
+_ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
+    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "c": "\u0327", "k": "\u0328", "d": "\u0323",
+}  # fmt: skip
+_LETTERS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "aa": "å", "AA": "Å",
+    "i": "i", "j": "j",
+}  # fmt: skip
+
+
+def plain_latex(text: str) -> str:
+    """Return a BibTeX value as text on one line: accents as letters, without braces and commands."""
+
+    def accented(match: re.Match[str]) -> str:
+        letter = (match["letter"] or match["braced"]).removeprefix("\\")
+        return unicodedata.normalize("NFC", letter + _ACCENTS[match["mark"] or match["word"]])
+
+    letter = r"(?:\{\s*(?P<braced>\\?[A-Za-z])\s*\}|(?P<letter>\\?[A-Za-z]))"
+    text = re.sub(
+        rf"\\(?:(?P<mark>[`'^~=.\"])\s*|(?P<word>[uvHckdr])(?:\s+|(?=\{{))){letter}", accented, text
+    )
+    text = re.sub(r"\\(ss|ae|AE|oe|aa|AA|[oOlLij])(?![A-Za-z])\s*", lambda match: _LETTERS[match[1]], text)
+    text = re.sub(r"\\([&%_#$])", r"\1", text)
+    text = re.sub(r"\\[A-Za-z]+\s*", "", text)
+    plain = re.sub(r"[{}]", "", text).replace("~", " ").replace("---", "–").replace("--", "–")
+    return printable(re.sub(r"\$([^$]*)\$", r"\1", plain), 300)
