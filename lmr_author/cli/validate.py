@@ -17,6 +17,7 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lmr_author.core.task import Task
     from lmr_author.proof.checks.base import Check
     from lmr_author.proof.validation.repair import RepairPlan
     from lmr_author.proof.validation.report import Report
@@ -92,9 +93,21 @@ def validate(
         _list_changes(plans)
     if fix or not diff:
         _print(report, output, checks)
+        if output is ReportFormat.text:
+            _then(report, tasks, paths or [])
     else:
         _say_what_fix_does(plans, paths or [])
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+
+
+def _then(report: Report, tasks: Sequence[Task], paths: Sequence[Path]) -> None:
+    """Print the next command: on with a task that is clean, else what the first finding means."""
+    if not report.clean:
+        ui.then("explain", report.findings[0].code, stderr=False)
+    elif len(tasks) == 1:
+        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+    else:
+        ui.then("status", *paths, stderr=False)
 
 
 def _list_changes(plans: Sequence[RepairPlan]) -> None:
