@@ -93,18 +93,15 @@ def validate(
         _list_changes(plans)
     if fix or not diff:
         _print(report, output, checks)
-        if output is ReportFormat.text:
-            _then(report, tasks, paths or [])
+        if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
+            _then(tasks, paths or [])
     else:
         _say_what_fix_does(plans, paths or [])
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
-def _then(report: Report, tasks: Sequence[Task], paths: Sequence[Path]) -> None:
-    """Print the next command: on with a task that is clean, else what the first finding means."""
-    if not report.clean:
-        ui.then("explain", report.findings[0].code, stderr=False)
-    elif len(tasks) == 1:
+def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:
+    if len(tasks) == 1:
         ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
     else:
         ui.then("status", *paths, stderr=False)
