@@ -46,6 +46,14 @@ def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format
         for one in found:
             _show_result(one)
         ui.say(agreement_line(total))
+        disputed = [task for task, one in zip(tasks, found, strict=True) if one.standing.state == DISPUTED]
+        ui.then(
+            *(
+                ["adjudicate", disputed[0].root]
+                if disputed
+                else ["status", *(task.root for task in tasks[:1])]
+            )
+        )
     bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
     return EXIT_FINDINGS if bad else EXIT_CLEAN
 

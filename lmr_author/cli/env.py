@@ -62,6 +62,8 @@ def env_detect(
         ui.print_json(to_json(found.needs, found.base.to_json(), found.problems))
     else:
         _show_detected(found)
+        if repo is None:
+            ui.then("env", "lock", *task_words(task))
     return EXIT_CLEAN
 
 
@@ -179,6 +181,8 @@ def env_dockerfile(
     known = made.detected.needs.problems
     for problem in (item for item in made.detected.problems if item not in known):
         ui.note(problem)
+    if made.path is not None and repo is None:
+        ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 
 
@@ -316,6 +320,7 @@ def env_local(
     how = "made" if made.made else "found"
     ui.say(f"{how} {made.path.name}: Python {made.python}")
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
+    ui.then("next", *task_words(task))
     print(made.interpreter)
     return EXIT_CLEAN
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,9 +135,17 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
         sound = f"{len(documents) - len(failed)} sound{open_tasks}"
         ui.say(f"{counted(len(documents), 'task')} evaluated: {sound}", stderr=False)
         ui.then("status", *paths, stderr=False)
-    elif not failed:
+    elif failed:
+        ui.then(*_after(documents[0]["gates"]), *paths, stderr=False)
+    else:
         ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
     return EXIT_FINDINGS if failed else EXIT_CLEAN
+
+
+def _after(gates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the verb to go on with where a task is not proven."""
+    failing = {gate["gate"] for gate in gates if gate["status"] == "failed"}
+    return ["accept"] if failing == {"mutants-die"} else ["status"]
 
 
 class GateTable:

@@ -36,6 +36,7 @@ def explain(
             ui.say("", stderr=False)
             text = "Fix: `lmr-author validate --fix` repairs it where only one repair is right."
             ui.say(text, hang=0, stderr=False)
+        ui.then("validate", "--select", check.code)
     else:
         group = ""
         for check in checks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
@@ -103,6 +104,10 @@ def export(
         ui.say(
             f"LMR-Bench's scripts pull these images where they exist, instead of building: {images}", indent=2
         )
+    if to is ExportFormat.harbor:
+        ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
+    elif to is ExportFormat.agent:
+        ui.then("judge", *tasks, "--predictions", "ANSWERS.jsonl")
     return EXIT_CLEAN
 
 

@@ -7,7 +7,14 @@ from typing import Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImplementationOption, NoInputOption, TaskOption, current_task, text_or_file
+from lmr_author.cli.options import (
+    ImplementationOption,
+    NoInputOption,
+    TaskOption,
+    current_task,
+    task_words,
+    text_or_file,
+)
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
 KEEP, EDIT_OLD = "Keep the one in info.json", "Edit the one in info.json"
@@ -46,6 +53,7 @@ def instruct(
         ui.hint(item.hint, indent=2)
     if not found:
         ui.say("No problems found in the instruction")
+        ui.then("next", *task_words(task))
     return EXIT_FINDINGS if any(item.severity.value != "note" for item in found) else EXIT_CLEAN
 
 

@@ -163,6 +163,7 @@ def _show_scored(found: ScoredPredictions) -> None:
         )
     resumed = f", {found.resumed} of them by an earlier run" if found.resumed else ""
     ui.say(f"{len(found.results)} candidates{resumed}: {found.path}", stderr=False)
+    ui.then("analyze", found.path, "--out", "analysis", stderr=False)
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:

@@ -82,6 +82,8 @@ def make(
     order = [one.path for one in folders]
     rows = [*broken, *sorted(made, key=lambda row: order.index(row.path))]
     _show(rows, as_json=output is Format.json, check=check)
+    if output is Format.text and any(row.sound for row in rows):
+        ui.then("status", out)
     if results is not None:
         from lmr_author.release.recipes.results import write_markdown
 

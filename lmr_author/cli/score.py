@@ -73,6 +73,7 @@ def score(
             ui.print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": name})
         else:
             ui.say(f"{given.name}: {grade} (stored in {stored})")
+            ui.then("score", given.task.root, "--results")
         return EXIT_CLEAN
     assert predictions is not None
     tasks = Task.find_all(task or default_tasks())

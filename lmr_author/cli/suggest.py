@@ -32,7 +32,7 @@ def suggest(
 
     Blocks of scripts and long functions follow, with the command that makes a function of each.
     """
-    from lmr_author.authoring.extracting.blocks import BLOCKS, blocks_of_repository, blocks_of_task
+    from lmr_author.authoring.extracting.blocks import BLOCKS, WORTH, blocks_of_repository, blocks_of_task
     from lmr_author.authoring.suggesting import suggest as suggest_in_task
     from lmr_author.authoring.suggesting import suggest_repository
 
@@ -53,6 +53,8 @@ def suggest(
         ui.print_json({**found.to_json(), "blocks": [one.to_json() for one in blocks]})
         return 0
     _print_table(found)
+    best = max(item.score for item in found.suggestions)
+    blocks = [block for block in blocks if block.score >= WORTH * best]
     _print_blocks(blocks, task, repo)
     free = next((item for item in found.suggestions if item.masked is None), None)
     if repo is not None:

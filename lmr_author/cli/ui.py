@@ -110,6 +110,8 @@ def say(
 
     screen = console(stderr=stderr)
     line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
+    if not screen.is_terminal:  # what is searched or copied has plain spaces
+        line = line.replace("\u00a0", " ")
     fits = whole or not screen.is_terminal
     lines = [line] if fits else wrapped(line, screen.width, indent + 2 if hang is None else hang)
     for number, each in enumerate(lines):

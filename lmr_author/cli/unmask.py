@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, TaskOption, current_task
+from lmr_author.cli.options import NoInputOption, TaskOption, current_task, task_words
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import listed
 
@@ -48,6 +48,7 @@ def unmask(
         ui.say(f"left {name} in authoring/removed/: {why}", indent=2)
     for name in result.moved:
         ui.say(f"kept {name} in authoring/removed/", indent=2)
+    ui.then("next", *task_words(task))
     return 0
 
 

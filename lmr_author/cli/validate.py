@@ -17,6 +17,7 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lmr_author.core.task import Task
     from lmr_author.proof.checks.base import Check
     from lmr_author.proof.validation.repair import RepairPlan
     from lmr_author.proof.validation.report import Report
@@ -92,9 +93,18 @@ def validate(
         _list_changes(plans)
     if fix or not diff:
         _print(report, output, checks)
+        if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
+            _then(tasks, paths or [])
     else:
         _say_what_fix_does(plans, paths or [])
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+
+
+def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:
+    if len(tasks) == 1:
+        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+    else:
+        ui.then("status", *paths, stderr=False)
 
 
 def _list_changes(plans: Sequence[RepairPlan]) -> None:

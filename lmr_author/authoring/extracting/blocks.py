@@ -32,7 +32,7 @@ LONG = 20
 CLEAR = 0.5
 """Share of the best description that a block must have where no section stands out."""
 WORTH = 0.25
-"""Share of the best block's score below which a block is not shown."""
+"""Share of the best score below which a block is not shown."""
 SHORTEST_NAME = 4
 """Letters below which a name says nothing."""
 TRIED = 16
