@@ -303,9 +303,8 @@ def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthen
     """Print what ``--strengthen`` did about a target."""
     if strengthened:
         for case in target.added:
-            text = (
-                f"{case.case}, call {case.call} of {target.target}: {listed(list(case.tells), 4)} fail there"
-            )
+            verb = "fails" if len(case.tells) == 1 else "fail"
+            text = f"{case.case}, call {case.call} of {target.target}: {listed(list(case.tells), 4)} {verb} there"
             _say(text, "new case", "green", indent=2)
     if options.strengthen:
         for call in target.left_out[:NUMBERS]:
