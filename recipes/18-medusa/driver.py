@@ -84,6 +84,8 @@ def main():
     texts(tiny_model(2), [2], medusa_choices=SMALL_TREE, max_steps=4, temperature=0.9)
     texts(tiny_model(3), [9, 1, 10], medusa_choices=TREE, max_steps=5, temperature=0.7, posterior_alpha=0.05)
     texts(tiny_model(4), [8, 2], medusa_choices=TREE, max_steps=4, temperature=1.0, posterior_threshold=0.5)
+    for seed in (21, 22):
+        texts(tiny_model(seed), [8, 2], medusa_choices=TREE, max_steps=4, temperature=1.0, posterior_threshold=0.9, posterior_alpha=0.2)
     texts(tiny_model(5), [7], medusa_choices=TREE, max_steps=4, temperature=0.8, sampling="nucleus", fast=False)
     texts(tiny_model(6), [12, 9], max_steps=3)
     for seed in range(7, 12):
