@@ -106,8 +106,8 @@ def parse(text: str) -> Dockerfile:
         pieces, next_line = _continued(lines, first, comments)
         name, arguments = [*" ".join(pieces).split(None, 1), "", ""][:2]
         for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", arguments):
-            text, next_line = _heredoc(lines, next_line, word)
-            arguments = "\n".join([arguments, *text])
+            document, next_line = _heredoc(lines, next_line, word)
+            arguments = "\n".join([arguments, *document])
         if name.upper() in _KNOWN:
             instructions.append(Instruction(name.upper(), arguments.strip(), first + 1))
     return Dockerfile(tuple(instructions), tuple(comments), _variables(instructions))
