@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 
 from lmr_author.core.code import FunctionNode, Module, bound_by, each, parameters, root_name, walk
 from lmr_author.core.task import Implementation
-from lmr_author.proof.checks.unit_test_code import UnitTest, dotted, last_name
+from lmr_author.proof.checks.unit_test_code import UnitTest, last_name
 from lmr_author.proof.lookup import pair
 from lmr_author.proof.view import TaskView, once
 
@@ -100,9 +100,9 @@ class ResultFlow:
             case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
                 self._add_edge([node.value], _bound(node.target))
             case ast.comprehension():
-                self._read_loop(node.target, node.iter)
+                self._add_edge([node.iter], _bound(node.target))
             case ast.For() | ast.AsyncFor():
-                self._read_loop(node.target, node.iter)
+                self._add_edge([node.iter], _bound(node.target))
                 self._add_region(self._names(node.iter), [*node.body, *node.orelse])
             case ast.If() | ast.While():
                 self._add_region(self._names(node.test), [*node.body, *node.orelse])
@@ -138,15 +138,6 @@ class ResultFlow:
                 elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                     bound |= _bound(node.func.value)  # `wrong.append(1)`
         self.edges.append((names, bound - self.imported))
-
-    def _read_loop(self, target: ast.expr, values: ast.expr) -> None:
-        """Add what a loop binds, each part of a ``zip`` by itself."""
-        names = target.elts if isinstance(target, ast.Tuple) else []
-        if isinstance(values, ast.Call) and dotted(values.func) == "zip" and len(names) == len(values.args):
-            for name, value in zip(names, values.args, strict=True):
-                self._add_edge([value], _bound(name))
-        else:
-            self._add_edge([values], _bound(target))
 
     def _read_context(self, node: ast.With | ast.AsyncWith) -> None:
         """Let a context around a call of the target see it: a mock, an expected error, redirected output."""
@@ -217,13 +208,12 @@ def _calls_in(nodes: Iterable[ast.AST]) -> list[ast.Call]:
 
 def _flags(body: Sequence[ast.stmt]) -> set[str]:
     """Return the names that are set to a constant in some statements."""
-    assignments = [assignment for statement in body for assignment in each(statement, ast.Assign)]
-    return {
-        name
-        for assignment in assignments
-        if isinstance(assignment.value, ast.Constant)
-        for name in _bound(*assignment.targets)
-    }
+    names: set[str] = set()
+    for statement in body:
+        for assignment in each(statement, ast.Assign):
+            if isinstance(assignment.value, ast.Constant):
+                names |= _bound(*assignment.targets)
+    return names
 
 
 # the target by its names

@@ -1,6 +1,6 @@
 """LMR313: masks and kept originals that no record names. A killed command, or two at once, leave them.
 
-``unmask`` restores what is found here.
+``unmask`` restores them.
 """
 
 from __future__ import annotations
