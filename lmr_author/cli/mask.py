@@ -200,7 +200,7 @@ def _ask(leak: OpenLeak) -> str:
         for place in leak.places:
             line = f", line {place.line}" if place.line else ""
             same = f"{round(place.similarity * 100)} % the same"
-            ui.say(f"{place.path}{line}, {place.place}: {same}", tone="bold")
+            ui.say(f"{place.path}{line}, {place.location}: {same}", tone="bold")
             if place.diff:
                 ui.source(place.diff, "diff")
             else:

@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -108,7 +109,7 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
     )
     if beside is not None and beside.suffix == ".py" and view.is_file(beside):
         return beside
-    tests = [one for one in view.repository_files.values() if _TEST_NAME.fullmatch(one.name)]
+    tests = [entry for entry in view.repository_files.values() if _TEST_NAME.fullmatch(entry.name)]
     return view.path(tests[0]) if tests and len(view.implementations) == 1 else None
 
 
@@ -138,19 +139,22 @@ def original_name(name: str) -> str:
 
 def golden_files(view: TaskView) -> list[Path]:
     """Return every Python file below ``golden_files/``."""
-    found = (entry for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py")
-    return [view.path(entry) for entry in found]
+    code = (entry for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py")
+    return [view.path(entry) for entry in code]
 
 
 def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
     """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
     name = wanted.rpartition("/")[2]
     if "/" in wanted:
-        last = {one.rpartition("/")[2] for one in names}
-        alike = {one for one in last if difflib.SequenceMatcher(None, name, one).ratio() >= 0.6}
-        names = [one for one in names if one.rpartition("/")[2] in alike]
+        names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]
     close = difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff)
     return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+@cache
+def _is_alike(wanted: str, name: str) -> bool:
+    return difflib.SequenceMatcher(None, wanted, name).ratio() >= 0.6
 
 
 def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
@@ -186,29 +190,29 @@ def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
 
     In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
     """
-    real = [one for one in module.definitions if not one.is_overload and not _is_accessor(one)]
+    real = [definition for definition in module.definitions if not _is_second_part(definition)]
 
     def called(qualname: str) -> list[Definition]:
-        return [one for one in real if one.qualname == qualname]
+        return [definition for definition in real if definition.qualname == qualname]
 
     def ending(qualname: str) -> list[Definition]:
-        return [one for one in real if one.qualname.endswith(f".{qualname}")]
+        return [definition for definition in real if definition.qualname.endswith(f".{qualname}")]
 
     if not class_name:
         return called(name) or ending(name)
     exact = called(f"{class_name}.{name}") or called(name)
     if exact:
         return exact
-    if any(one.kind == "class" for one in called(class_name)):
+    if any(definition.kind == "class" for definition in called(class_name)):
         return []  # the class is there, the method is not: no other class is meant
     return ending(f"{class_name.rpartition('.')[2]}.{name}") or ending(name)
 
 
-def _is_accessor(definition: Definition) -> bool:
-    """Return True for the setter or deleter of a property: same name as the getter, another function."""
+def _is_second_part(definition: Definition) -> bool:
+    """Return True for the setter or deleter of a property, and for an overload: same name, another function."""
     decorators = definition.node.decorator_list
     attributes = {decorator.attr for decorator in decorators if isinstance(decorator, ast.Attribute)}
-    return not attributes.isdisjoint({"setter", "deleter", "register"})
+    return definition.is_overload or not attributes.isdisjoint({"setter", "deleter", "register"})
 
 
 def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
@@ -223,7 +227,7 @@ def is_text(node: ast.stmt) -> bool:
 
 def body_form(node: FunctionNode | ast.ClassDef) -> str:
     """Return a body in a form that is equal for equal code: texts and places do not count."""
-    return ";".join(form(one) for one in statements(node) if not is_text(one))
+    return ";".join(form(statement) for statement in statements(node) if not is_text(statement))
 
 
 def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -252,10 +256,11 @@ class TargetPair:
         """Return True when the code differs, docstrings left out."""
         if self.golden is None or self.goal is None:
             return True
-        one, other = self.golden.node, self.goal.node
-        heads = ("args", "decorator_list")
-        same = all(is_same(getattr(one, name, None), getattr(other, name, None)) for name in heads)
-        return not same or body_form(one) != body_form(other)
+        golden, goal = self.golden.node, self.goal.node
+        for head in ("args", "decorator_list"):
+            if not is_same(getattr(golden, head, None), getattr(goal, head, None)):
+                return True
+        return body_form(golden) != body_form(goal)
 
 
 @dataclass(frozen=True)
@@ -287,11 +292,14 @@ class Pair:
 
     def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
         """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
-        golden, goal = (_called(module, qualname) for module in (self.golden, self.goal))
-        options = [TargetPair(qualname, one, other) for one, other in zip(golden, goal, strict=False)]
-        if not options:
-            return TargetPair(qualname, golden[-1] if golden else None, goal[-1] if goal else None)
-        options = [option for option in options if option.golden and option.golden.nth == nth] or options
+        originals, goals = _called(self.golden, qualname), _called(self.goal, qualname)
+        both = [(golden, goal) for golden, goal in zip(originals, goals, strict=False)]
+        if not both:
+            return TargetPair(
+                qualname, *(definitions[-1] if definitions else None for definitions in (originals, goals))
+            )
+        both = [(golden, goal) for golden, goal in both if golden.nth == nth] or both
+        options = [TargetPair(qualname, golden, goal) for golden, goal in both]
         return ([option for option in options if option.differs] or options)[-1]
 
 
@@ -300,7 +308,8 @@ def _all(module: Module | None) -> tuple[Definition, ...]:
 
 
 def _called(module: Module | None, qualname: str) -> list[Definition]:
-    return [one for one in _all(module) if one.qualname == qualname and not one.is_overload]
+    definitions = (definition for definition in _all(module) if definition.qualname == qualname)
+    return [definition for definition in definitions if not definition.is_overload]
 
 
 @once
@@ -309,7 +318,7 @@ def pair(task: TaskView, implementation: Implementation) -> Pair:
     goal_file, golden_file = _meant_goal_path(task, implementation), golden_path(task, implementation)
     goal, golden = task.module(goal_file), task.module(golden_file)
     files = Pair(implementation, goal_file, golden_file, goal, golden, ())
-    targets = tuple({one.qualname: one for one in _targets(task, files)}.values())
+    targets = tuple({target.qualname: target for target in _targets(task, files)}.values())
     return replace(files, targets=targets)
 
 
@@ -355,10 +364,12 @@ def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[s
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     """Return the function of a name; for a class its methods."""
     target = files.definitions(qualname, nth)
-    if all(one is None or one.kind == "function" for one in (target.golden, target.goal)):
+    if all(
+        definition is None or definition.kind == "function" for definition in (target.golden, target.goal)
+    ):
         return [target]
-    methods: dict[str, None] = {}
-    for definition in (*_all(files.golden), *_all(files.goal)):
-        if definition.kind == "function" and definition.qualname.rpartition(".")[0] == qualname:
-            methods[definition.qualname] = None
-    return [files.definitions(name) for name in methods]
+    functions = [
+        definition for definition in (*_all(files.golden), *_all(files.goal)) if definition.kind == "function"
+    ]
+    names = dict.fromkeys(function.qualname for function in functions)
+    return [files.definitions(name) for name in names if name.rpartition(".")[0] == qualname]

@@ -41,7 +41,7 @@ def once(make: Callable[Concatenate[TaskView, P], T]) -> Callable[Concatenate[Ta
 
     @functools.wraps(make)
     def remembered(task: TaskView, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        key = (make, *(one if isinstance(one, str | Path) else id(one) for one in args))
+        key = (make, *(value if isinstance(value, str | Path) else id(value) for value in args))
         if key not in task.memo:  # the arguments are kept: the id of an object that is gone may be another's
             task.memo[key] = args, make(task, *args, **kwargs)
         return cast(T, task.memo[key][1])
@@ -77,24 +77,24 @@ def listing(root: str) -> Iterator[FileEntry]:
         relative, name = stack.pop()
         try:
             with os.scandir(f"{root}/{relative}") as opened:
-                items = sorted(opened, key=attrgetter("name"))
+                children = sorted(opened, key=attrgetter("name"))
         except OSError:  # not allowed, or too deep for a path
             if relative:
                 yield FileEntry(relative, "closed", 0, name, relative.rpartition("/")[0])
             continue
         prefix = f"{relative}/" if relative else ""
         folders = []
-        for item in items:
-            kind, size = "link" if item.is_symlink() else "special", 0
-            if item.is_file(follow_symlinks=False):
+        for child in children:
+            kind, size = "link" if child.is_symlink() else "special", 0
+            if child.is_file(follow_symlinks=False):
                 try:
-                    kind, size = "file", item.stat(follow_symlinks=False).st_size
+                    kind, size = "file", child.stat(follow_symlinks=False).st_size
                 except OSError:  # removed meanwhile
                     continue
-            elif item.is_dir(follow_symlinks=False):
+            elif child.is_dir(follow_symlinks=False):
                 kind = "folder"
-                folders.append((prefix + item.name, item.name))
-            yield FileEntry(prefix + item.name, kind, size, item.name, relative, files.suffix(item.name))
+                folders.append((prefix + child.name, child.name))
+            yield FileEntry(prefix + child.name, kind, size, child.name, relative, files.suffix(child.name))
         stack.extend(reversed(folders))
 
 
@@ -185,10 +185,14 @@ class TaskView:
     def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
         """Return True for a file or folder of the task, or a link to one, that passes a test."""
         try:
-            real = os.path.realpath(path)
-            return (real == self.root or real.startswith(f"{self.root}{os.sep}")) and test(Path(real))
+            return self.is_inside(path) and test(Path(os.path.realpath(path)))
         except (OSError, ValueError):  # a name that no file can have
             return False
+
+    def is_inside(self, path: str | Path) -> bool:
+        """Return True for a path that does not lead out of the task, links followed; nothing need be there."""
+        real = os.path.realpath(path)
+        return real == self.root or real.startswith(f"{self.root}{os.sep}")
 
     def in_repository(self, entry: FileEntry) -> str:
         """Return an entry's path relative to the repository; "" when it is not in it."""
@@ -242,15 +246,18 @@ class TaskView:
     def numbered(self) -> list[tuple[int, Implementation, dict[str, Any]]]:
         """Return (position in the file, implementation, entry as written) of each that is an object."""
         entries = self.raw.get("implementations") if self.raw else None
-        listed = enumerate(entries if isinstance(entries, list) else ())
-        objects = [(position, entry) for position, entry in listed if isinstance(entry, dict)]
+        if not isinstance(entries, list):
+            return []
+        objects = [(position, entry) for position, entry in enumerate(entries) if isinstance(entry, dict)]
         both = zip(objects, self.implementations, strict=True)
-        return [(position, one, entry) for (position, entry), one in both]
+        return [(position, implementation, entry) for (position, entry), implementation in both]
 
     def pointer(self, implementation: Implementation, key: str = "") -> str:
         """Return the JSON pointer of an implementation, or of a key in it."""
-        position = next((at for at, one, _ in self.numbered if one is implementation), 0)
-        return f"/implementations/{position}" + (f"/{key}" if key else "")
+        for position, other, _ in self.numbered:
+            if other is implementation:
+                return f"/implementations/{position}" + (f"/{key}" if key else "")
+        raise ValueError("the implementation is of another task")
 
     @cached_property
     def repository(self) -> Path | None:
@@ -260,17 +267,16 @@ class TaskView:
         """
         path = self.named_repository
         if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
-            tops = {
-                entry.relative.partition("/")[0]
-                for entry in self.entries
-                if entry.suffix == ".py" and entry.folder
-            }
-            meant = [top for top in tops - NO_REPOSITORY if self.kind(top) == "folder"]
-            path = self.task.root / meant[0] if len(meant) == 1 else None
-        if path is None:
-            return None
-        inside = self.below(self.relative_raw(path))
-        return path if any(entry.kind == "file" and entry.name not in _HOLLOW for entry in inside) else None
+            path = self._only_folder_with_code()
+        inside = self.below(self.relative_raw(path)) if path else ()
+        has_files = any(entry.kind == "file" and entry.name not in _HOLLOW for entry in inside)
+        return path if has_files else None
+
+    def _only_folder_with_code(self) -> Path | None:
+        code = (entry.relative for entry in self.entries if entry.suffix == ".py" and entry.folder)
+        tops = {path.partition("/")[0] for path in code} - NO_REPOSITORY
+        folders = [top for top in tops if self.kind(top) == "folder"]
+        return self.task.root / folders[0] if len(folders) == 1 else None
 
     @cached_property
     def named_repository(self) -> Path | None:

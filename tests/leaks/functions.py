@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 from lmr_author.core.task import Implementation
-from lmr_author.proof.leaks import Solution, solution
+from lmr_author.proof.leaks import Solution, solution_of
 from lmr_author.proof.leaks.fragments import parse
 
 CONTRASTIVE = '''\
@@ -77,6 +77,6 @@ def wanted(source: str, *, owner: str = "") -> Solution:
     assert not isinstance(node, ast.ClassDef)
     entry = {"goal_file": "golden.py", "goal_function": definition.name, "class_name": owner}
     index = Implementation.from_json({**entry, "golden_file": "golden.py"})
-    found = solution(index, definition.qualname, module, node, None, None)
+    found = solution_of(index, definition.qualname, module, node, None, None)
     assert found is not None
     return found

@@ -32,7 +32,7 @@ def test_a_copy_is_surely_found_wherever_it_stands(name: str, place: str) -> Non
     assert found[0].similarity > 0.9
     if found[0].line:
         line = data.decode().splitlines()[found[0].line - 1]
-        assert found[0].found.splitlines()[0].strip() in line
+        assert found[0].excerpt.splitlines()[0].strip() in line
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -55,8 +55,8 @@ def test_a_place_says_where_it_is() -> None:
     (comment,) = leaks.in_file(*planted("comments", METRIC), [solution])
 
     assert (code.line, code.where, code.node) == (4, "token_f1", "upstream/ops.py::token_f1")
-    assert cell.place == "in this notebook (cell 2, token_f1)"
-    assert comment.place == "in comments" and comment.line >= 3
+    assert cell.location == "in this notebook (cell 2, token_f1)"
+    assert comment.location == "in comments" and comment.line >= 3
 
 
 def test_a_copy_in_a_document_is_where_most_of_it_is() -> None:

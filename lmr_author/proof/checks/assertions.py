@@ -24,6 +24,7 @@ from lmr_author.proof.checks.unit_test_code import (
     CALLS,
     EXITS,
     RUNNER,
+    Text,
     UnitTest,
     catches_all,
     dotted,
@@ -65,25 +66,21 @@ def _powerless(test: UnitTest, flow: ResultFlow | None) -> Powerless | None:
     Args:
         flow: what of the test shows the target's result; None when that cannot be told.
     """
-    own = {node.name for node in test.nodes if isinstance(node, FunctionNode)}
+    own = {function.name for function in test.functions}
     runners = [
-        call for call, name in test.calls if RUNNER.fullmatch(name) and name.rpartition(".")[2] not in own
+        call for call, name in test.calls if RUNNER.fullmatch(name) and last_name(call.func) not in own
     ]
-    exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS]
-
-    def asserts(node: ast.AST) -> bool:
-        """Leave out the exit code of a runner, which fails only if the tests do."""
-        return not (runners and node in exits)
-
-    assertions = [node for node in test.failures if asserts(node)]
+    # The exit code of a runner fails only if the tests do.
+    exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS] if runners else []
+    assertions = [node for node in test.failures if node not in exits]
     if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in assertions):
         return None  # LMR503
-    is_logged = any(re.search(r"(?i)\bpass(ed)?\b", text) for text, _ in test.texts)
+    is_logged = any(re.search(r"(?i)\bpass(ed)?\b", text.value) for text in test.texts)
     if not assertions:
         verdict = "its verdict is only printed or logged" if is_logged else "it contains no assertion"
         return Powerless(f"{verdict}: the test exits with 0 whatever happens")
     # An assertion about the inputs holds whatever the target returns.
-    if flow and not any(map(asserts, test.failures_where(flow.sees))):
+    if flow and all(node in exits for node in test.failures_where(flow.sees)):
         verdict = ", and its verdict is only printed or logged" if is_logged else ""
         reason = f"no assertion sees what the target returns{verdict}"
         return Powerless(reason, getattr(assertions[0], "lineno", 0))
@@ -112,14 +109,15 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
 )
 def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     # Exceptions are raised and caught for other reasons too.
-    asserting = (node for node in test.failures if not isinstance(node, ast.Raise))
-    failures = dict.fromkeys(test.swallowed[id(one)] for one in asserting if id(one) in test.swallowed)
-    for handler in failures:
+    assertions = [
+        node for node in test.failures if id(node) in test.swallowed and not isinstance(node, ast.Raise)
+    ]
+    handlers = dict.fromkeys(test.swallowed[id(node)] for node in assertions)
+    for handler in handlers:
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
-        line = getattr(handler, "lineno", 0)
-        yield Problem(message, "raise again in the handler, or remove it", line=line)
+        yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
     flow = result_flow(task, target, test)
-    if not failures and flow and not _powerless(test, flow):  # else LMR502
+    if not handlers and flow and not _powerless(test, flow):  # else LMR502
         for handler in _skipping(test, flow):
             message = "this handler swallows the target's failure: the assertions behind the call are skipped"
             yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
@@ -127,27 +125,26 @@ def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator
 
 def _skipping(test: UnitTest, flow: ResultFlow) -> Iterator[ast.ExceptHandler]:
     """Yield handlers around a call of the target after which nothing reads what the call gave."""
-    swallowing = {id(handler) for handler in test.swallowed.values()}
-    for node in test.nodes:
-        if not isinstance(node, ast.Try) or not flow.calls_target(node.body):
-            continue
-        handlers = [one for one in node.handlers if id(one) in swallowing and catches_all(one)]
-        if not handlers:
+    swallowing = set(test.swallowed.values())
+    for block in test.each(ast.Try):
+        handlers = [handler for handler in block.handlers if handler in swallowing and catches_all(handler)]
+        if not handlers or not flow.calls_target(block.body):
             continue
         ends = isinstance(handlers[0].body[-1], ast.Return | ast.Continue | ast.Break)
-        if ends or not _is_read_elsewhere(node, test):
+        if ends or not _is_read_elsewhere(block, test):
             yield handlers[0]
 
 
 def _is_read_elsewhere(block: ast.Try, test: UnitTest) -> bool:
     """Return True if something outside of a ``try`` reads a name that its body binds."""
     inside = {id(node) for node in ast.walk(block)}
-    read = {dotted(node) for node in test.nodes if id(node) not in inside}
-    for statement in block.body:
-        for node in ast.walk(statement):
-            if isinstance(getattr(node, "ctx", None), ast.Store) and dotted(node) in read - {""}:
-                return True
-    return False
+    read = {dotted(node) for node in test.nodes if id(node) not in inside} - {""}
+    body = [node for statement in block.body for node in ast.walk(statement)]
+    return any(_is_stored(node) and dotted(node) in read for node in body)
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Store)
 
 
 _COMPARING = re.compile(
@@ -166,14 +163,13 @@ _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     meanings = _loaded_values(test) | _second_names(test)
-    calls_target = re.compile("|".join(rf"{re.escape(name)}\(" for name in function_names(target)) or "(?!)")
+    names = function_names(target)
     for node in test.nodes:
-        sides = _compared(node)
-        if len(sides) != 2:
+        sides = [_SAME.sub("", ast.unparse(side)).strip("()") for side in _compared(node)]
+        if len(sides) != 2 or any(f"{name}(" in side for name in names for side in sides):
             continue
-        texts = [_SAME.sub("", ast.unparse(side)).strip("()") for side in sides]
-        first, second = (meanings.get(text, text) for text in texts)
-        if first == second and not any(map(calls_target.search, texts)):
+        first, second = (meanings.get(side, side) for side in sides)
+        if first == second:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
@@ -196,15 +192,17 @@ def _compared(node: ast.AST) -> list[ast.expr]:
 def _loaded_values(test: UnitTest) -> dict[str, str]:
     """Return the names that are assigned once, from a file: two of one file are one value."""
     opened: dict[int, str] = {}
-    for node in test.nodes:
-        if isinstance(node, ast.With):
-            opened |= {id(part): ast.unparse(node.items[0]) for part in ast.walk(node)}
+    for block in test.each(ast.With):
+        opened |= {id(part): ast.unparse(block.items[0]) for part in ast.walk(block)}
     assigned: dict[str, set[str]] = defaultdict(set)
-    for node in test.nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+    for node in test.each(ast.Assign):
+        if isinstance(node.targets[0], ast.Name):
             assigned[node.targets[0].id].add(opened.get(id(node), "") + ast.unparse(node.value))
-    values = {name: min(texts) for name, texts in assigned.items() if len(texts) == 1}
-    return {name: text for name, text in values.items() if re.search(r"loads?\(|open\(", text)}
+    values = {}
+    for name, texts in assigned.items():
+        if len(texts) == 1 and re.search(r"loads?\(|open\(", min(texts)):
+            values[name] = min(texts)
+    return values
 
 
 def _second_names(test: UnitTest) -> dict[str, str]:
@@ -212,8 +210,7 @@ def _second_names(test: UnitTest) -> dict[str, str]:
 
     Only names that the test binds in one place: another may have changed in between.
     """
-    stored = (node for node in test.nodes if isinstance(getattr(node, "ctx", None), ast.Store))
-    times_bound = Counter(filter(None, map(dotted, stored)))
+    times_bound = Counter(filter(None, map(dotted, filter(_is_stored, test.nodes))))
     meanings: dict[str, str] = {}
     for node in test.nodes:
         for name, value, part in _named_again(node):
@@ -226,13 +223,10 @@ def _named_again(node: ast.AST) -> Iterator[tuple[str, str, str]]:
     """Yield (name, name of its value, which part of it) of everything that a node gives another name."""
     if isinstance(node, ast.Assign):
         yield dotted(node.targets[0]), dotted(node.value), ""
-        return
-    match node:
-        case (
-            ast.For(target=ast.Tuple(elts=names), iter=ast.Call() as values)
-            | ast.comprehension(target=ast.Tuple(elts=names), iter=ast.Call() as values)
-        ) if dotted(values.func) == "zip":
-            for name, value in zip(names, values.args, strict=False):
+    elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Tuple):
+        values = node.iter
+        if isinstance(values, ast.Call) and dotted(values.func) == "zip":
+            for name, value in zip(node.target.elts, values.args, strict=False):
                 yield dotted(name), dotted(value), "[*]"
 
 
@@ -246,10 +240,10 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
     stem = Path(clean_path(target.golden_file)).stem
     named = rf"|(?<!\w){re.escape(stem)}(?!\w)" if re.search("gold|orig|solution", stem) else ""
     words = re.compile(rf"(?<![a-z])golden_files?(?![a-z]){named}")
-    imports = [node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    texts = [(ast.unparse(node), node.lineno) for node in imports]
-    for text, line in [*texts, *(one for one in test.texts if "\n" not in one[0])]:
-        if match := words.search(text):
+    imports = [Text(ast.unparse(statement), statement.lineno) for statement in test.imports]
+    for text, line in [*imports, *test.texts]:
+        match = words.search(text)
+        if match and "\n" not in text:
             hint = "import the repository's own file, and compare with stored values"
             yield Problem(f"the test uses the golden ({match[0]})", hint, line=line)
             return
@@ -265,30 +259,38 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
     files = pair(task, target)
     if not files.complete or files.golden is None or names_unit_test(task, target):  # LMR510
         return
-    functions = {one.qualname.rpartition(".")[2] for one in files.targets}
-    imports = [node for node in test.nodes if isinstance(node, ast.ImportFrom)]
-    copies = [node for module in test.modules for node in module.tree.body if _name_of(node) in functions]
-    reached = {alias.asname or alias.name for node in imports for alias in node.names}
-    reached |= {node.attr for node in test.nodes if isinstance(node, ast.Attribute)}
-    if copies and not target.class_name and not reached & functions:
+    functions = {function.qualname.rpartition(".")[2] for function in files.targets}
+    imports = test.each(ast.ImportFrom)
+    copy = _own_definition(test, functions)
+    reached = {alias.asname or alias.name for statement in imports for alias in statement.names}
+    reached |= {node.attr for node in test.each(ast.Attribute)}
+    if copy and not target.class_name and not reached & functions:
         message = "tests a definition of its own, not the goal file's"
-        yield Problem(message, "import it from the goal file", line=copies[0].lineno)
-    elif not _ways_to(files) & test.names:
-        paths = {f"{(node.module or '').replace('.', '/')}.py" for node in imports}
-        modules = {task.inside(task.repository, path) for path in paths} - {files.goal_path}
-        if not any(name in (task.text(module) or "") for name in functions for module in modules):
-            message = f"never names {next(iter(function_names(target)), 'the target')}"
-            yield Problem(message, "import the goal file and call the target")
+        yield Problem(message, "import it from the goal file", line=copy.lineno)
+        return
+    if _ways_to(files) & test.names:
+        return
+    for statement in imports:  # of a module that uses the target
+        path = task.inside(task.repository, f"{(statement.module or '').replace('.', '/')}.py")
+        text = task.text(path) if path != files.goal_path else None
+        if text and any(name in text for name in functions):
+            return
+    message = f"never names {next(iter(function_names(target)), 'the target')}"
+    yield Problem(message, "import the goal file and call the target")
 
 
-def _name_of(node: ast.stmt) -> str:
-    return node.name if isinstance(node, FunctionNode | ast.ClassDef) else ""
+def _own_definition(test: UnitTest, names: set[str]) -> ast.stmt | None:
+    for module in test.modules:
+        for statement in module.tree.body:
+            if isinstance(statement, FunctionNode | ast.ClassDef) and statement.name in names:
+                return statement
+    return None
 
 
 def _ways_to(files: Pair) -> set[str]:
     """Return the names of the targets and of what uses them: a private function is reached through its callers."""
     assert files.golden is not None
-    names = {part for one in files.targets for part in one.qualname.split(".")}
+    names = {part for function in files.targets for part in function.qualname.split(".")}
     for _ in range(CALLS):
         for definition in files.golden.definitions:
             if names & {last_name(node) for node in ast.walk(definition.node)}:
@@ -305,12 +307,12 @@ def _ways_to(files: Pair) -> set[str]:
     recorded=False,
 )
 def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    if any("Passed" in text for text, _ in test.texts):
+    if any("Passed" in text.value for text in test.texts):
         return
-    near = [(text, line) for text, line in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text)]
+    near = [text for text in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text.value)]
     hint = 'log "Passed" or "Failed" to unit_test/logs/, beside the exit code'
     if near:
-        yield Problem(f'logs {near[0][0]!r:.40}, not "Passed"', hint, line=near[0][1])
+        yield Problem(f'logs {near[0].value!r:.40}, not "Passed"', hint, line=near[0].line)
     else:
         severity = None if _powerless(test, result_flow(task, target, test)) else NOTE
         yield Problem('writes no verdict ("Passed" or "Failed")', hint, severity=severity)
@@ -333,13 +335,13 @@ def compares_enough(task: TaskView, target: Implementation, test: UnitTest) -> I
         tolerances = _tolerances(node)
         width = max(map(_number, tolerances), default=0.0)
         # Beside a large number the tolerance is small.
-        if width >= 0.1 and max(_number(one) for one in ast.walk(node)) <= 10 * width:
+        if width >= 0.1 and max(map(_number, ast.walk(node))) <= 10 * width:
             message = f"a tolerance of {width:g} hides wrong results"
             hint = "use the smallest tolerance that the golden needs, as 1e-5"
             yield Problem(message, hint, line=tolerances[0].lineno)
             break
-    for golden, _, one in pair(task, target).complete:
-        yield from _dropped_values(golden, one.qualname.rpartition(".")[2], test)
+    for golden, _, _ in pair(task, target).complete:
+        yield from _dropped_values(golden, test)
 
 
 def _tolerances(node: ast.AST) -> list[ast.expr]:
@@ -357,18 +359,18 @@ def _number(node: ast.AST) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _dropped_values(golden: FunctionNode, name: str, test: UnitTest) -> Iterator[Problem]:
+def _dropped_values(golden: FunctionNode, test: UnitTest) -> Iterator[Problem]:
     """Yield a note where some of the values that the golden returns are looked at in no call."""
-    calls = [call for call, called in test.calls if called.rpartition(".")[2] == name]
-    count = _values_returned(golden)
+    name, count = golden.name, _values_returned(golden)
+    calls = [call for call in test.each(ast.Call) if last_name(call.func) == name]
     if not calls or count < 2:
         return
-    looked_at = _places_looked_at(test, count)
+    positions_used = _positions_used(test, count)
     used: set[int] = set()
     for call in calls:
-        used |= looked_at.get(id(call), set(range(count)))
+        used |= positions_used.get(id(call), set(range(count)))
     if len(used) < count:
-        missing = ", ".join(str(place + 1) for place in range(count) if place not in used)
+        missing = ", ".join(str(position + 1) for position in range(count) if position not in used)
         message = f"{len(used)} of the {count} values that {name} returns are compared, not number {missing}"
         yield Problem(message, "compare all that it returns", line=calls[0].lineno, severity=NOTE)
 
@@ -382,19 +384,19 @@ def _values_returned(golden: FunctionNode) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def _places_looked_at(test: UnitTest, count: int) -> dict[int, set[int]]:
+def _positions_used(test: UnitTest, count: int) -> dict[int, set[int]]:
     """Return, by id of a call, which of its values are used: those of ``call(…)[0]``, or of ``a, _ = call(…)``."""
-    loaded = {node.id for node in test.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    places: dict[int, set[int]] = {}
-    for node in test.nodes:
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            if isinstance(node.slice.value, int):
-                places[id(node.value)] = {node.slice.value % count}
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            names = [getattr(name, "id", "") for name in node.targets[0].elts]
-            kept = {place for place, name in enumerate(names) if name in loaded and name != "_"}
-            places[id(node.value)] = kept
-    return places
+    loaded = {name.id for name in test.each(ast.Name) if isinstance(name.ctx, ast.Load)} - {"_"}
+    positions: dict[int, set[int]] = {}
+    for part in test.each(ast.Subscript):
+        if isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, int):
+            positions[id(part.value)] = {part.slice.value % count}
+    for assignment in test.each(ast.Assign):
+        if isinstance(assignment.targets[0], ast.Tuple):
+            names = [getattr(name, "id", "") for name in assignment.targets[0].elts]
+            used = {position for position, name in enumerate(names) if name in loaded}
+            positions[id(assignment.value)] = used
+    return positions
 
 
 _DRAWS = re.compile(

@@ -101,11 +101,14 @@ class DatasetCheck(Check):
 
     def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
         """Return the claims of a task, each with the beginning of its finding."""
-        return [(what, self.finding(task, problem)) for what, problem in self.make_claims(task)]
+        return [(claim, self.finding(task, problem)) for claim, problem in self.make_claims(task)]
 
     def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
         """Return the finding of a claim that others make too."""
-        names = [f"{one.task} #{one.implementation}" if one.implementation else one.task for one in others]
+        names = [
+            f"{other.task} #{other.implementation}" if other.implementation else other.task
+            for other in others
+        ]
         return replace(finding, message=f"{finding.message} {listed(names, 5)}")
 
 
@@ -146,10 +149,10 @@ def dataset_check(
 
 def crash(what: str, task: str, error: Exception) -> Finding:
     """Return the finding that reports a crash of a check."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
     message = f"{what} crashed: {type(error).__name__} at {where}: {str(error)[:160]}"
     hint = "please report this" + (f"; --ignore {what} skips the check" if what.startswith("LMR") else "")
     return Finding(INTERNAL, ERROR, task, message, hint)
@@ -164,22 +167,22 @@ def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
             folders = task.relative_raw(problem.path).split("/")[:-1]
             key = (problem.kind, problem.severity, id(problem.target), *folders[:2])
         groups[key].append(problem)
-    for together in groups.values():
-        if len(together) > MANY:
-            yield _as_one(task, together)
+    for group in groups.values():
+        if len(group) > MANY:
+            yield _folded(task, group)
         else:
-            yield from together
+            yield from group
 
 
-def _as_one(task: TaskView, together: Sequence[Problem]) -> Problem:
+def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:
     """Return one problem about the folder that some files have in common."""
-    paths = [task.relative_raw(Path(problem.path)) for problem in together]
+    paths = [task.relative_raw(Path(problem.path)) for problem in group]
     common = os.path.commonpath([path.rpartition("/")[0] for path in paths])
     examples = ", ".join(readable(path)[len(readable(common)) :].lstrip("/") for path in paths[:2])
     within = f" in {readable(common)}/" if common else ""
     return replace(
-        together[0],
-        message=f"{len(together)} × {together[0].message}{within}, e.g. {examples}",
+        group[0],
+        message=f"{len(group)} × {group[0].message}{within}, e.g. {examples}",
         path=task.task.root / common if common else "",
         files=tuple(map(readable, paths)),
     )

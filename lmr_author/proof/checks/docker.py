@@ -55,10 +55,11 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     if task.kind("Dockerfile") == "file" and parsed is None:
         yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
     elif parsed is None or dockerfile.path_of(task) != "Dockerfile":
-        names = [entry.relative for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
-        yield Problem(
-            "the Dockerfile is missing", f"move {names[0]} to Dockerfile" if names else hint, "Dockerfile"
-        )
+        for entry in task.entries:
+            if entry.name.lower() in dockerfile.MISNAMED:
+                hint = f"move {entry.relative} to Dockerfile"
+                break
+        yield Problem("the Dockerfile is missing", hint, "Dockerfile")
     elif not parsed.named("FROM"):
         yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
 
@@ -75,12 +76,8 @@ def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Proble
         folders = {entry.relative.partition("/")[0] for entry in copied(task, sources)}
         inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
         if inside:
-            yield _at(
-                task,
-                instruction.line,
-                f"{instruction.name} {' '.join(sources)} puts {inside} into the image",
-                hint,
-            )
+            message = f"{instruction.name} {' '.join(sources)} puts {inside} into the image"
+            yield _at(task, instruction.line, message, hint)
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
@@ -99,14 +96,12 @@ _REDIRECT = re.compile(
 def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for instruction in parsed.named("RUN"):
         commands = re.split(r"&&|\|\||;|\n", _QUOTED.sub("q", dockerfile.shell_text(instruction.text)))
-        found = [
-            match.strip() for text in commands if _INSTALLER.search(text) for match in _REDIRECT.findall(text)
-        ]
-        if found:
-            message = f"{', '.join(found)} is not quoted: the shell takes it for a redirection"
-            yield _at(
-                task, instruction.line, message, f'write "{found[0]}" in quotes, or better pin it with =='
-            )
+        installs = "\n".join(command for command in commands if _INSTALLER.search(command))
+        ranges = [match.strip() for match in _REDIRECT.findall(installs)]
+        if ranges:
+            message = f"{', '.join(ranges)} is not quoted: the shell takes it for a redirection"
+            hint = f'write "{ranges[0]}" in quotes, or better pin it with =='
+            yield _at(task, instruction.line, message, hint)
 
 
 @_docker_check(
@@ -118,22 +113,20 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 )
 def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
-    used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", instruction.text) for instruction in parsed.instructions)
+    is_used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", instruction.text) for instruction in parsed.instructions)
     for instruction in parsed.named("ARG", "ENV"):
         match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", instruction.text)
         value = match[1].removeprefix("./").rstrip("/") if match else ""
         if value in ("", wanted) or not wanted or value.startswith("/"):
             continue
-        hint, severity = f"write {instruction.name} DIR={wanted}", None if used else WARNING
-        message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}" + (
-            "" if used else "; unused"
-        )
-        if value in (task.task.name, task.info.folder_name):
-            if not used:
-                continue
+        hint = f"write {instruction.name} DIR={wanted}"
+        message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}"
+        if value not in (task.task.name, task.info.folder_name):
+            severity = None if is_used else WARNING
+            yield _at(task, instruction.line, message if is_used else f"{message}; unused", hint, severity)
+        elif is_used:
             message = f"{instruction.name} DIR is the task's folder: the image is built from the folder of all tasks"
-            severity = NOTE
-        yield _at(task, instruction.line, message, hint, severity)
+            yield _at(task, instruction.line, message, hint, NOTE)
 
 
 _OF_THE_HOST = re.compile(
@@ -151,16 +144,15 @@ _INSTALLS = re.compile(r"\b(pip[\d.]*|uv|conda|mamba|micromamba)\b.*\b(install|s
     rationale="The build stops at a COPY of a missing file, or at `pip install -r` of one that was never copied.",
 )
 def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    present: set[str] = {target.rpartition("/")[2] for _, _, target in parsed.copies}
+    present = {target.rpartition("/")[2] for _, _, target in parsed.copies}
     is_unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
     for instruction, sources, _ in parsed.copies:
         for source in sources:
             path, files = in_context(source), copied(task, [source])
             present |= {entry.name for entry in files}
+            named = f"{instruction.name} source {source!r}"
             if _OF_THE_HOST.search(source):
-                message = (
-                    f"{instruction.name} source {source!r} is a path of the machine that builds the image"
-                )
+                message = f"{named} is a path of the machine that builds the image"
                 hint = "write it relative to the task's folder: COPY sees nothing else"
                 yield _at(task, instruction.line, message, hint)
                 is_unclear = True
@@ -171,7 +163,7 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
                 names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
                 state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
                 hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
-                yield _at(task, instruction.line, f"{instruction.name} source {source!r} {state}", hint)
+                yield _at(task, instruction.line, f"{named} {state}", hint)
     if not is_unclear:
         yield from _missing_requirements(task, parsed, present)
 
@@ -204,11 +196,10 @@ def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str])
 def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     if task.repository is None or _copies_code(task, parsed):
         return
-    cloned = [
-        instruction for instruction in parsed.named("RUN") if published(task).is_fetched_by(instruction.text)
-    ]
-    otherwise = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
-    if any(otherwise.search(one.text) for one in parsed.named("RUN", "COPY", "ADD") if one not in cloned):
+    runs = parsed.named("RUN")
+    cloned = [instruction for instruction in runs if published(task).is_fetched_by(instruction.text)]
+    others = [instruction for instruction in parsed.named("RUN", "COPY", "ADD") if instruction not in cloned]
+    if any(_OTHER_SOURCE.search(instruction.text) for instruction in others):
         return
     commented = [line for line, text in parsed.comments if re.match(r"#+\s*(COPY|ADD)\s+\S+\s+\S+", text)]
     what = "the repository" if parsed.copies else "the task"
@@ -223,16 +214,20 @@ def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         yield _at(task, 0, f"nothing of {what} is copied into the image", hint, NOTE)
 
 
+_OTHER_SOURCE = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
+_INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.py")
+
+
 def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
     """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
-    installs = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.py")
-    for source in (source for _, sources, _ in parsed.copies for source in sources):
-        files = copied(task, [source])
-        if (not files or "$" in source) and not installs.fullmatch(source):
-            return True
-        inside = [path for path in map(task.in_repository, files) if path]
-        if any(not path.startswith("unit_test/") and not installs.fullmatch(path) for path in inside):
-            return True
+    for _, sources, _ in parsed.copies:
+        for source in sources:
+            files = copied(task, [source])
+            if (not files or "$" in source) and not _INSTALL_FILE.fullmatch(source):
+                return True
+            for path in filter(None, map(task.in_repository, files)):
+                if not path.startswith("unit_test/") and not _INSTALL_FILE.fullmatch(path):
+                    return True
     return False
 
 
@@ -250,13 +245,14 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
 )
 def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     installed = list(requirements(task, parsed))
-    loose = [(at, text) for at, text in installed if not _EXACT.search(text.partition(" #")[0])]
+    loose = [(by, text) for by, text in installed if not _EXACT.search(text.partition(" #")[0])]
     some_exact = len(installed) > len(loose)
     if some_exact:
-        loose = [(at, text) for at, text in loose if not _is_redirected(at, text)]
+        loose = [(by, text) for by, text in loose if not _is_redirected(by, text)]
     if loose:
-        names = sorted({name_in(text) for _, text in loose}, key=lambda name: (name not in _FIRST, name))
-        message = f"{'not' if some_exact else 'nothing is'} pinned: {listed(names, 6)}"
+        names = {name_in(text) for _, text in loose}
+        shown = [*sorted(names & _FIRST), *sorted(names - _FIRST)]
+        message = f"{'not' if some_exact else 'nothing is'} pinned: {listed(shown, 6)}"
         yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
 
 
@@ -279,8 +275,9 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for instruction in parsed.named("FROM"):
         given = [word for word in instruction.text.split() if not word.startswith("--")]
         if given:
-            image, line = stages.get(parsed.expand(given[0]), parsed.expand(given[0])), instruction.line
-            stages |= {given[2]: image} if len(given) == 3 else {}
+            name, line = parsed.expand(given[0]), instruction.line
+            image = stages.get(name, name)
+            stages[given[-1]] = image  # `FROM image AS name`
     if not image or "$" in image:
         return
     if "torch" not in image.lower():
@@ -330,13 +327,9 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         model = _MODEL.search(instruction.text)
         data = [match for match in _ADDRESS.findall(instruction.text) if _DATA.search(match)]
         if model or data:
-            what = model[0].strip("( ") if model else data[0]
-            yield _at(
-                task,
-                instruction.line,
-                f"downloads at build: {what:.120}",
-                "store a small fixture under unit_test/",
-            )
+            source = model[0].strip("( ") if model else data[0]
+            message, hint = f"downloads at build: {source:.120}", "store a small fixture under unit_test/"
+            yield _at(task, instruction.line, message, hint)
 
 
 @_docker_check(
@@ -353,9 +346,8 @@ def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls):
             continue
         named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
-        if named is None or named[1] in folders or named[1] in made:
-            continue
-        if any(text.endswith((".log", ".txt")) for text, _ in test.texts):
+        writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)
+        if named and writes and named[1] not in folders and named[1] not in made:
             message = f"writes into {named[1]}/, which nothing creates"
             hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
             yield Problem(message, hint, test.path, target=target)

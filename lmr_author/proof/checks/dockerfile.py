@@ -67,9 +67,9 @@ class Dockerfile:
         """Return text with the known variables replaced; unknown ones stay."""
 
         def value(match: re.Match[str]) -> str:
-            if match[2] and "+" in match[2]:
-                return str(match[3])
-            return self.arguments.get(match[1] or match[4]) or (match[3] if match[2] else "") or match[0]
+            if "+" in (match[2] or ""):  # ${NAME:+other}
+                return match[3]
+            return self.arguments.get(match[1] or match[4]) or match[3] or match[0]
 
         return _VARIABLE.sub(value, text, count=MAX_VARIABLES)
 
@@ -78,9 +78,8 @@ class Dockerfile:
         """Return (instruction, command) of each shell command of each RUN."""
         commands = []
         for instruction in self.named("RUN"):
-            for command in re.split(r"&&|\|\||;|\n|\|", shell_text(instruction.text)):
-                if command.strip():
-                    commands.append((instruction, command.strip()))
+            parts = map(str.strip, re.split(r"&&|\|\||;|\n|\|", shell_text(instruction.text)))
+            commands += [(instruction, command) for command in parts if command]
         return commands
 
     @cached_property
@@ -107,13 +106,19 @@ def parse(text: str) -> Dockerfile:
         pieces, next_line = _continued(lines, first, comments)
         name, arguments = [*" ".join(pieces).split(None, 1), "", ""][:2]
         for word in re.findall(r"<<-?\s*[\"']?(\w+)[\"']?", arguments):
-            ends = [number for number in range(next_line, len(lines)) if lines[number].strip() == word]
-            if ends:
-                arguments = "\n".join([arguments, *lines[next_line : ends[0]]])
-                next_line = ends[0] + 1
+            document, next_line = _heredoc(lines, next_line, word)
+            arguments = "\n".join([arguments, *document])
         if name.upper() in _KNOWN:
             instructions.append(Instruction(name.upper(), arguments.strip(), first + 1))
     return Dockerfile(tuple(instructions), tuple(comments), _variables(instructions))
+
+
+def _heredoc(lines: list[str], first: int, word: str) -> tuple[list[str], int]:
+    """Return the lines before the word that ends a heredoc, and the line behind it."""
+    for number in range(first, len(lines)):
+        if lines[number].strip() == word:
+            return lines[first:number], number + 1
+    return [], first
 
 
 def _continued(lines: list[str], first: int, comments: list[tuple[int, str]]) -> tuple[list[str], int]:
@@ -204,18 +209,18 @@ def copied(task: TaskView, sources: list[str]) -> list[FileEntry]:
 def _matching(task: TaskView, pattern: str) -> list[FileEntry]:
     depth = pattern.count("/") + 1
     matches = re.compile(fnmatch.translate(pattern)).match
-    found = []
+    entries = []
     for entry in _context(task):
         above = "/".join(entry.relative.split("/", depth)[:depth])
         if entry.kind != "folder" and (pattern in ("", "*") or above == pattern or matches(above)):
-            found.append(entry)
-    return found
+            entries.append(entry)
+    return entries
 
 
 @once
 def _context(task: TaskView) -> list[FileEntry]:
     """Return everything in the task folder that ``.dockerignore`` leaves in the build context."""
-    lines = (line.strip() for line in (task.text(task.task.root / ".dockerignore") or "").splitlines())
+    lines = map(str.strip, (task.text(task.task.root / ".dockerignore") or "").splitlines())
     patterns = [line for line in lines if line and not line.startswith("#")]
     if not patterns:
         return list(task.entries)
@@ -233,6 +238,8 @@ _PIP = re.compile(
     re.DOTALL,
 )
 _CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
+_CONSTRAINT = re.compile(r"(?<!\S)(?:-c|--constraint)[= ]")
+"""A constraints file pins what a command installs."""
 _WITH_VALUE = frozenset(
     """
     -i --index-url --extra-index-url -f --find-links --target -t --timeout -G --group --source -E --extras -c
@@ -252,11 +259,11 @@ def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
     for instruction, command in parsed.commands:
         text = parsed.expand(command)
         if match := _CONDA.search(text):
-            for one in _arguments(task, parsed, match[1]):
-                yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", one)
-        elif (match := _PIP.search(text)) and not re.search(r"(?<!\S)(?:-c|--constraint)[= ]", match[1]):
-            # A constraints file pins what a command installs.
-            yield from ((instruction, one) for one in _arguments(task, parsed, match[1]))
+            for requirement in _arguments(task, parsed, match[1]):
+                yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", requirement)
+        elif (match := _PIP.search(text)) and not _CONSTRAINT.search(match[1]):
+            for requirement in _arguments(task, parsed, match[1]):
+                yield instruction, requirement
 
 
 def _arguments(task: TaskView, parsed: Dockerfile, text: str) -> Iterator[str]:
@@ -274,7 +281,7 @@ def _arguments(task: TaskView, parsed: Dockerfile, text: str) -> Iterator[str]:
                 yield address
         elif word in _WITH_VALUE:
             next(given, None)
-        elif word[:1] not in "-./$>\\" and not word.startswith("2>") and word not in _NOT_PACKAGES:
+        elif word not in _NOT_PACKAGES and not word.startswith((*"-./$>\\", "2>")):
             yield word.rpartition("::")[2]
 
 
@@ -285,7 +292,7 @@ def _lines(task: TaskView, parsed: Dockerfile, name: str, depth: int = 0) -> Ite
         plain = re.sub(r"^(?:-e|--editable)[ =]\s*(?=[\w.]+\+)", "", plain)
         if other and depth < 5:
             yield from _lines(task, parsed, other[1], depth + 1)
-        elif plain and plain[0] not in "-./":
+        elif plain and not plain.startswith(tuple("-./")):
             yield plain
 
 
@@ -299,7 +306,7 @@ def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
             return task.text(task.path(files[0])) or ""
         inside += [entry for entry in files if entry.name == wanted]
     nearest = min(inside or task.named(wanted), key=lambda entry: entry.relative.count("/"), default=None)
-    return (task.text(task.path(nearest)) if nearest else None) or ""
+    return (nearest and task.text(task.path(nearest))) or ""
 
 
 # the published package that contains the task's own code
@@ -382,12 +389,14 @@ def _package(task: TaskView, goal: Path | None) -> Path | None:
 
 def _own_names(task: TaskView, package: Path) -> set[str]:
     """Return the names that the repository gives itself in the build files above a package."""
+    assert task.repository is not None
     names: set[str] = set()
     for folder in package.parents:
-        if task.repository is not None and folder.is_relative_to(task.repository):
-            for file in ("setup.py", "setup.cfg", "pyproject.toml"):
-                if named := _PACKAGE_NAME.search(task.text(folder / file) or ""):
-                    names.add(canonicalize_name(named[1]))
+        if not folder.is_relative_to(task.repository):
+            break
+        for file in ("setup.py", "setup.cfg", "pyproject.toml"):
+            if match := _PACKAGE_NAME.search(task.text(folder / file) or ""):
+                names.add(canonicalize_name(match[1]))
     return names
 
 

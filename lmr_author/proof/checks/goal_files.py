@@ -64,19 +64,17 @@ def wrong_path(
         otherwise: the hint where none is.
     """
     named = str(getattr(target, key))
-    exact = task.inside(root, clean_path(named))
-    relative = meant.relative_to(root).as_posix() if meant and root and meant.is_relative_to(root) else ""
     if root is None or leaves(task, root, named):
         return  # LMR103, LMR010
+    relative = meant.relative_to(root).as_posix() if meant and meant.is_relative_to(root) else ""
+    exact = task.inside(root, clean_path(named))
     if exact is None or not task.is_file(exact):
         message = f"{key} {named!r:.120} does not exist" if named else f"{key} is missing"
         hint = f"did you mean {readable(relative)}?" if relative else otherwise
+        yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
     elif "\\" in named or named != named.strip():
         message = f"{key} {named!r:.120} contains backslashes or blanks around it"
-        hint = f"write {relative!r}"
-    else:
-        return
-    yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
+        yield Problem(message, f"write {relative!r}", INFO, pointer=task.pointer(target, key))
 
 
 def _absent(files: Pair, name: str) -> Iterator[Problem]:
@@ -89,7 +87,7 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     is_gone = bool(originals) and all(original.qualname not in names for original in originals)
     if candidates(goal, name, class_name) and not is_gone:
         return
-    inner = [one for one in goal.definitions if f".{one.qualname}".endswith(f".{name}")]
+    inner = [definition for definition in goal.definitions if f".{definition.qualname}".endswith(f".{name}")]
     message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
     hint = did_you_mean(name, names) or "name a function of the goal file"
     if originals:
@@ -146,8 +144,12 @@ class _GoalFile:
         for files in self.pairs:
             # Without a number, every definition of the name is meant.
             masked.update((target.qualname, files.implementation.nth) for target in files.targets)
-        functions = (definition for definition in module.definitions if definition.kind == "function")
-        return [one for one in functions if masked & {(one.qualname, None), (one.qualname, one.nth)}]
+        targets = []
+        for function in module.definitions:
+            names = {(function.qualname, None), (function.qualname, function.nth)}
+            if function.kind == "function" and masked & names:
+                targets.append(function)
+        return targets
 
 
 @once
@@ -169,8 +171,12 @@ def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int
     """Return the functions of a goal file that are masked beside its targets: look-alikes, and those of LMR313."""
     record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
     listed = AlsoMaskedList.read_if_valid(record) if record else None
-    recorded = {(one.qualname, one.nth) for one in (listed.also if listed else ()) if one.path == path}
-    along = recorded & {(one.qualname, one.nth) for one in goal.definitions if is_emptied(one.node)}
+    recorded = {
+        (masked.qualname, masked.nth) for masked in (listed.also if listed else ()) if masked.path == path
+    }
+    along = recorded & {
+        (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
+    }
     for stray in strays(task):
         if stray.path == path:
             along.update((function.qualname, function.nth) for function in stray.functions)
@@ -203,7 +209,7 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
 def _emptied(file: _GoalFile) -> str:
     """Return the first function beside the targets whose body was taken out of the goal file; "" for none."""
     targets = {id(target.node) for target in file.targets(file.goal)}
-    originals = {(one.qualname, one.nth): one.node for one in file.golden.definitions}
+    originals = {(original.qualname, original.nth): original.node for original in file.golden.definitions}
     for definition in file.goal.definitions:
         original = originals.get((definition.qualname, definition.nth))
         node = definition.node
@@ -218,8 +224,7 @@ def _emptied(file: _GoalFile) -> str:
 @once
 def _differences(task: TaskView, file: _GoalFile) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by statements, targets left out."""
-    before = list(_statements(file.golden.tree, {id(one.node) for one in file.targets(file.golden)}))
-    after = list(_statements(file.goal.tree, {id(one.node) for one in file.targets(file.goal)}))
+    before, after = _statements_outside(file, file.golden), _statements_outside(file, file.goal)
     matcher = difflib.SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], False)
     differences = []
     for kind, first, last, start, end in matcher.get_opcodes():
@@ -229,6 +234,10 @@ def _differences(task: TaskView, file: _GoalFile) -> list[tuple[str, int]]:
         differences += [(f"`{_shown(node)}` was removed", line) for _, node in before[first:last]]
         differences += [(f"`{_shown(node)}` was added", node.lineno) for _, node in after[start:end]]
     return differences
+
+
+def _statements_outside(file: _GoalFile, module: Module) -> list[tuple[str, ast.stmt]]:
+    return list(_statements(module.tree, {id(target.node) for target in file.targets(module)}))
 
 
 def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
@@ -292,10 +301,11 @@ def _end(target: Definition, lines: list[bytes]) -> int:
     indent = first[: len(first) - len(first.lstrip())]
     end = target.end_line
     for number, line in enumerate(lines[end:], end + 1):
-        if line.strip():
-            if not line.startswith((indent + b" ", indent + b"\t")):
-                break
-            end = number
+        if not line.strip():
+            continue
+        if not line.startswith((indent + b" ", indent + b"\t")):
+            break
+        end = number
     return end
 
 
@@ -328,10 +338,8 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for path in broken:
         line, cause, too_deep = syntax_error(task, path)
         if too_deep:  # and so is the other file
-            names = [
-                shlex.quote(task.relative(path)) for path in (files.golden_path, files.goal_path) if path
-            ]
-            hint = f"read what masking changed: `diff {' '.join(names)}`"
+            names = [task.relative(path) for path in (files.golden_path, files.goal_path) if path]
+            hint = f"read what masking changed: `diff {shlex.join(names)}`"
             yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
             return
         hint = "the mask cannot be checked; is it Python 2?" if is_old else "correct the syntax"

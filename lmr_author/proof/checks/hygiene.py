@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,16 +39,16 @@ _NAMES = {
 @once
 def unwanted(task: TaskView, group: str) -> list[FileEntry]:
     """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
-    result = []
-    folders = [f"{AUTHORING}/"]  # the content of a folder that was found is not listed again
+    entries = []
+    folders = [f"{AUTHORING}/"]  # the content of a folder that is listed is not listed again
     for entry in task.entries:
-        found = _NAMES[group].match(entry.name) or (group == "logs" and _in_logs(task, entry))
-        if not found or entry.kind not in ("file", "folder", "link"):
+        matches = _NAMES[group].match(entry.name) or (group == "logs" and _in_logs(task, entry))
+        if not matches or entry.kind not in ("file", "folder", "link"):
             continue
         if not entry.relative.startswith(tuple(folders)) and not is_history(entry.relative):
             folders += [f"{entry.relative}/"] if entry.kind == "folder" else []
-            result.append(entry)
-    return result
+            entries.append(entry)
+    return entries
 
 
 def _in_logs(task: TaskView, entry: FileEntry) -> bool:
@@ -110,23 +109,21 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
 )
 def ordinary_files(task: TaskView) -> Iterator[Problem]:
     for entry in task.entries:
+        path = task.path(entry)
         if entry.kind == "special":
-            yield Problem("pipe, socket or device", "delete it", task.path(entry), kind="special")
+            yield Problem("pipe, socket or device", "delete it", path, kind="special")
         elif entry.kind == "closed":
             message = "folder that cannot be listed: nothing in it was checked"
             hint = "correct its permissions, or nest it less deeply"
-            yield Problem(message, hint, task.path(entry), kind="closed")
-        elif entry.kind == "link":
-            path = task.path(entry)
-            real = os.path.realpath(path)
-            if real != task.root and not real.startswith(task.root + os.sep):
-                message = "symbolic link that leads out of the task"
-                yield Problem(message, "replace it by the file itself", path, kind="leads out")
-            elif not Path(real).exists():
-                yield Problem("broken symbolic link", "delete it", path, severity=WARNING, kind="broken")
+            yield Problem(message, hint, path, kind="closed")
+        elif entry.kind == "link" and not task.is_inside(path):
+            message = "symbolic link that leads out of the task"
+            yield Problem(message, "replace it by the file itself", path, kind="leads out")
+        elif entry.kind == "link" and not path.exists():
+            yield Problem("broken symbolic link", "delete it", path, severity=WARNING, kind="broken")
         if _ODD.search(entry.name):
             message = "name with control characters or bytes that are not UTF-8"
-            yield Problem(message, "rename it", task.path(entry), severity=WARNING, kind="odd name")
+            yield Problem(message, "rename it", path, severity=WARNING, kind="odd name")
 
 
 # authoring records
@@ -141,15 +138,15 @@ def ordinary_files(task: TaskView) -> Iterator[Problem]:
 def provenance_present(task: TaskView) -> Iterator[Problem]:
     # A task made by hand keeps no records, except those that `validate` put there.
     ours = ("authoring/removed/", "authoring/accepted.json")
-    records = [entry.relative for entry in task.below(AUTHORING) if entry.kind == "file"]
-    kept = any(not name.startswith(ours) for name in records)
-    if kept and task.raw is not None and "authoring/provenance.json" not in task.by_path:
+    files = (entry.relative for entry in task.below(AUTHORING) if entry.kind == "file")
+    has_records = not all(path.startswith(ours) for path in files)
+    if has_records and task.raw is not None and "authoring/provenance.json" not in task.by_path:
         message, hint = "no record of where the task is from", "`lmr-author new-task` writes one"
         yield Problem(message, hint, "authoring/provenance.json")
 
 
-_WITH_SCHEMA = (
-    *("accepted", "adjudication", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting"),
+_WITH_SCHEMA = frozenset(
+    ("accepted", "adjudication", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
 )
 
 
@@ -157,8 +154,8 @@ def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
     """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
     for entry in task.below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
-        placed = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
-        if entry.kind == "file" and entry.suffix == ".json" and placed:
+        is_record = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
+        if is_record and entry.kind == "file" and entry.suffix == ".json":
             yield name, task.path(entry), read_json(task.read_bytes(task.path(entry)))
 
 
@@ -174,7 +171,7 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
             yield Problem("not valid JSON", hint, path)
             continue
         errors = validator(name).iter_errors(value)
-        error = min(errors, key=lambda item: len(item.absolute_path), default=None)
+        error = min(errors, key=lambda error: len(error.absolute_path), default=None)
         if error is not None:
             pointer = "".join(f"/{part}" for part in error.absolute_path)
             yield Problem(f"violates its schema: {error.message[:160]}", hint, path, pointer=pointer)
@@ -190,14 +187,10 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
 )
 def records_current(task: TaskView) -> Iterator[Problem]:
     for name, path, value in _records(task):
-        if name not in ("evaluation", "review") or not isinstance(value, dict):
-            continue
         if name == "evaluation" and not _is_current(value, state(task)):
             message = "the evaluation is of an earlier state of the task"
             yield Problem(message, "run `lmr-author evaluate` again", path)
-        digest = value.get("content_digest")
-        signed = name == "review" and value.get("signed_off") is True and isinstance(digest, str)
-        if signed and digest != state(task).content:
+        if name == "review" and not _is_signed_as_is(value, state(task)):
             message = "the sign-off is of an earlier state of the task"
             yield Problem(message, "run `lmr-author review` again", path)
 
@@ -207,6 +200,13 @@ def _is_current(value: object, now: State) -> bool:
         return Evaluation.from_json(value).is_of(now)
     except LmrError:  # LMR802
         return True
+
+
+def _is_signed_as_is(value: object, now: State) -> bool:
+    if not isinstance(value, dict) or value.get("signed_off") is not True:
+        return True
+    digest = value.get("content_digest")
+    return not isinstance(digest, str) or digest == now.content
 
 
 @once
@@ -226,8 +226,8 @@ accepted_used = check(
 
 def unused_acceptance(task: str, entry: Accepted) -> Finding:
     """Return the finding for an acceptance that matches nothing."""
-    place = f" in {entry.path}" if entry.path else ""
-    at = f" at {entry.where}" if entry.where else ""
-    message = f"{entry.code}{place}{at} was accepted, but is no longer found"
-    path = "authoring/accepted.json"
-    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, path)
+    path = f" in {entry.path}" if entry.path else ""
+    pointer = f" at {entry.where}" if entry.where else ""
+    message = f"{entry.code}{path}{pointer} was accepted, but is no longer found"
+    file = "authoring/accepted.json"
+    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, file)

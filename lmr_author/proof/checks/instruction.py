@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from lmr_author.core.code import FunctionNode, walk
+from lmr_author.core.code import FunctionNode, each, walk
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.proof.checks.base import WARNING, Check, Problem, target_check
 from lmr_author.proof.leaks.search import is_generated
@@ -98,35 +98,48 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
     if task.repository is None:
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
-    start = f"{task.repository.name}/"
-    named = [clean_path(next(filter(None, match.groups()))) for match in _FILE.finditer(text)]
-    for token in dict.fromkeys(named):
-        end = f"/{token.removeprefix(start)}"
-        exists = token in task.by_path or any(f"/{name}".endswith(end) for name in task.repository_files)
-        if exists or token in ("paper.pdf", "paper.json"):  # LMR101
-            continue
-        name, names = token.rpartition("/")[2], list(task.repository_files)
-        goal = task.in_repository_path(pair(task, target).goal_path)
-        same = [path for path in (goal, *names) if f"/{path}".endswith(f"/{name}") and not is_generated(path)]
-        hint = f"did you mean {same[0]}?" if same else did_you_mean(token, names, 0.8)
-        if hint or token.endswith((".py", ".pdf", ".ipynb")):
-            message = f"the instruction names {token}, which does not exist"
-            yield message, hint or f"the goal file is {clean_path(target.goal_file)}"
-    yield from _another_file(task, target, text, [token.removeprefix(start) for token in named])
+    matches = [next(filter(None, match.groups())) for match in _FILE.finditer(text)]
+    named = [clean_path(path) for path in matches]
+    for path in dict.fromkeys(named):
+        if not _exists(task, path) and path not in ("paper.pdf", "paper.json"):  # LMR101
+            hint = _similar(task, target, path)
+            if hint or path.endswith((".py", ".pdf", ".ipynb")):
+                message = f"the instruction names {path}, which does not exist"
+                yield message, hint or f"the goal file is {clean_path(target.goal_file)}"
+    yield from _another_file(task, target, text, named)
+
+
+def _exists(task: TaskView, named: str) -> bool:
+    """Return True for a path of the task or the repository, or the end of one."""
+    assert task.repository is not None
+    end = f"/{named.removeprefix(f'{task.repository.name}/')}"
+    return named in task.by_path or any(f"/{path}".endswith(end) for path in task.repository_files)
+
+
+def _similar(task: TaskView, target: Implementation, named: str) -> str:
+    """Return a hint with the file that a wrong path may mean; "" when there is none."""
+    goal = task.in_repository_path(pair(task, target).goal_path)
+    names, end = list(task.repository_files), f"/{named.rpartition('/')[2]}"
+    for path in (goal, *names):
+        if f"/{path}".endswith(end) and not is_generated(path):
+            return f"did you mean {path}?"
+    return did_you_mean(named, names, 0.8)
 
 
 def _another_file(
     task: TaskView, target: Implementation, text: str, named: list[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield at most one problem: the agent is sent to another file than the goal file."""
+    assert task.repository is not None
     goal = task.in_repository_path(pair(task, target).goal_path)
-    if goal.startswith("unit_test/") or any(goal.endswith(token) for token in named):
+    paths = [path.removeprefix(f"{task.repository.name}/") for path in named]
+    if not goal or goal.startswith("unit_test/") or goal.endswith(tuple(paths)):
         return
-    for token in (token for token in named if token.endswith(".py")):
-        last = token.rpartition("/")[2]
-        sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or last == goal.rpartition("/")[2]
-        if goal and sent and any(f"/{path}".endswith(f"/{token}") for path in task.repository_files):
-            yield f"the instruction names {token}, goal_file is {goal}", f"name {goal}"
+    for path in paths:
+        last = path.rpartition("/")[2]
+        is_sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or last == goal.rpartition("/")[2]
+        if path.endswith(".py") and is_sent and _exists(task, path):
+            yield f"the instruction names {path}, goal_file is {goal}", f"name {goal}"
             return
 
 
@@ -158,35 +171,39 @@ def instruction_names(task: TaskView, target: Implementation) -> Iterator[tuple[
 
 def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, str]]:
     """Return (name, hint) of every function that the instruction names and no file contains."""
-    one, text = pair(task, target), target.instruction
-    if task.repository is None or (one.goal is None and one.golden is None):
+    files, text = pair(task, target), target.instruction
+    if task.repository is None or (files.goal is None and files.golden is None):
         return []
-    definitions = one.goal.definitions if one.goal else ()
+    definitions = files.goal.definitions if files.goal else ()
     named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
     # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
-    defined = {item.name for item in definitions}
+    defined = {definition.name for definition in definitions}
     quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - defined
     named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
     targets = list(function_names(target))
-    found = []
+    known = [*targets, *(definition.qualname for definition in definitions)]
+    unknown = []
     for name, full in {name.rpartition(".")[2]: name for name in named}.items():
-        owned = len(full) > len(name) + 4 and _occurs(task, full.split(".")[-2])
-        telling = owned or "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
-        if telling and len(name) >= 4 and not _occurs(task, name):
-            known = [*targets, *(item.qualname for item in definitions)]
+        is_owned = len(full) > len(name) + 4 and _occurs(task, full.split(".")[-2])
+        looks_like_code = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
+        if len(name) >= 4 and (is_owned or looks_like_code) and not _occurs(task, name):
             hint = did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
-            found.append((name, hint))
-    return found
+            unknown.append((name, hint))
+    return unknown
+
+
+_SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))
 
 
 @once
 def _occurs(task: TaskView, name: str) -> bool:
     """Return True when an identifier occurs anywhere in the repository's code."""
     wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
-    suffixes = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md")
-    entries = task.repository_files.values()
-    searched = (one for one in entries if one.suffix in suffixes or one.name == "paper.json")
-    return any(wanted.search(task.read_entry(one, 4 * 1024 * 1024) or b"") for one in searched)
+    for entry in task.repository_files.values():
+        is_searched = entry.suffix in _SEARCHED or entry.name == "paper.json"
+        if is_searched and wanted.search(task.read_entry(entry, 4 * 1024 * 1024) or b""):
+            return True
+    return False
 
 
 _TESTS = (
@@ -221,18 +238,18 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     fixable=True,
 )
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    key = next((context_key(entry) for _, one, entry in task.numbered if one is target), "")
-    entries, repository = target.retrieval_context, task.repository
-    for number, text in enumerate(entries if repository else ()):
-        assert repository is not None
+    repository = task.repository
+    key = next((context_key(entry) for _, other, entry in task.numbered if other is target), "")
+    if repository is None:
+        return
+    for number, text in enumerate(target.retrieval_context):
         path = clean_path(text).partition("::")[0]
+        spellings = (path, path.removeprefix(f"{repository.name}/"))
         if not path:
             message, hint = "has an entry that is not a path", "name a file of the repository"
         elif leaves(task, repository, path):
             message, hint = f"{text!r:.100} leaves the repository", "write a path relative to the repository"
-        elif not any(
-            task.exists(repository / one) for one in (path, path.removeprefix(f"{repository.name}/"))
-        ):
+        elif not any(task.exists(repository / spelling) for spelling in spellings):
             message, hint = f"{text!r:.100} does not exist", similar_path(task, path, "")
         else:
             continue
@@ -247,15 +264,15 @@ def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]
     severity=WARNING,
 )
 def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
-    several = sum(one.goal_file == target.goal_file for one in task.implementations) > 1
-    names, found = function_names(target), pair(task, target).complete
-    if not several or not found or not names or len(target.instruction.split()) < 3:
+    sharing = [other for other in task.implementations if other.goal_file == target.goal_file]
+    names, functions = function_names(target), pair(task, target).complete
+    if len(sharing) < 2 or not functions or not names or len(target.instruction.split()) < 3:
         return
-    wanted = {*names, *(item.qualname.rpartition(".")[2] for _, _, item in found)}
+    wanted = {*names, *(golden.name for golden, _, _ in functions)}
     if wanted & {"forward", "__call__", "__init__"}:
         wanted.add(target.class_name.rpartition(".")[2])
-    named = not wanted.isdisjoint(re.findall(r"\w+", target.instruction))
-    if not named and not _unknown_names(task, target):  # LMR603 reports a misspelt one
+    is_named = not wanted.isdisjoint(re.findall(r"\w+", target.instruction))
+    if not is_named and not _unknown_names(task, target):  # LMR603 reports a misspelt one
         yield f"the instruction does not name {names[0]}", f"name it: `{names[0]}`"
 
 
@@ -267,8 +284,9 @@ def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[s
     severity=WARNING,
 )
 def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
-    found = pair(task, target).complete
-    quoted = [code for golden, _, _ in found for code in quotations(golden, target.instruction)]
+    quoted: list[str] = []
+    for golden, _, _ in pair(task, target).complete:
+        quoted += quotations(golden, target.instruction)
     if quoted:
         longest = max(quoted, key=len)
         hint = "say what it does, or name the paper's equation"
@@ -282,14 +300,19 @@ _SHORTEST = 20
 
 def quotations(golden: FunctionNode, text: str) -> list[str]:
     """Return the expressions of a body that a text quotes, whatever their layout."""
-    squeezed, found = re.sub(r"[\s`'\"]+", "", text), []
+    squeezed = _squeezed(text)
+    quoted = []
     for node in (node for statement in statements(golden) for node in walk(statement)):
         # One step alone (`RandomState(1)`) is a fact that an instruction may have to tell.
-        if isinstance(node, _STEPS) and sum(isinstance(part, _STEPS) for part in walk(node)) > 1:
-            if any(isinstance(part, ast.Name) and part.id not in squeezed for part in walk(node)):
-                continue
-            code = ast.unparse(node)
-            plain = re.sub(r"[\s`'\"]+", "", code)
-            if len(plain) >= _SHORTEST and plain in squeezed:
-                found.append(code)
-    return found
+        if not isinstance(node, _STEPS) or len(each(node, *_STEPS)) < 2:
+            continue
+        if any(name.id not in squeezed for name in each(node, ast.Name)):
+            continue
+        code = ast.unparse(node)
+        if len(_squeezed(code)) >= _SHORTEST and _squeezed(code) in squeezed:
+            quoted.append(code)
+    return quoted
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\s`'\"]+", "", text)

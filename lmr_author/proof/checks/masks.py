@@ -13,7 +13,7 @@ from pathlib import Path
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsage, UndefinedName
 
-from lmr_author.core.code import FunctionNode, Module, form, is_same, walk
+from lmr_author.core.code import FunctionNode, Module, each, form, is_same, root_name, walk
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, target_check
@@ -42,19 +42,19 @@ def head_form(node: ast.stmt) -> str:
 
 def _computes(node: ast.stmt) -> bool:
     """Return True for a statement, or the head of a compound one, that computes something."""
-    for top in _head(node):
-        for part in walk(top):
-            if isinstance(part, _COMPUTING):
-                return True
-            if isinstance(part, ast.Call) and not _QUIET.fullmatch(ast.unparse(part.func)):
-                return True
-    return False
+    nodes = [part for top in _head(node) for part in walk(top)]
+    if any(isinstance(part, _COMPUTING) for part in nodes):
+        return True
+    calls = [part for part in nodes if isinstance(part, ast.Call)]
+    return not all(_QUIET.fullmatch(ast.unparse(call.func)) for call in calls)
 
 
 def raises_error(node: FunctionNode) -> bool:
     """Return True for a function that raises NotImplementedError."""
-    raised = (part.exc for part in walk(node) if isinstance(part, ast.Raise) and part.exc)
-    return any(ast.unparse(error).partition("(")[0].endswith("NotImplementedError") for error in raised)
+    for statement in each(node, ast.Raise):
+        if statement.exc and ast.unparse(statement.exc).partition("(")[0].endswith("NotImplementedError"):
+            return True
+    return False
 
 
 def is_emptied(node: ast.AST) -> bool:
@@ -67,14 +67,13 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
 
     A called name may come from a star import.
     """
-    calls = [node.func for node in walk(function) if isinstance(node, ast.Call)]
-    called = {call.id for call in calls if isinstance(call, ast.Name)}
+    called = {root_name(call.func) for call in each(function, ast.Call) if isinstance(call.func, ast.Name)}
     lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
     undefined: dict[str, int] = {}
     for message in Checker(module.tree, filename="").messages:
         name = str(message.message_args[0]) if message.message_args else ""
         from_star = isinstance(message, ImportStarUsage) and name not in called
-        if message.lineno in lines and (isinstance(message, UndefinedName) or from_star):
+        if (isinstance(message, UndefinedName) or from_star) and message.lineno in lines:
             undefined.setdefault(name, message.lineno)
     return undefined
 
@@ -109,7 +108,7 @@ class _Masked:
 def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
     """Return the functions of an implementation that both files define."""
     files = pair(task, target)
-    return [_body(files, golden, goal, one.qualname) for golden, goal, one in files.complete]
+    return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
 def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
@@ -118,22 +117,19 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
         known = _undefined(files.golden, golden)
         undefined = {name: line for name, line in undefined.items() if name not in known}
-    telling = []
-    for node in parts(statements(golden)):
-        if _computes(node) and not isinstance(node, ast.Return):
-            telling.append(head_form(node))
-    kept, available = [], Counter(telling)
-    is_silent = not undefined
+    originals = [node for node in parts(statements(golden)) if not isinstance(node, ast.Return)]
+    available = Counter(head_form(node) for node in originals if _computes(node))
+    total = available.total()
+    kept = []
     for node in parts(statements(goal)):
         head = head_form(node)
         available[head] -= 1
         if available[head] >= 0:
             kept.append(node)
-        is_compound = hasattr(node, "body")
-        if not is_compound and (isinstance(node, ast.Raise) or _computes(node)):
-            is_silent = False
+    simple = [node for node in parts(statements(goal)) if not hasattr(node, "body")]
+    is_silent = not undefined and not any(isinstance(node, ast.Raise) or _computes(node) for node in simple)
     unmasked = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, files.goal_path or "", unmasked, kept, len(telling), undefined, is_silent)
+    return _Masked(qualname, goal, files.goal_path or "", unmasked, kept, total, undefined, is_silent)
 
 
 @target_check(
@@ -164,27 +160,27 @@ def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
     severity=WARNING,
 )
 def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one = pair(task, target)
-    for golden, goal, item in one.complete:
-        words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
-        changes = SequenceMatcher(None, words, left, autojunk=False).get_opcodes()
-        removed = sum(last - first for kind, first, last, _, _ in changes if kind != "equal")
-        replaced = [change for change in changes if change[0] == "replace"]
-        severity = NOTE
-        if removed > len(words) / 2:
-            message = f"{'most of ' if left else ''}the docstring of {item.qualname} was lost"
-            severity = NOTE if left else WARNING
-        elif replaced:
-            _, first, last, start, end = replaced[0]
+    files = pair(task, target)
+    for golden, goal, function in files.complete:
+        message, severity = _docstring_change(golden, goal, function.qualname)
+        if message:
+            hint = "put the golden's docstring back below the header"
+            yield Problem(message, hint, files.goal_path or "", goal.lineno, severity=severity)
+
+
+def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tuple[str, Severity]:
+    """Return (what was lost or changed, how bad); "" when nothing was."""
+    words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
+    changes = SequenceMatcher(None, words, left, autojunk=False).get_opcodes()
+    removed = sum(last - first for kind, first, last, _, _ in changes if kind != "equal")
+    if removed > len(words) / 2:
+        amount, severity = ("most of ", NOTE) if left else ("", WARNING)
+        return f"{amount}the docstring of {name} was lost", severity
+    for kind, first, last, start, end in changes:
+        if kind == "replace":
             was, now = (shortened(" ".join(part), 60) for part in (words[first:last], left[start:end]))
-            message = f"the docstring of {item.qualname} was changed: `{was}` became `{now}`"
-            severity = WARNING
-        elif removed:
-            message = f"a part of the docstring of {item.qualname} was left out"
-        else:
-            continue
-        hint = "put the golden's docstring back below the header"
-        yield Problem(message, hint, one.goal_path or "", goal.lineno, severity=severity)
+            return f"the docstring of {name} was changed: `{was}` became `{now}`", WARNING
+    return (f"a part of the docstring of {name} was left out" if removed else ""), NOTE
 
 
 @target_check(
@@ -194,8 +190,8 @@ def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " right solution fail.",
 )
 def signature_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    one = pair(task, target)
-    for golden, goal, item in one.complete:
+    files = pair(task, target)
+    for golden, goal, function in files.complete:
         changes = [] if type(golden) is type(goal) else ["async was added or removed"]
         if not is_same(golden.args, goal.args):
             changes.append(f"({ast.unparse(golden.args)}) became ({ast.unparse(goal.args)})")
@@ -204,8 +200,8 @@ def signature_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
         if not is_same(golden.decorator_list, goal.decorator_list):
             changes.append("the decorators changed")
         if changes:
-            message = f"the signature of {item.qualname} differs from the golden's: {'; '.join(changes)}"
-            yield Problem(message, "restore the golden's header", one.goal_path or "", goal.lineno)
+            message = f"the signature of {function.qualname} differs from the golden's: {'; '.join(changes)}"
+            yield Problem(message, "restore the golden's header", files.goal_path or "", goal.lineno)
 
 
 @target_check(

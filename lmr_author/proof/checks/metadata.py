@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from jsonschema import Draft202012Validator
 
@@ -41,17 +43,15 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
     hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
     data = task.read_bytes(task.task.root / INFO)
     if data is None:
-        missing = INFO not in task.by_path
-        yield Problem(
-            f"info.json is {'missing' if missing else 'not a readable file of at most 16 MiB'}", hint, INFO
-        )
+        state = "not a readable file of at most 16 MiB" if INFO in task.by_path else "missing"
+        yield Problem(f"info.json is {state}", hint, INFO)
         return
-    duplicates: list[str] = []
+    duplicates: dict[str, None] = {}
 
-    def collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [key for key, _ in items]
-        duplicates.extend(key for key in dict.fromkeys(names) if names.count(key) > 1)
-        return dict(items)
+    def collect(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        times = Counter(key for key, _ in members)
+        duplicates.update((key, None) for key, count in times.items() if count > 1)
+        return dict(members)
 
     try:
         value = json.loads(data, object_pairs_hook=collect)
@@ -67,30 +67,21 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         kinds = {list: "array", str: "string", bool: "boolean", type(None): "null"}
         yield Problem(f"contains a JSON {kinds.get(type(value), 'number')}, not an object", hint, INFO)
         return
-    try:
-        data.decode("utf-8")
-    except ValueError:
+    if json.detect_encoding(data).startswith(("utf-16", "utf-32")):
         yield Problem("not UTF-8", "save it as UTF-8", INFO)
-    if data.startswith(b"\xef\xbb\xbf"):
+    if data.startswith(codecs.BOM_UTF8):
         message = "starts with a byte order mark, which Python's `json.load` rejects"
         yield Problem(message, "save it as UTF-8 without BOM", INFO)
     for key in duplicates:
-        yield Problem(
-            f"one object contains the key {key!r:.60} twice: only the last is read", "remove one", INFO
-        )
+        message = f"one object contains the key {key!r:.60} twice: only the last is read"
+        yield Problem(message, "remove one", INFO)
 
 
-CHECKED_ELSEWHERE = (
-    *(
-        "instance_id",
-        "folder_name",
-        "repo_folder_name",
-        "index",
-        "category",
-        "instruction",
-        "retrieval_context",
-    ),
-    *("goal_function", "goal_file", "golden_file", "unit_test_file"),
+CHECKED_ELSEWHERE = frozenset(
+    """
+    instance_id folder_name repo_folder_name index category instruction retrieval_context
+    goal_function goal_file golden_file unit_test_file
+    """.split()  # noqa: SIM905
 )
 """Keys that have a check of their own."""
 
@@ -112,28 +103,9 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
     raw = task.raw
     if raw is None:
         return
-    by_position = {position: target for position, target, _ in task.numbered}
     errors = validator("info").iter_errors(raw)
-    for error in sorted(errors, key=lambda item: [str(part) for part in item.absolute_path]):
-        place = list(error.absolute_path)
-        pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
-        target = by_position.get(place[1]) if len(place) > 1 and isinstance(place[1], int) else None
-        if error.validator == "required":
-            for key in error.validator_value:
-                if key not in error.instance and key not in CHECKED_ELSEWHERE:
-                    others = [name for name in error.instance if name not in error.validator_value]
-                    close = difflib.get_close_matches(key, others, 1, 0.75)
-                    hint = f"rename the key {close[0]!r}" if close else f"add the key {key!r}"
-                    fix = KeyRename(close[0], key) if close else None
-                    message = f"the key {key!r} is missing"
-                    yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
-        elif not any(part in CHECKED_ELSEWHERE for part in place):
-            name = ".".join(map(str, place)) or "the document"
-            hint = _type_hint(error.validator, error.validator_value, error.instance)
-            hint = hint or str(error.schema.get("description", ""))
-            yield Problem(
-                f"{name}: {shortened(error.message, 160)}", hint, INFO, pointer=pointer, target=target
-            )
+    for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
+        yield from _schema_problems(task, error)
     if task.left_out:
         message = f"{task.left_out} implementations too many; they were not checked"
         yield Problem(message, "split the task", INFO, pointer="/implementations")
@@ -148,10 +120,41 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
 
 
-def _type_hint(keyword: str, wanted: object, value: object) -> str:
-    if keyword == "type" and wanted == "integer" and re.fullmatch(r"\s*-?\d+\s*", str(value)):
+def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
+    """Yield a problem for each missing key, or one for a wrong value; keys with a check of their own are left out.
+
+    Args:
+        error: a ValidationError of jsonschema, whose attributes its stubs leave open.
+    """
+    path = list(error.absolute_path)
+    pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+    target = next((target for position, target, _ in task.numbered if path[1:2] == [position]), None)
+    if error.validator == "required":
+        for key in error.validator_value:
+            if key not in error.instance and key not in CHECKED_ELSEWHERE:
+                others = [name for name in error.instance if name not in error.validator_value]
+                fix = _rename(key, others)
+                hint = f"rename the key {fix.old!r}" if fix else f"add the key {key!r}"
+                message = f"the key {key!r} is missing"
+                yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
+    elif CHECKED_ELSEWHERE.isdisjoint(path):
+        name = ".".join(map(str, path)) or "the document"
+        hint = _type_hint(error) or str(error.schema.get("description", ""))
+        message = f"{name}: {shortened(error.message, 160)}"
+        yield Problem(message, hint, INFO, pointer=pointer, target=target)
+
+
+def _rename(key: str, others: Iterable[str]) -> KeyRename | None:
+    """Return the renaming of the key that is a misspelling of a missing one."""
+    close = difflib.get_close_matches(key, list(others), 1, 0.75)
+    return KeyRename(close[0], key) if close else None
+
+
+def _type_hint(error: Any) -> str:
+    wanted, value = (error.validator, error.validator_value), error.instance
+    if wanted == ("type", "integer") and re.fullmatch(r"\s*-?\d+\s*", str(value)):
         return f"write {int(str(value))}, without quotes"
-    if keyword == "type" and wanted == "string" and type(value) in (int, float):
+    if wanted == ("type", "string") and type(value) in (int, float):
         return f'write "{value}", in quotes'
     return ""
 
@@ -176,9 +179,10 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
             fix = KeyRename(old, key)
             yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target, fix=fix)
         elif key not in entry:
-            close = difflib.get_close_matches(key, list(entry), 1, 0.75)
-            hint = f"rename the key {close[0]!r}" if close else "add it: a list of files, possibly empty"
-            misspelt = KeyRename(close[0], key) if close else None
+            misspelt = _rename(key, entry)
+            hint = (
+                f"rename the key {misspelt.old!r}" if misspelt else "add it: a list of files, possibly empty"
+            )
             message = f"the key {key} is missing"
             yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=misspelt)
 
@@ -195,16 +199,17 @@ def category(task: TaskView) -> Iterator[Problem]:
         given = entry.get("category")
         if given in CATEGORIES:
             continue
-        meant = canonical_category(given) if isinstance(given, str) else None
+        text = given if isinstance(given, str) else ""
+        meant = canonical_category(text)
         hint = "choose one of the nine: `lmr-author explain LMR004` lists them"
-        if not given or (isinstance(given, str) and not given.strip()):
-            message = "the category is missing or empty"
-        elif not isinstance(given, str):
+        if given and not isinstance(given, str):
             message = "the category is not a text"
+        elif not text.strip():
+            message = "the category is missing or empty"
         elif meant:
             message, hint = f"{given!r:.100} is a form of {meant!r}", f"write {meant!r}"
         else:
-            message, near = f"{given!r:.100} is not one of the nine categories", nearest_category(given)
+            message, near = f"{given!r:.100} is not one of the nine categories", nearest_category(text)
             hint = f"did you mean {near!r}?" if near else hint
         pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         severity = WARNING if meant else None
@@ -217,14 +222,14 @@ def canonical_category(text: str) -> str | None:
     All significant words of the canonical name have to occur: "Training Objectives and Optimization Techniques" is
     one, "loss function" is not.
     """
-    found = [one for one in CATEGORIES if _words(one) <= _words(text)]
-    return found[0] if len(found) == 1 else None
+    meant = [category for category in CATEGORIES if _words(category) <= _words(text)]
+    return meant[0] if len(meant) == 1 else None
 
 
 def nearest_category(text: str) -> str:
     """Return the category that shares most words with a text; "" when none does, or several."""
     words = _words(text) - {"learning"}  # hardly a method goes without it
-    scored = sorted(((len(words & _words(one)), one) for one in CATEGORIES), reverse=True)
+    scored = sorted(((len(words & _words(category)), category) for category in CATEGORIES), reverse=True)
     return scored[0][1] if scored[0][0] > scored[1][0] else ""
 
 
@@ -236,8 +241,8 @@ _FILLER = frozenset(
 
 
 def _words(text: str) -> set[str]:
-    found = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
-    return {word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s") for word in found} - _FILLER
+    words = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
+    return {re.sub("ies$", "y", word).removesuffix("s") for word in words} - _FILLER
 
 
 @check(
@@ -253,19 +258,22 @@ def instance_id(task: TaskView) -> Iterator[Problem]:
     number = int(match[1]) if match else None
     value, pointer = task.raw.get("instance_id"), "/instance_id"
     hint = f'write "instance_id": {number if match else "N"}, a number'
-    whole = isinstance(value, int) and not isinstance(value, bool)
     if "instance_id" not in task.raw:
         message, pointer = "the key instance_id is missing", ""
-    elif not whole:
+    elif not _is_whole(value):
         shown = f"the text {value!r}" if isinstance(value, str) else f"{value!r:.60}"
         message = f"instance_id is {shown}, not a whole number"
     elif match and value != number:
         message, hint = f"instance_id is {value}, but the folder is number {number}", "make them agree"
-    elif isinstance(value, int) and value < 0:
+    elif value < 0:
         message, hint = f"instance_id is {value}", "write a positive number"
     else:
         return
     yield Problem(message, hint, INFO, pointer=pointer)
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @check(
@@ -282,10 +290,10 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     name, hint = task.info.folder_name, f"write {task.name!r}"
     if not isinstance(task.raw.get("folder_name"), str) or not name.strip():
         yield Problem("folder_name is missing or empty", hint, INFO)
-    # Some tasks name the repository's folder here; a folder without a number (a copy, a checkout) says nothing.
-    elif name not in (task.name, _NUMBER.sub("", task.name), task.info.repo_folder_name) and _NUMBER.match(
-        task.name
-    ):
+        return
+    # A folder without a number (a copy, a checkout) says nothing; some tasks name the repository's folder here.
+    number = _NUMBER.match(task.name)
+    if number and name not in (task.name, task.name[number.end() :], task.info.repo_folder_name):
         message = f"folder_name is {name!r:.80}, the folder is {task.name!r}"
         yield Problem(message, hint, INFO, pointer="/folder_name")
 
@@ -316,33 +324,33 @@ def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
 def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str]:
     """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
     given, given_class = target.goal_function, target.class_name
-    found = candidates(module, name, given_class.strip())
-    if not found:
+    definitions = candidates(module, name, given_class.strip())
+    if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent
-    one = found[0]
-    owner, _, function = one.qualname.rpartition(".")
-    qualnames = dict.fromkeys(item.qualname for item in found)
+    meant = definitions[0]
+    owner, _, function = meant.qualname.rpartition(".")
+    qualnames = dict.fromkeys(definition.qualname for definition in definitions)
     if len(qualnames) > 1:
         classes = [qualname.rpartition(".")[0] for qualname in qualnames]
         message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
         if given_class.strip():
             message = f"class_name {given_class.strip()!r:.80} is not a class of the file; {message}"
         return message, did_you_mean(given_class.strip(), classes) or "set class_name"
-    if one.kind == "class":
+    if meant.kind == "class":
         hint = "write the masked method in goal_function and the class in class_name"
         return f"{name} is a class", hint
-    if len(found) > 1:
-        lines = ", ".join(str(item.line) for item in found)
-        message = f"{one.qualname} is defined {len(found)} times, at lines {lines}"
+    if len(definitions) > 1:
+        lines = ", ".join(str(definition.line) for definition in definitions)
+        message = f"{meant.qualname} is defined {len(definitions)} times, at lines {lines}"
         return message, "name an unambiguous function"
-    own = (one.class_name, one.function_name)
-    nested = one.class_name != owner and (given_class.strip(), given.strip()) == own
+    own = (meant.class_name, meant.function_name)
+    nested = meant.class_name != owner and (given_class.strip(), given.strip()) == own
     if (owner, function) == (given_class, given) or nested:  # a nested function: outer.inner is its name
         return "", ""
     message = (
-        f"{one.qualname} is meant, but goal_function is {given!r:.80} and class_name {given_class!r:.80}"
+        f"{meant.qualname} is meant, but goal_function is {given!r:.80} and class_name {given_class!r:.80}"
     )
-    return message, f'write class_name "{one.class_name}" and goal_function "{one.function_name}"'
+    return message, f'write class_name "{meant.class_name}" and goal_function "{meant.function_name}"'
 
 
 @dataset_check(
@@ -352,7 +360,7 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
 )
 def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
     value = task.raw.get("instance_id") if task.raw else None
-    if isinstance(value, int | str) and not isinstance(value, bool):
+    if isinstance(value, str) or _is_whole(value):
         message, hint = f"instance_id {value} is also that of", "give each task its own number"
         yield str(value).strip(), Problem(message, hint, INFO, pointer="/instance_id")
 
@@ -366,29 +374,28 @@ def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
 )
 def index_numbers(task: TaskView) -> Iterator[Problem]:
     seen: set[int] = set()
-    entries = list(task.numbered)
-    for position, target, entry in entries:
+    for position, target, entry in task.numbered:
         index, pointer = entry.get("index"), f"/implementations/{position}/index"
-        wanted = f"write {position + 1}"
+        hint = f"write {position + 1}"
         if "index" not in entry:
-            message, wanted = "the key index is missing", f'add "index": {position + 1}'
+            message, hint = "the key index is missing", f'add "index": {position + 1}'
             pointer = f"/implementations/{position}"
-        elif not isinstance(index, int) or isinstance(index, bool):
+        elif not _is_whole(index):
             message = f"index is {shortened(repr(index), 160)}, not a number"
         elif index in seen:
-            message, wanted = f"index {index} is used twice", "number them 1, 2, 3 …"
+            message, hint = f"index {index} is used twice", "number them 1, 2, 3 …"
         elif index < 1:
             message = f"index is {index}; counting starts at 1"
         else:
             seen.add(index)
             continue
-        yield Problem(message, wanted, INFO, pointer=pointer, target=target)
-    if len(seen) == len(entries) and seen != set(range(1, len(seen) + 1)):
-        free = min(set(range(1, len(seen) + 1)) - seen)
+        yield Problem(message, hint, INFO, pointer=pointer, target=target)
+    free = set(range(1, len(seen) + 1)) - seen
+    if free and len(seen) == len(task.numbered):
         numbers = ", ".join(map(str, sorted(seen)))
         hint = (
-            f"the next function that `lmr-author mask` masks becomes {free}; or unmask the last one, mask and record"
-            " it again; by hand, number them 1, 2, 3 … and rename tests and logs alike"
+            f"the next function that `lmr-author mask` masks becomes {min(free)}; or unmask the last one, mask and"
+            " record it again; by hand, number them 1, 2, 3 … and rename tests and logs alike"
         )
         message = f"implementations are numbered {numbers:.60}, not 1 to {len(seen)}"
         yield Problem(message, hint, INFO, pointer="/implementations", severity=WARNING)
@@ -401,10 +408,11 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
     " outside of the task.",
 )
 def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    for key in ("goal_file", "golden_file", "unit_test_file"):
-        text, golden = str(getattr(target, key)), key == "golden_file"
-        if leaves(task, task.task.root if golden else task.repository, text):
-            message = f"{key} {text!r:.120} leaves the {'task' if golden else 'repository'}"
+    roots = {"goal_file": "repository", "golden_file": "task", "unit_test_file": "repository"}
+    for key, root in roots.items():
+        text = str(getattr(target, key))
+        if leaves(task, task.task.root if root == "task" else task.repository, text):
+            message = f"{key} {text!r:.120} leaves the {root}"
             pointer = task.pointer(target, key)
             yield Problem(message, "write a relative path without '..'", INFO, pointer=pointer)
 
@@ -418,11 +426,13 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
 )
 def unique_target(task: TaskView) -> Iterator[tuple[str, Problem]]:
     repository = task.info.repo_url.strip().rstrip("/").removesuffix(".git").lower()
-    for one in pairs(task) if repository else ():
-        file = clean_path(one.implementation.goal_file).rpartition("/")[2]
-        for target in one.targets:
+    if not repository:
+        return
+    for files in pairs(task):
+        file = clean_path(files.implementation.goal_file).rpartition("/")[2]
+        for target in files.targets:
             if target.golden is not None and target.golden.kind == "function":
                 code = sha256_bytes(body_form(target.golden.node).encode("utf-8", "surrogatepass"))
                 message = f"{target.qualname} of {file} is also masked by"
-                problem = Problem(message, "mask it in one place only", INFO, target=one.implementation)
+                problem = Problem(message, "mask it in one place only", INFO, target=files.implementation)
                 yield "\n".join((repository, file, target.qualname, code)), problem

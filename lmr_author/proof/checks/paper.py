@@ -12,6 +12,7 @@ from lmr_author.proof.leaks.tree import scan
 from lmr_author.proof.lookup import did_you_mean
 from lmr_author.proof.view import NO_REPOSITORY, TaskView
 
+_CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
 
 
@@ -25,12 +26,19 @@ def paper_present(task: TaskView) -> Iterator[Problem]:
         return
     for name in ("paper.pdf", "paper.json"):
         if not task.is_file(task.repository / name):
-            same = [entry.relative for entry in task.named(name) if entry.kind == "file"]
-            make = "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
-            near = [one.name for one in task.entries if one.kind == "file" and one.relative.count("/") <= 1]
-            meant = did_you_mean(name, [one for one in near if one.endswith(name[-4:])])
-            hint = f"move {same[0]} there" if same else meant or make
-            yield Problem(f"{name} is missing", hint, task.repository / name)
+            yield Problem(f"{name} is missing", _hint_for_missing(task, name), task.repository / name)
+
+
+def _hint_for_missing(task: TaskView, name: str) -> str:
+    files = [entry for entry in task.entries if entry.kind == "file"]
+    for entry in files:
+        if entry.name == name:
+            return f"move {entry.relative} there"
+    near = [
+        entry.name for entry in files if entry.relative.count("/") <= 1 and entry.name.endswith(name[-4:])
+    ]
+    make = "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
+    return did_you_mean(name, near) or make
 
 
 @check(
@@ -60,8 +68,10 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
 
 
 def _contains_text(value: object) -> bool:
-    if isinstance(value, dict | list):
-        return any(map(_contains_text, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return any(map(_contains_text, value))
     return isinstance(value, str) and bool(value.strip())
 
 
@@ -74,23 +84,25 @@ def _contains_text(value: object) -> bool:
 def repository_present(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:
         return
-    name = task.info.repo_folder_name
-    if task.repository is None or (name.strip() and task.named_repository is None):
+    name, repository = task.info.repo_folder_name, task.repository
+    if repository is None or (name.strip() and task.named_repository is None):
         kind = task.kind(name.strip("/"))
         state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
         message = f"the repository folder {name!r:.100} {state}" if name else "repo_folder_name is missing"
-        tops = [one.relative for one in task.entries if one.kind == "folder" and not one.folder]
-        meant = [folder for folder in tops if folder not in NO_REPOSITORY]
-        only = f"did you mean {meant[0]}?" if len(meant) == 1 else "put the repository there"
-        hint = _SUBMODULE if kind == "folder" else did_you_mean(name, meant) or only
-        yield Problem(message, hint, name or INFO)
+        yield Problem(message, _SUBMODULE if kind == "folder" else _meant_folder(task, name), name or INFO)
         return
     if not name.strip():
-        yield Problem("repo_folder_name is missing", f"write {task.repository.name!r}", INFO)
-    code = (".py", ".ipynb", ".sh", ".cpp", ".cu", ".java")
-    if not any(one.suffix in code and "unit_test/" not in one.relative for one in task.repository_entries):
-        message = f"the repository folder {task.repository.name} contains no code"
-        yield Problem(message, _SUBMODULE, task.repository)
+        yield Problem("repo_folder_name is missing", f"write {repository.name!r}", INFO)
+    files = (entry for entry in task.repository_entries if entry.suffix in _CODE)
+    if all("unit_test/" in entry.relative for entry in files):
+        yield Problem(f"the repository folder {repository.name} contains no code", _SUBMODULE, repository)
+
+
+def _meant_folder(task: TaskView, name: str) -> str:
+    folders = (entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder)
+    meant = [folder for folder in folders if folder not in NO_REPOSITORY]
+    only = f"did you mean {meant[0]}?" if len(meant) == 1 else "put the repository there"
+    return did_you_mean(name, meant) or only
 
 
 @check(

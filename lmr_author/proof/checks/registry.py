@@ -60,9 +60,11 @@ def by_code() -> dict[str, Check]:
 def matching(code: str) -> tuple[Check, ...]:
     """Return the checks whose code begins so. Raises UsageError when there is none."""
     wanted = code.strip().upper()
-    found = tuple(check for check in ALL_CHECKS if wanted.startswith("LMR") and check.code.startswith(wanted))
-    if not found:
+    checks = tuple(
+        check for check in ALL_CHECKS if wanted.startswith("LMR") and check.code.startswith(wanted)
+    )
+    if not checks:
         close = difflib.get_close_matches(wanted, list(by_code()), 3, 0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else "`lmr-author explain` lists them"
         raise UsageError(f"no check has the code {code!r}", hint)
-    return found
+    return checks

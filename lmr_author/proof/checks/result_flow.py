@@ -11,9 +11,9 @@ import ast
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from lmr_author.core.code import FunctionNode, Module, bound_by, parameters, root_name, walk
+from lmr_author.core.code import FunctionNode, Module, bound_by, each, parameters, root_name, walk
 from lmr_author.core.task import Implementation
-from lmr_author.proof.checks.unit_test_code import UnitTest, dotted, last_name
+from lmr_author.proof.checks.unit_test_code import UnitTest, last_name
 from lmr_author.proof.lookup import pair
 from lmr_author.proof.view import TaskView, once
 
@@ -23,6 +23,7 @@ _SHOWS_NOTHING = frozenset(("callable", "hasattr", "isinstance", "issubclass", "
 """Functions that tell nothing of a result when they are given the target itself."""
 _WATCHERS = frozenset(("capsys", "capfd", "caplog", "recwarn"))
 """Fixtures of pytest that see what a call prints, logs or warns."""
+_NO_NAMES = frozenset(("", "self", "cls"))
 _LEAVES = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
@@ -37,9 +38,8 @@ class ResultFlow:
     def __init__(self, test: UnitTest, target: AbstractSet[str], changes_arguments: bool) -> None:
         self.target = target
         self.changes_arguments = changes_arguments
-        self.functions = {node.name: node for node in test.nodes if isinstance(node, FunctionNode)}
-        imports = (node for node in test.nodes if isinstance(node, ast.Import | ast.ImportFrom))
-        self.imported = {name for node in imports for name in bound_by(node)}
+        self.functions = {function.name: function for function in test.functions}
+        self.imported = {name for statement in test.imports for name in bound_by(statement)}
         self.edges: list[tuple[set[str], set[str]]] = []
         """Where one of the first names carries the result, the second ones do."""
         self.regions: list[tuple[set[str], Sequence[ast.AST]]] = []
@@ -54,7 +54,7 @@ class ResultFlow:
         for names, region in self.regions:
             if names & self.carriers:
                 self.decided.update(id(node) for top in region for node in ast.walk(top))
-        self.is_blind = any(self._has_unseen_effect(node) for node in test.nodes)
+        self.is_blind = any(map(self._has_unseen_effect, test.each(ast.Expr)))
         """The target is called for an effect that no name shows, as printing or writing."""
 
     def sees(self, node: ast.AST) -> bool:
@@ -63,8 +63,7 @@ class ResultFlow:
 
     def calls_target(self, nodes: Iterable[ast.AST]) -> bool:
         """Return True if any call in some statements uses the target, as far as names tell."""
-        calls = (node for top in nodes for node in ast.walk(top) if isinstance(node, ast.Call))
-        return any(self.carriers & self._names(call) for call in calls)
+        return bool(self.carriers & self._names(*_calls_in(nodes)))
 
     def _closure(self, carriers: set[str]) -> set[str]:
         size = -1
@@ -81,36 +80,29 @@ class ResultFlow:
         waiting = [node for node in nodes if node is not None]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                names.add(node.attr)
-            elif isinstance(node, ast.Call):
+            if isinstance(node, ast.Call):
                 called = last_name(node.func)
                 if called in _SHOWS_NOTHING and node.args and last_name(node.args[0]) in self.target:
                     continue
                 if called == "getattr":
-                    names.update(
-                        one.value
-                        for one in node.args
-                        if isinstance(one, ast.Constant) and isinstance(one.value, str)
-                    )
+                    names.update(str(argument.value) for argument in each(node, ast.Constant))
+            names.add(last_name(node))
             waiting += ast.iter_child_nodes(node)
-        return names - {"self", "cls"}
+        return names - _NO_NAMES
 
     # reading a test
 
     def _read(self, node: ast.AST) -> None:
         """Add what one node passes on, without the statements in it."""
         match node:
-            case ast.Assign(targets=targets, value=value):
-                self.edges.append((self._names(value), _bound(*targets)))
+            case ast.Assign():
+                self._add_edge([node.value], _bound(*node.targets))
             case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-                self.edges.append((self._names(node.value), _bound(node.target)))
+                self._add_edge([node.value], _bound(node.target))
             case ast.comprehension():
-                self._read_loop(node.target, node.iter)
+                self._add_edge([node.iter], _bound(node.target))
             case ast.For() | ast.AsyncFor():
-                self._read_loop(node.target, node.iter)
+                self._add_edge([node.iter], _bound(node.target))
                 self._add_region(self._names(node.iter), [*node.body, *node.orelse])
             case ast.If() | ast.While():
                 self._add_region(self._names(node.test), [*node.body, *node.orelse])
@@ -119,68 +111,22 @@ class ResultFlow:
             case ast.Try():
                 # A flag that is set behind an assertion tells of it, too.
                 self._add_region(self._names(*node.body), [*node.handlers, *node.orelse])
-                self.edges.append((self._names(*node.body), _flags(node.body)))
+                self._add_edge(node.body, _flags(node.body))
             case ast.With() | ast.AsyncWith():
                 self._read_context(node)
             case ast.ClassDef():
-                self.edges.append((self._names(*node.bases), {node.name}))
+                self._add_edge(node.bases, {node.name})
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                if any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in walk(node)):
-                    self.edges.append((self._names(*node.body), {node.name}))
+                if each(node, ast.Return, ast.Yield, ast.YieldFrom):
+                    self._add_edge(node.body, {node.name})
             case ast.Expr(value=ast.Call() as call):
                 self._read_effects(call, is_dropped=True)
             case ast.Call():
                 self._read_effects(node, is_dropped=False)
-                if last_name(node.func) in self.functions:
-                    self._read_arguments(self.functions[last_name(node.func)], node)
+                self._read_arguments(node)
 
-    def _read_loop(self, target: ast.expr, values: ast.expr) -> None:
-        """Add what a loop binds, each part of a ``zip`` by itself."""
-        names = target.elts if isinstance(target, ast.Tuple) else []
-        if isinstance(values, ast.Call) and dotted(values.func) == "zip" and len(names) == len(values.args):
-            for name, value in zip(names, values.args, strict=True):
-                self.edges.append((self._names(value), _bound(name)))
-        else:
-            self.edges.append((self._names(values), _bound(target)))
-
-    def _read_context(self, node: ast.With | ast.AsyncWith) -> None:
-        """Let a context around a call of the target see it: a mock, an expected error, redirected output."""
-        for item in node.items:
-            bound = _bound(item.optional_vars) if item.optional_vars else set()
-            self.edges.append((self._names(item.context_expr), bound))
-            if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "open":
-                continue
-            called = self._names(
-                *(call for part in node.body for call in walk(part) if isinstance(call, ast.Call))
-            )
-            self._add_region(called, [item.context_expr])
-            self.edges.append((called, bound | _bound(*getattr(item.context_expr, "args", ()))))
-
-    def _read_effects(self, call: ast.Call, *, is_dropped: bool) -> None:
-        """Add what a call changes: its receiver by what it is given, its arguments by the target."""
-        if last_name(call.func).startswith("assert"):
-            return
-        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-        changed = _bound(receiver) if receiver is not None else set()
-        if root_name(receiver) not in {*self.imported, "self", "cls"}:
-            self.edges.append((self._names(*arguments), changed))  # `outcomes.append(outcome)`
-        if is_dropped or self.changes_arguments:
-            self.edges.append((self._names(call.func), changed | _bound(*arguments)))
-
-    def _read_arguments(self, function: FunctionNode, call: ast.Call) -> None:
-        """Add what the parameters of a function of the test are given."""
-        names = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
-        if names[:1] in (["self"], ["cls"]):
-            del names[0]
-        if any(isinstance(argument, ast.Starred) for argument in call.args):
-            self.edges.append((self._names(*call.args), set(names)))
-        for name, argument in zip(names, call.args, strict=False):
-            self.edges.append((self._names(argument), {name}))
-        if function.args.vararg:
-            self.edges.append((self._names(*call.args[len(names) :]), {function.args.vararg.arg}))
-        for keyword in call.keywords:
-            self.edges.append((self._names(keyword.value), {keyword.arg} if keyword.arg else set(names)))
+    def _add_edge(self, sources: Sequence[ast.AST | None], names: set[str]) -> None:
+        self.edges.append((self._names(*sources), names))
 
     def _add_region(self, names: set[str], nodes: Sequence[ast.AST]) -> None:
         self.regions.append((names, nodes))
@@ -193,45 +139,80 @@ class ResultFlow:
                     bound |= _bound(node.func.value)  # `wrong.append(1)`
         self.edges.append((names, bound - self.imported))
 
+    def _read_context(self, node: ast.With | ast.AsyncWith) -> None:
+        """Let a context around a call of the target see it: a mock, an expected error, redirected output."""
+        called = self._names(*_calls_in(node.body))
+        for manager in node.items:
+            bound = _bound(manager.optional_vars)
+            self._add_edge([manager.context_expr], bound)
+            if isinstance(manager.context_expr, ast.Call) and last_name(manager.context_expr.func) != "open":
+                self._add_region(called, [manager.context_expr])
+                self.edges.append((called, bound | _bound(*manager.context_expr.args)))
+
+    def _read_effects(self, call: ast.Call, *, is_dropped: bool) -> None:
+        """Add what a call changes: its receiver by what it is given, its arguments by the target."""
+        if last_name(call.func).startswith("assert"):
+            return
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if root_name(receiver) not in {*self.imported, "self", "cls"}:
+            self._add_edge(arguments, _bound(receiver))  # `outcomes.append(outcome)`
+        if is_dropped or self.changes_arguments:
+            self._add_edge([call.func], _bound(receiver, *arguments))
+
+    def _read_arguments(self, call: ast.Call) -> None:
+        """Add what the parameters of a function of the test are given."""
+        function = self.functions.get(last_name(call.func))
+        if function is None:
+            return
+        names = [
+            parameter.arg for parameter, _ in parameters(function.args) if parameter.arg not in _NO_NAMES
+        ]
+        if function.args.vararg:
+            names.append(function.args.vararg.arg)
+        for name, argument in zip(names, call.args, strict=False):
+            self._add_edge([argument], {name})
+        for argument in call.args:
+            if isinstance(argument, ast.Starred):
+                self._add_edge([argument], set(names))
+        for keyword in call.keywords:
+            self._add_edge([keyword.value], {keyword.arg} if keyword.arg else set(names))
+
     def _read_early_ends(self, node: ast.AST) -> None:
         """Let a condition decide about what comes after ``if wrong: continue``, too."""
-        blocks = [getattr(node, name, []) for name in ("body", "orelse")]
-        for block in (block for block in blocks if isinstance(block, list)):
-            for place, statement in enumerate(block, 1):
-                if isinstance(statement, ast.If) and any(
-                    isinstance(part, _LEAVES) for part in walk(statement)
-                ):
-                    self._add_region(self._names(statement.test), block[place:])
+        for name in ("body", "orelse"):
+            block = getattr(node, name, None)
+            if not isinstance(block, list):
+                continue
+            for number, statement in enumerate(block, 1):
+                if isinstance(statement, ast.If) and each(statement, *_LEAVES):
+                    self._add_region(self._names(statement.test), block[number:])
 
-    def _has_unseen_effect(self, node: ast.AST) -> bool:
+    def _has_unseen_effect(self, statement: ast.Expr) -> bool:
         """Return True for ``target("--quick")`` as a statement: nothing is returned, and no name is given."""
-        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        call = statement.value
+        if not isinstance(call, ast.Call) or last_name(call.func) not in self.target:
             return False
-        call = node.value
-        return last_name(call.func) in self.target and self._names(call) == self._names(call.func) <= {
-            last_name(call.func)
-        }
+        return self._names(call) == {last_name(call.func)}
 
 
-def _bound(*nodes: ast.AST) -> set[str]:
+def _bound(*nodes: ast.AST | None) -> set[str]:
     """Return the names that an assignment to some expressions changes: of ``self.a.b[0]`` it is ``b`` and ``a``."""
-    names: set[str] = set()
-    for node in nodes:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                names.add(part.id)
-            elif isinstance(part, ast.Attribute):
-                names.add(part.attr)
-    return names - {"self", "cls"}
+    names = {last_name(part) for node in nodes if node is not None for part in ast.walk(node)}
+    return names - _NO_NAMES
+
+
+def _calls_in(nodes: Iterable[ast.AST]) -> list[ast.Call]:
+    return [call for node in nodes for call in each(node, ast.Call)]
 
 
 def _flags(body: Sequence[ast.stmt]) -> set[str]:
     """Return the names that are set to a constant in some statements."""
     names: set[str] = set()
     for statement in body:
-        for node in walk(statement):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-                names |= _bound(*node.targets)
+        for assignment in each(statement, ast.Assign):
+            if isinstance(assignment.value, ast.Constant):
+                names |= _bound(*assignment.targets)
     return names
 
 
@@ -242,12 +223,13 @@ def _flags(body: Sequence[ast.stmt]) -> set[str]:
 def result_flow(task: TaskView, target: Implementation, test: UnitTest) -> ResultFlow | None:
     """Return what of a test carries the target's result; None when nothing in it names the target."""
     files = pair(task, target)
-    qualnames = [one.qualname for one in files.targets] or [target.goal_function]
-    names = {qualname.rpartition(".")[2] for qualname in qualnames}
-    names |= {qualname.split(".")[-2] for qualname in qualnames if "." in qualname}
+    qualnames = [function.qualname for function in files.targets] or [target.goal_function]
+    names: set[str] = set()
+    for qualname in qualnames:
+        names |= set(qualname.split(".")[-2:])
     if files.golden is not None:
         names = _with_callers(files.golden, names)
-    mentioned = {last_name(node) for node in test.nodes if isinstance(node, ast.Name | ast.Attribute)}
+    mentioned = {last_name(node) for node in test.nodes}
     if not mentioned & names:  # reached through another file of the repository
         names |= _from_repository(task, test)
     if not mentioned & names:
@@ -261,43 +243,40 @@ def _with_callers(golden: Module, names: set[str]) -> set[str]:
     for _ in range(CALLERS):
         for definition in golden.definitions:
             # A class uses it by its methods and its bases, which are among the definitions, and in its own header.
-            used = definition.node if isinstance(definition.node, FunctionNode) else definition.node.bases
-            parts = used if isinstance(used, list) else [used]
-            if names & {last_name(node) for part in parts for node in walk(part)}:
+            is_function = isinstance(definition.node, FunctionNode)
+            code = [definition.node] if is_function else getattr(definition.node, "bases", [])
+            if names & _mentioned(code):
                 names |= {definition.name, definition.class_name.rpartition(".")[2]} - {""}
-        for node in golden.tree.body:
-            if isinstance(node, ast.Assign) and names & {last_name(part) for part in walk(node.value)}:
-                names |= {one.id for one in node.targets if isinstance(one, ast.Name)}
+        for statement in golden.tree.body:
+            if isinstance(statement, ast.Assign) and names & _mentioned([statement.value]):
+                names |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     return names
+
+
+def _mentioned(nodes: Iterable[ast.AST]) -> set[str]:
+    return {last_name(part) for node in nodes for part in walk(node)}
 
 
 def _from_repository(task: TaskView, test: UnitTest) -> set[str]:
     """Return the names that a test imports from the repository, its own folder left out."""
-    tops = {
-        path.partition("/")[0].removesuffix(".py") for path in task.repository_files if path.endswith(".py")
-    }
-    tops |= {
-        path.split("/")[1].removesuffix(".py") for path in task.repository_files if path.startswith("src/")
-    }
-    found: set[str] = set()
-    for node in test.nodes:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in tops - {"unit_test"}:
-            found |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            own = (alias for alias in node.names if alias.name.partition(".")[0] in tops)
-            found |= {(alias.asname or alias.name).rpartition(".")[2] for alias in own}
-    return found
+    modules = [path.removesuffix(".py").split("/") for path in task.repository_files if path.endswith(".py")]
+    tops = {parts[0] for parts in modules} | {parts[1] for parts in modules if parts[0] == "src"}
+    names: set[str] = set()
+    for statement in test.imports:
+        for alias in statement.names:
+            module = (statement.module or "") if isinstance(statement, ast.ImportFrom) else alias.name
+            if module.partition(".")[0] in tops - {"unit_test"}:
+                names.add((alias.asname or alias.name).rpartition(".")[2])
+    return names
 
 
 def _changes_arguments(golden: FunctionNode) -> bool:
     """Return True if a function stores into a part of something, or calls something of its own for an effect."""
-    own = {one.arg for one, _ in parameters(golden.args)}
+    own = {parameter.arg for parameter, _ in parameters(golden.args)}
+    changed: list[ast.expr] = []
     for node in walk(golden):
-        parts: list[ast.expr] = []
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            parts = [node]
+            changed.append(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            parts = [node.value.func, *node.value.args]
-        if any(root_name(part) in own for part in parts):
-            return True
-    return False
+            changed += [node.value.func, *node.value.args]
+    return any(root_name(expression) in own for expression in changed)

@@ -1,6 +1,6 @@
 """LMR313: masks and kept originals that no record names. A killed command, or two at once, leave them.
 
-``unmask`` restores what is found here.
+``unmask`` restores them.
 """
 
 from __future__ import annotations
@@ -47,29 +47,31 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
     """Return the strays of a task; none where an implementation names no function or golden that is there."""
     if task.raw is None or task.repository is None:
         return ()
-    if any(not one.targets or one.golden_path is None for one in pairs(task)):
+    if any(not files.targets or files.golden_path is None for files in pairs(task)):
         return ()
-    named = {one.golden_path for one in pairs(task)} | {task.task.root / one.original for one in _along(task)}
-    found: list[Stray] = []
+    named = {files.golden_path for files in pairs(task)}
+    named |= {task.task.root / function.original for function in _along(task)}
+    strays: list[Stray] = []
+    covered: set[str] = set()
     for path, original in _kept(task):
         stray = _stray(task, path, original, original in named)
         # A file with a target and a look-alike has two originals; one is enough to restore it.
-        covered = any(one.path == path and one.functions for one in found)
-        if not covered and (stray.functions or not stray.is_named):
-            found.append(stray)
-    return tuple(found)
+        if path not in covered and (stray.functions or not stray.is_named):
+            strays.append(stray)
+            covered |= {stray.path} if stray.functions else set()
+    return tuple(strays)
 
 
 def _along(task: TaskView) -> list[AlsoMasked]:
     """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
     listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
-    targets = {str(one.target) for one in task.implementations}
-    return [one for one in (listed.also if listed else ()) if one.target in targets]
+    targets = {str(implementation.target) for implementation in task.implementations}
+    return [function for function in (listed.also if listed else ()) if function.target in targets]
 
 
 def _kept(task: TaskView) -> Iterator[tuple[str, Path]]:
     """Yield every original that is kept, with the path of its file in the repository."""
-    goals = {one.golden_path: task.in_repository_path(one.goal_path) for one in pairs(task)}
+    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
     for golden in golden_files(task):
         yield goals.get(golden) or _goal_of(task, golden), golden
     folder = task.task.originals.relative_to(task.task.root).as_posix()
@@ -80,14 +82,14 @@ def _kept(task: TaskView) -> Iterator[tuple[str, Path]]:
 
 def _goal_of(task: TaskView, golden: Path) -> str:
     """Return the file that `mask` gives a golden of this name, the one with masks first; "" for none."""
-    name, found = task.relative_raw(golden), list[str]()
+    name, goals = task.relative_raw(golden), list[str]()
     for path in task.repository_files:
         first = golden_name(path, {})
         second = golden_name(path, {first: ""})
         if path.endswith(".py") and name in (first, second, golden_name(path, {first: "", second: ""})):
-            found.append(path)
+            goals.append(path)
     original = task.module(golden)
-    return min(found, key=lambda path: not _masked(task, path, original), default="")
+    return min(goals, key=lambda path: not _masked(task, path, original), default="")
 
 
 def _masked(task: TaskView, path: str, original: Module | None) -> list[Definition]:
@@ -95,28 +97,27 @@ def _masked(task: TaskView, path: str, original: Module | None) -> list[Definiti
     goal = task.module(task.inside(task.repository, path))
     if goal is None or original is None:
         return []
-    emptied = [one for one in goal.definitions if is_emptied(one.node)]
-    pairs_of_each = [matching(original, goal, one.qualname, one.nth) for one in emptied]
-    return [pair[1] for pair in pairs_of_each if pair is not None and not is_emptied(pair[0].node)]
+    masked = []
+    for function in goal.definitions:
+        if is_emptied(function.node):
+            both = matching(original, goal, function.qualname, function.nth)
+            if both is not None and not is_emptied(both[0].node):
+                masked.append(both[1])
+    return masked
 
 
 def _stray(task: TaskView, path: str, original: Path, is_named: bool) -> Stray:
-    here = [one for one in pairs(task) if task.in_repository_path(one.goal_path) == path]
-    targets = {item.goal for one in here for item in one.targets}
-    along = {(one.qualname, one.nth) for one in _along(task) if one.path == path}
-    functions = [
-        one
-        for one in _masked(task, path, task.module(original))
-        if one not in targets and (one.qualname, one.nth) not in along
-    ]
-    file = task.inside(task.repository, path)
-    data, kept = task.read_bytes(file) if file else None, task.read_bytes(original)
+    named = {(function.qualname, function.nth) for function in _along(task) if function.path == path}
+    for files in pairs(task):
+        if task.in_repository_path(files.goal_path) == path:
+            goals = (target.goal for target in files.targets)
+            named |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
+    masked = _masked(task, path, task.module(original))
+    functions = tuple(function for function in masked if (function.qualname, function.nth) not in named)
+    data, kept = task.read_bytes(task.inside(task.repository, path)), task.read_bytes(original)
+    exists = data is not None
     return Stray(
-        path if data is not None else "",
-        task.relative_raw(original),
-        tuple(functions),
-        is_named,
-        data is not None and data == kept,
+        path if exists else "", task.relative_raw(original), functions, is_named, exists and data == kept
     )
 
 
@@ -129,22 +130,18 @@ def _stray(task: TaskView, path: str, original: Path, is_named: bool) -> Stray:
 def no_strays(task: TaskView) -> Iterator[Problem]:
     for stray in strays(task):
         for function in stray.functions:
-            node = stray.node_id(function)
+            node = shlex.quote(stray.node_id(function))
             pointer = f"L{function.line}-L{function.end_line}"
             yield Problem(
                 f"{function.qualname} is masked, and no implementation names it",
-                f"`lmr-author unmask {shlex.quote(node)}` restores it from {stray.original}",
+                f"`lmr-author unmask {node}` restores it from {stray.original}",
                 task.inside(task.repository, stray.path) or stray.path,
                 pointer=pointer,
             )
         if not stray.functions:
-            hint = f"`lmr-author unmask {shlex.quote(stray.original)}` removes it: its file is as it was"
-            if not stray.is_whole:
-                to = f"{AUTHORING}/removed/"
-                hint = f"name it as golden_file, or `lmr-author unmask {shlex.quote(stray.original)}` moves it to {to}"
-            yield Problem(
-                "no implementation names this original",
-                hint,
-                task.task.root / stray.original,
-                severity=WARNING,
-            )
+            command = f"`lmr-author unmask {shlex.quote(stray.original)}`"
+            hint = f"name it as golden_file, or {command} moves it to {AUTHORING}/removed/"
+            if stray.is_whole:
+                hint = f"{command} removes it: its file is as it was"
+            original = task.task.root / stray.original
+            yield Problem("no implementation names this original", hint, original, severity=WARNING)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from lmr_author.core import files, resources
-from lmr_author.core.code import FunctionNode, Module
+from lmr_author.core.code import FunctionNode, Module, each
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
-from lmr_author.proof.lookup import (
-    unit_test_path,
-)
+from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView, once
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
@@ -36,6 +35,24 @@ CALLS = 4
 """Calls of calls that are followed to see whether a function of a test can fail."""
 
 
+Node = TypeVar("Node", bound=ast.AST)
+
+
+class Text(NamedTuple):
+    """A string constant of a test, or a constant piece of an f-string."""
+
+    value: str
+    line: int
+
+
+class DataFile(NamedTuple):
+    """A data file that a constant names, with its path as it is spelt."""
+
+    path: str
+    line: int
+    is_written: bool
+
+
 @dataclass(frozen=True)
 class UnitTest:
     """A unit test, with the modules of its own folder that it imports."""
@@ -53,74 +70,92 @@ class UnitTest:
         """Return every node of the test and its helpers."""
         return tuple(node for module in self.modules for node in ast.walk(module.tree))
 
-    @cached_property
-    def calls(self) -> tuple[tuple[ast.Call, str], ...]:
-        """Return (call, dotted name of what is called) of every call."""
-        return tuple((node, dotted(node.func)) for node in self.nodes if isinstance(node, ast.Call))
+    def each(self, kind: type[Node]) -> list[Node]:
+        """Return the nodes of a kind, in the order of :attr:`nodes`."""
+        return [node for node in self.nodes if isinstance(node, kind)]
 
     @cached_property
-    def texts(self) -> tuple[tuple[str, int], ...]:
-        """Return (text, line) of every string constant but docstrings; pieces of f-strings included."""
-        docstrings = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
-        strings = (
-            node for node in self.nodes if isinstance(node, ast.Constant) and id(node) not in docstrings
-        )
-        return tuple((node.value, node.lineno) for node in strings if isinstance(node.value, str))
+    def functions(self) -> list[FunctionNode]:
+        """Return every function and method, nested ones included."""
+        return [node for node in self.nodes if isinstance(node, FunctionNode)]
+
+    @cached_property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """Return every import statement."""
+        return [node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+    @cached_property
+    def calls(self) -> list[tuple[ast.Call, str]]:
+        """Return (call, dotted name of what is called) of every call."""
+        return [(call, dotted(call.func)) for call in self.each(ast.Call)]
+
+    @cached_property
+    def texts(self) -> list[Text]:
+        """Return every string constant but docstrings."""
+        docstrings = {id(statement.value) for statement in self.each(ast.Expr)}
+        texts = []
+        for constant in self.each(ast.Constant):
+            if isinstance(constant.value, str) and id(constant) not in docstrings:
+                texts.append(Text(constant.value, constant.lineno))
+        return texts
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Return every identifier that the test uses, imports or spells in a string."""
-        naming = (ast.Name, ast.Attribute, ast.Import, ast.ImportFrom)
-        texts = [ast.unparse(node) for node in self.nodes if isinstance(node, naming)]
-        return frozenset(re.findall(r"\w+", "\n".join([*texts, *(text for text, _ in self.texts)])))
+        texts = [text.value for text in self.texts]
+        for node in self.nodes:
+            if isinstance(node, ast.Name | ast.Attribute | ast.Import | ast.ImportFrom):
+                texts.append(ast.unparse(node))
+        return frozenset(re.findall(r"\w+", "\n".join(texts)))
 
     @cached_property
-    def swallowed(self) -> dict[int, ast.AST]:
+    def swallowed(self) -> dict[int, ast.ExceptHandler | ast.With]:
         """Return the broad handler, or ``with suppress``, around each node (by its id) that is in one."""
-        handlers: dict[int, ast.AST] = {}
-        for node in self.nodes:
-            handler = _swallowing_handler(node)
-            for statement in getattr(node, "body", ()) if handler else ():
-                handlers |= {id(part): handler for part in ast.walk(statement) if handler}
+        handlers: dict[int, ast.ExceptHandler | ast.With] = {}
+        for block in self.nodes:
+            handler = _swallowing_handler(block)
+            if handler is not None:
+                handlers |= {id(node): handler for node in _walk_all(getattr(block, "body", []))}
         return handlers
 
     @cached_property
-    def failures(self) -> tuple[ast.AST, ...]:
+    def failures(self) -> list[ast.AST]:
         """Return everything that can make the test fail, calls of its own functions that can fail included."""
         return self.failures_where(lambda _: True)
 
-    def failures_where(self, counts: Callable[[ast.AST], bool]) -> tuple[ast.AST, ...]:
+    def failures_where(self, counts: Callable[[ast.AST], bool]) -> list[ast.AST]:
         """Return what can make the test fail and counts, and the calls of its own functions that hold such."""
         own = {id(node) for node in self.nodes if _can_fail(node) and counts(node)}
-        functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
         failing: set[str] = set()
+
+        def fails(node: ast.AST) -> bool:
+            return id(node) in own or (isinstance(node, ast.Call) and last_name(node.func) in failing)
+
         for _ in range(CALLS):
-            for function in functions:
-                heard = (node for node in ast.walk(function) if id(node) not in self.swallowed)
-                if any(id(node) in own or _calls(node, failing) for node in heard):
+            for function in self.functions:
+                if any(fails(node) and id(node) not in self.swallowed for node in ast.walk(function)):
                     failing.add(function.name)
-        return tuple(node for node in self.nodes if id(node) in own or _calls(node, failing))
+        return [node for node in self.nodes if fails(node)]
 
     @cached_property
-    def defined(self) -> frozenset[int]:
+    def defined(self) -> set[int]:
         """Return the ids of all nodes in functions and classes: they do not run when the file is run."""
-        bodies = (node for node in self.nodes if isinstance(node, FunctionNode | ast.ClassDef))
-        return frozenset(id(item) for node in bodies for item in ast.walk(node))
+        return {id(node) for node in _walk_all([*self.functions, *self.each(ast.ClassDef)])}
 
     @cached_property
-    def files(self) -> tuple[tuple[str, int, bool], ...]:
-        """Return (path as spelt, line, is written) of every data file that a constant names."""
-        saving: list[ast.AST] = [call for call, _ in self.calls if _WRITES.match(ast.unparse(call))]
-        names = {node.id for call in saving for node in ast.walk(call) if isinstance(node, ast.Name)}
-        for node in self.nodes:  # the path may stand in a variable
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in names:
-                saving.append(node.value)
-        written = {getattr(node, "value", None) for one in saving for node in ast.walk(one)}
+    def files(self) -> list[DataFile]:
+        """Return every data file that a constant names."""
+        writing: list[ast.AST] = [call for call in self.each(ast.Call) if _WRITES.match(ast.unparse(call))]
+        names = {node.id for node in _walk_all(writing) if isinstance(node, ast.Name)}
+        for assignment in self.each(ast.Assign):  # the path may be in a variable
+            if getattr(assignment.targets[0], "id", "") in names:
+                writing.append(assignment.value)
+        written = {getattr(node, "value", None) for node in _walk_all(writing)}
         files_named = []
         for text, line in self.texts:
             if _DATA.fullmatch(text) and "://" not in text:
-                files_named.append((text, line, text in written))
-        return tuple(files_named)
+                files_named.append(DataFile(text, line, text in written))
+        return files_named
 
 
 @once
@@ -130,15 +165,18 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     module = task.module(path)
     if path is None or module is None:
         return None
-    imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = {word for node in imports for word in re.findall(r"\w+", ast.unparse(node))}
-    beside = [path.parent / f"{name}.py" for name in sorted(names) if path.parent != task.repository]
-    helpers = [task.module(one) for one in beside if one != path and not _is_support(task, one)]
-    return UnitTest(path, (module, *(helper for helper in helpers if helper)))
+    imports = (ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
+    modules = [module]
+    for name in sorted(set(re.findall(r"\w+", "\n".join(imports)))):
+        beside = path.parent / f"{name}.py"
+        helper = task.module(beside)
+        if helper and beside != path and path.parent != task.repository and not _is_support(task, beside):
+            modules.append(helper)
+    return UnitTest(path, tuple(modules))
 
 
 def _is_support(task: TaskView, path: Path) -> bool:
-    """Tell whether a file is the support file as lmr-author writes it, which is no part of any one test."""
+    """Return True for the support file as lmr-author writes it, which is no part of any one test."""
     data = task.read_bytes(path) if path.name == SUPPORT else None
     return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
@@ -152,29 +190,38 @@ def dotted(node: ast.AST) -> str:
 
 def last_name(node: ast.AST) -> str:
     """Return ``c`` of ``a.b.c``; "" for anything but a name or attribute."""
-    return dotted(node).rpartition(".")[2]
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _calls(node: ast.AST, functions: Set[str]) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in functions
+def _walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    for tree in trees:
+        yield from ast.walk(tree)
 
 
 def _can_fail(node: ast.AST) -> bool:
     """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
-    if isinstance(node, ast.Assert):
-        return not _always_holds(node.test)
-    if isinstance(node, ast.Raise):
-        ends = isinstance(node.exc, ast.Call) and dotted(node.exc.func) == "SystemExit"
-        return _exits(node.exc) if ends else True
-    if not isinstance(node, ast.Call):
-        return False
-    name = dotted(node.func)
+    match node:
+        case ast.Assert():
+            return not _always_holds(node.test)
+        case ast.Raise(exc=ast.Call() as error) if dotted(error.func) == "SystemExit":
+            return _exits_with_failure(error)
+        case ast.Raise():
+            return True
+        case ast.Call():
+            return _call_can_fail(node)
+    return False
+
+
+def _call_can_fail(call: ast.Call) -> bool:
+    name = dotted(call.func)
     if name in EXITS:
-        return _exits(node)
+        return _exits_with_failure(call)
     if name == "unittest.main":  # `exit=False` runs the tests, and goes on
-        arguments = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
+        arguments = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
         return bool(arguments.get("exit", True))
-    last = last_name(node.func)
+    last = last_name(call.func)
     return last.startswith(("assert", "_assert")) or last in ("fail", "raises")
 
 
@@ -185,30 +232,25 @@ def _always_holds(condition: ast.expr) -> bool:
     return isinstance(condition, ast.Constant) and bool(condition.value)
 
 
-def _exits(node: ast.AST | None) -> bool:
+def _exits_with_failure(call: ast.Call) -> bool:
     """Return True when an exit's argument can be anything but success."""
-    arguments = node.args if isinstance(node, ast.Call) else []
-    return bool(arguments) and getattr(arguments[0], "value", True) not in (0, None, False)
+    return bool(call.args) and getattr(call.args[0], "value", True) not in (0, None, False)
 
 
-def _swallowing_handler(node: ast.AST) -> ast.AST | None:
+def _swallowing_handler(block: ast.AST) -> ast.ExceptHandler | ast.With | None:
     """Return the handler of a ``try``, or a ``with suppress``, that a failed assertion ends in."""
-    if isinstance(node, ast.Try):
-        return next(filter(_swallows, node.handlers), None)
-    if isinstance(node, ast.With) and any(_SUPPRESS.match(ast.unparse(item)) for item in node.items):
-        return node
+    if isinstance(block, ast.Try):
+        return next(filter(_swallows, block.handlers), None)
+    if isinstance(block, ast.With) and any(_SUPPRESS.match(ast.unparse(manager)) for manager in block.items):
+        return block
     return None
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
     """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
-    if not any(kind is None or _BROAD.fullmatch(dotted(kind)) for kind in _kinds(handler)):
+    if not any(_BROAD.fullmatch(name) for name in _caught(handler)):
         return False
-    for statement in handler.body:
-        for node in ast.walk(statement):
-            if _can_fail(node) or _keeps(node):
-                return False
-    return True
+    return not any(_can_fail(node) or _keeps(node) for node in _walk_all(handler.body))
 
 
 def _keeps(node: ast.AST) -> bool:
@@ -220,14 +262,17 @@ def _keeps(node: ast.AST) -> bool:
     return isinstance(node, ast.Assign | ast.AugAssign)
 
 
-def _kinds(handler: ast.ExceptHandler) -> list[ast.expr | None]:
-    """Return the exceptions that a handler names; None for a bare ``except``."""
-    return [*handler.type.elts] if isinstance(handler.type, ast.Tuple) else [handler.type]
+def _caught(handler: ast.ExceptHandler) -> list[str]:
+    """Return the exceptions that a handler names; a bare ``except`` catches all of them."""
+    if handler.type is None:
+        return ["BaseException"]
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return [dotted(kind) for kind in kinds]
 
 
 def catches_all(handler: ast.ExceptHandler) -> bool:
     """Return True for a bare ``except``, and for one of Exception."""
-    return any(kind is None or last_name(kind) in ("BaseException", "Exception") for kind in _kinds(handler))
+    return any(name.rpartition(".")[2] in ("BaseException", "Exception") for name in _caught(handler))
 
 
 TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]
@@ -246,9 +291,10 @@ def test_check(
         def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
             test = read_test(task, target)
             manifest = f"recordings/{target.index}/recording.json"
-            if test is not None and (recorded or not task.is_file(test.path.parent / manifest)):
-                for problem in rule(task, target, test):
-                    yield problem if problem.path else replace(problem, path=test.path)
+            if test is None or (not recorded and task.is_file(test.path.parent / manifest)):
+                return
+            for problem in rule(task, target, test):
+                yield problem if problem.path else replace(problem, path=test.path)
 
         return target_check(code, title, rationale=rationale, severity=severity)(problems)
 

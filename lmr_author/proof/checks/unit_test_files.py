@@ -19,7 +19,7 @@ from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_c
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
 from lmr_author.proof.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
-from lmr_author.proof.view import TaskView, read_json
+from lmr_author.proof.view import FileEntry, TaskView, read_json
 
 
 @target_check(
@@ -30,18 +30,19 @@ from lmr_author.proof.view import TaskView, read_json
     fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    found = unit_test_path(task, target)
+    path = unit_test_path(task, target)
     hint = "`lmr-author record` makes one"
-    if found is not None and task.repository and not found.is_relative_to(task.repository):
-        hint = f"move {task.relative(found)} to unit_test/ of the repository"
-    yield from wrong_path(task, target, "unit_test_file", task.repository, found, hint)
-    if found is not None and found.suffix == ".py" and task.module(found) is None:
-        line, cause, too_deep = syntax_error(task, found)
-        if too_deep:
-            hint = "keep values in a file beside the test, and long conditions in functions"
-            yield Problem(f"not checked: {cause}", hint, found, line, severity=WARNING)
-        else:
-            yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", found, line)
+    if path is not None and task.repository and not path.is_relative_to(task.repository):
+        hint = f"move {task.relative(path)} to unit_test/ of the repository"
+    yield from wrong_path(task, target, "unit_test_file", task.repository, path, hint)
+    if path is None or path.suffix != ".py" or task.module(path) is not None:
+        return
+    line, cause, too_deep = syntax_error(task, path)
+    if too_deep:
+        hint = "keep values in a file beside the test, and long conditions in functions"
+        yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
+    else:
+        yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", path, line)
 
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|data|scratch)/)\S+")
@@ -55,8 +56,9 @@ _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|dat
 )
 def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     known = {entry.name for entry in task.entries if entry.kind == "file"}
-    known |= {Path(text).name for text, _, written in test.files if written}
-    for text, line in {text: line for text, line, _ in reversed(test.files)}.items():
+    known |= {Path(file.path).name for file in test.files if file.is_written}
+    first_lines = {file.path: file.line for file in reversed(test.files)}
+    for text, line in first_lines.items():
         name = text.replace("\\", "/").rpartition("/")[2]
         hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
@@ -88,32 +90,31 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     if "mock" in module.text:
         return
     hint = "record small inputs on a CPU: `lmr-author record`"
-    lines = module.text.splitlines()
-    for number, line in enumerate(lines, 1):
-        match = _NETWORK.search(line.partition("#")[0])
+    code = [line.partition("#")[0] for line in module.text.splitlines()]
+    for number, line in enumerate(code, 1):
+        match = _NETWORK.search(line)
         if match and not (match.lastindex and task.named(match[1].rpartition("/")[2])):
             yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
             break
     if "is_available" in module.text:
         return
-    gpu = [number for number, line in enumerate(lines, 1) if _NCCL.search(line.partition("#")[0])]
-    gpu += [] if gpu else gpu_lines(module.tree)
-    if gpu:
-        yield Problem(f"needs a GPU: `{lines[gpu[0] - 1].strip():.60}`", hint, line=gpu[0])
+    nccl = [number for number, line in enumerate(code, 1) if _NCCL.search(line)]
+    for number in (nccl or gpu_lines(module.tree))[:1]:
+        yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
     yield from _gpu_targets(task, target)
 
 
 def _gpu_targets(task: TaskView, target: Implementation) -> Iterator[Problem]:
     """Yield a problem for a golden that hard-codes a GPU."""
-    one = pair(task, target)
-    if one.golden is None:
+    files = pair(task, target)
+    if files.golden is None:
         return
-    for golden, _, item in one.complete:
-        for line in gpu_lines(golden, one.golden.tree)[:1]:
-            message = f"{item.qualname} needs a GPU: `{one.golden.line_text(line).strip():.60}`"
-            node = shlex.quote(f"{clean_path(target.goal_file)}::{item.qualname}")
+    for golden, _, function in files.complete:
+        for line in gpu_lines(golden, files.golden.tree)[:1]:
+            message = f"{function.qualname} needs a GPU: `{files.golden.line_text(line).strip():.60}`"
+            node = shlex.quote(f"{clean_path(target.goal_file)}::{function.qualname}")
             hint = f"record it on the CPU: `lmr-author record {node} --cuda-as-cpu`"
-            yield Problem(message, hint, one.golden_path or "", line)
+            yield Problem(message, hint, files.golden_path or "", line)
 
 
 @target_check(
@@ -160,30 +161,33 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     " confirmed.",
 )
 def recordings_untouched(task: TaskView) -> Iterator[Problem]:
+    for entry in task.repository_entries:
+        if entry.kind == "folder" and re.fullmatch("unit_test/recordings/[^/]+", task.in_repository(entry)):
+            problem = _changed_recording(task, entry)
+            if problem is not None:
+                yield problem
+
+
+def _changed_recording(task: TaskView, entry: FileEntry) -> Problem | None:
     again = "record again: `lmr-author record`"
-    folders = [entry for entry in task.repository_entries if entry.kind == "folder"]
-    for entry in folders:
-        if not re.fullmatch("unit_test/recordings/[^/]+", task.in_repository(entry)):
-            continue
-        folder = task.path(entry)
-        manifest = folder / MANIFEST
-        data = task.read_bytes(manifest)
-        if data is None:
-            cases = any(one.name.startswith("case_") for one in task.below(entry.relative))
-            if cases and task.is_file(folder.parent.parent / SUPPORT):
-                yield Problem(f"{MANIFEST} is missing", again, folder)
-            continue
-        if any(one.kind == "link" for one in task.below(entry.relative)):
-            yield Problem("a recording contains a symbolic link", again, folder)
-            continue
-        try:
-            changes = tampered(folder, Recording.from_json(read_json(data)))
-        except LmrError as error:
-            yield Problem(error.message, again, manifest)
-            continue
-        if changes:
-            more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
-            yield Problem(printable("; ".join(changes[:3]) + more), again, manifest)
+    folder = task.path(entry)
+    manifest = folder / MANIFEST
+    data = task.read_bytes(manifest)
+    content = task.below(entry.relative)
+    if data is None:
+        has_cases = any(file.name.startswith("case_") for file in content)
+        is_ours = has_cases and task.is_file(folder.parent.parent / SUPPORT)
+        return Problem(f"{MANIFEST} is missing", again, folder) if is_ours else None
+    if any(file.kind == "link" for file in content):
+        return Problem("a recording contains a symbolic link", again, folder)
+    try:
+        changes = tampered(folder, Recording.from_json(read_json(data)))
+    except LmrError as error:
+        return Problem(error.message, again, manifest)
+    if not changes:
+        return None
+    more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
+    return Problem(printable("; ".join(changes[:3]) + more), again, manifest)
 
 
 @check(
@@ -196,15 +200,17 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
     owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
     for target in task.implementations:
         test = read_test(task, target)
-        for text, _ in test.texts if test else ():
-            if text.endswith(".log") and test is not None:
-                owners[Path(text).name].setdefault(test.path, target)
+        if test is not None:
+            for text in test.texts:
+                if text.value.endswith(".log"):
+                    owners[Path(text.value).name].setdefault(test.path, target)
     for log, tests in sorted(owners.items()):
-        for path, target in tests.items() if len(tests) > 1 else ():
+        for path, target in tests.items():
             others = ", ".join(str(other.index) for other in tests.values() if other is not target)
-            hint = f"name it unit_test/logs/unit_test_{target.index}.log"
-            message = f"writes {log}, as the test of implementation {others} does"
-            yield Problem(message, hint, path, target=target)
+            if others:
+                hint = f"name it unit_test/logs/unit_test_{target.index}.log"
+                message = f"writes {log}, as the test of implementation {others} does"
+                yield Problem(message, hint, path, target=target)
 
 
 @test_check(
@@ -219,20 +225,28 @@ def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> 
     repository, parsed = task.repository, dockerfile.read(task)
     if repository is None or parsed is None or test.path.parent == repository:
         return
-    image = "\n".join(item.text for item in parsed.instructions)
-    if (
-        re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
-        or re.search(r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image)
-        or task.is_file(repository / "conftest.py")
-    ):
+    image = "\n".join(instruction.text for instruction in parsed.instructions)
+    sets_path = re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
+    installs = re.search(
+        r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image
+    )
+    if sets_path or installs or task.is_file(repository / "conftest.py"):
         return
-    for node in test.modules[0].tree.body:
-        names = [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name, start in ((name, start) for name in names for start in ("", "src/")):
-            first = f"{start}{name.partition('.')[0]}"
-            if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
-                message = f"imports {name}, which only PYTHONPATH makes importable"
-                hint = f"insert the absolute path of {start or repository.name} into sys.path first"
-                yield Problem(message, hint, line=node.lineno, severity=WARNING if start else NOTE)
-                return
+    for statement in test.modules[0].tree.body:
+        for name in _modules_imported(statement):
+            for start in ("", "src/"):
+                first = f"{start}{name.partition('.')[0]}"
+                if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
+                    message = f"imports {name}, which only PYTHONPATH makes importable"
+                    hint = f"insert the absolute path of {start or repository.name} into sys.path first"
+                    severity = WARNING if start else NOTE
+                    yield Problem(message, hint, line=statement.lineno, severity=severity)
+                    return
+
+
+def _modules_imported(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        return [statement.module]
+    return []

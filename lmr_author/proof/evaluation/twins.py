@@ -44,7 +44,8 @@ def find_twins(
         return []
     mine = list(_goldens(task, implementation, qualnames or (implementation.qualname,)))
     found = [
-        leaks.solution(implementation, one.place.qualname, one.module, one.node, None, None) for one in mine
+        leaks.solution_of(implementation, one.place.qualname, one.module, one.node, None, None)
+        for one in mine
     ]
     solutions = [one for one in found if one is not None]
     twins = []

@@ -10,7 +10,7 @@ Nothing is imported, executed, unpickled or unpacked to disk.
 from __future__ import annotations
 
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
-from lmr_author.proof.leaks.solution import Solution, solution
+from lmr_author.proof.leaks.solution import Solution, solution_of
 from lmr_author.proof.leaks.tree import FileLeak, search
 
-__all__ = ["FileLeak", "Leak", "Solution", "in_file", "is_generated", "search", "solution"]
+__all__ = ["FileLeak", "Leak", "Solution", "in_file", "is_generated", "search", "solution_of"]

@@ -114,22 +114,25 @@ def _python(module: Module, kind: str = "code", cell: str = "") -> Iterator[Frag
     if top := tuple(of_module(module.tree, definitions=False)):
         yield Fragment(kind, cell, 1, module.text, parsed=top)
     owners = {}
-    for item in module.definitions:
-        owners[id(item.node.body[0])] = item.qualname
-        if item.kind == "function":
-            text = "\n".join(module.line_text(number) for number in range(item.line, item.end_line + 1))
-            where = f"{cell}, {item.qualname}" if cell else item.qualname
-            yield Fragment(kind, where, item.line, text, definition=item)
+    for definition in module.definitions:
+        owners[id(definition.node.body[0])] = definition.qualname
+        if definition.kind == "function":
+            text = "\n".join(_lines(module, definition.line, definition.end_line))
+            where = f"{cell}, {definition.qualname}" if cell else definition.qualname
+            yield Fragment(kind, where, definition.line, text, definition=definition)
     quiet = "comments" if kind == "code" else kind
-    lines = (module.line_text(number) for number in range(1, module.line_count + 1))
-    comments = [match[1] if (match := _COMMENT.match(line)) else "" for line in lines]
-    if any(comments):
-        yield Fragment(quiet, cell, 1, "\n".join(comments))
+    matches = [_COMMENT.match(line) for line in _lines(module, 1, module.line_count)]
+    if any(matches):
+        yield Fragment(quiet, cell, 1, "\n".join(match[1] if match else "" for match in matches))
     documented = {id(node.value): owners.get(id(node), "") for node in each(module.tree, ast.Expr)}
     for node in each(module.tree, ast.Constant):
         if isinstance(node.value, str) and "\n" in node.value.strip():
             where = documented.get(id(node)) or cell
             yield Fragment(quiet, where, node.lineno, textwrap.dedent(node.value))
+
+
+def _lines(module: Module, first: int, last: int) -> Iterator[str]:
+    return map(module.line_text, range(first, last + 1))
 
 
 def _notebook(data: bytes) -> Iterator[Fragment]:
@@ -168,12 +171,13 @@ def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
     Args:
         first_line: number of the text's first line in its file.
     """
-    found = []
+    statements = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number, piece in _logical_lines(text):
-            found += [replace(item, line=first_line + number) for item in _parsed(piece)]
-    return found
+            for statement in _parsed(piece):
+                statements.append(replace(statement, line=first_line + number))
+    return statements
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -211,7 +215,7 @@ def _parsed(piece: str) -> list[Statement]:
         tree = ast.parse(piece.replace("\0", " "))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return [item for item in of_module(tree, definitions=True) if len(item.shape) > 1]
+    return [statement for statement in of_module(tree, definitions=True) if len(statement.shape) > 1]
 
 
 # lines of comments

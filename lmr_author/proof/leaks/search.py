@@ -45,7 +45,7 @@ class Leak:
         generated: the file was made by running, building or editing.
         line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
-        found: the text of the place.
+        excerpt: the text of the place.
         nth: 2 for the second definition of that name in a Python file, and so on.
     """
 
@@ -57,7 +57,7 @@ class Leak:
     generated: bool
     line: int = 0
     where: str = ""
-    found: str = ""
+    excerpt: str = ""
     nth: int = 1
 
     @property
@@ -68,7 +68,7 @@ class Leak:
         return f"{self.path}::{self.where}" + (f"#{self.nth}" if self.nth > 1 else "")
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The place in words: "in Old.forward", "in comments"."""
         if self.kind == "code":
             return f"in {self.where}" if self.where else "in the top-level code"
@@ -79,14 +79,14 @@ class Leak:
     @cached_property
     def diff(self) -> str:
         """A unified diff from the solution's source to the place, indented alike; "" where there is no text."""
-        if self.solution is None or not self.found:
+        if self.solution is None or not self.excerpt:
             return ""
-        found = textwrap.dedent(self.found)
-        if not re.match(r"(?:@|(?:async )?def |class )", found):
-            found = textwrap.indent(found, "    ")  # a body alone
+        excerpt = textwrap.dedent(self.excerpt)
+        if not re.match(r"(?:@|(?:async )?def |class )", excerpt):
+            excerpt = textwrap.indent(excerpt, "    ")  # a body alone
         lines = difflib.unified_diff(
             textwrap.dedent(self.solution.source).splitlines(),
-            found.splitlines(),
+            excerpt.splitlines(),
             f"golden {self.solution.qualname}",
             self.path,
             lineterm="",
@@ -112,23 +112,22 @@ def in_file(
         return leaks
     possible = [solution for solution in solutions if solution.may_be_in(data)]
     if possible:
-        name = path.rpartition("/")[2]
-        pieces = [piece for piece in fragments(name, data) if piece.where not in targets]
+        pieces = [piece for piece in fragments(PurePosixPath(path).name, data) if piece.where not in targets]
         for solution in possible:
-            leaks += _of_one(path, solution, pieces)
+            leaks += _leaks_of(path, solution, pieces)
     return leaks
 
 
-def _of_one(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list[Leak]:
+def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list[Leak]:
     """Return the places for one solution: every function, and the best of the rest if none is surer."""
-    functions: list[Leak] = []
-    rest: list[Leak] = []
+    leaks = []
     for piece in pieces:
         for block in _blocks(piece):
             leak = _judged(path, solution, block)
             if leak is not None:
-                (functions if leak.kind == "code" else rest).append(leak)
-    functions = _innermost(functions)
+                leaks.append(leak)
+    functions = _innermost([leak for leak in leaks if leak.kind == "code"])
+    rest = [leak for leak in leaks if leak.kind != "code"]
     best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
     if best and (not functions or best.sure > max(leak.sure for leak in functions)):
         return [*functions, best]
@@ -150,12 +149,14 @@ def _innermost(leaks: list[Leak]) -> list[Leak]:
     """Leave out functions around, or inside, one that is the better place."""
     kept: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
-        if not any(_is_in(leak.where, better.where) or _is_in(better.where, leak.where) for better in kept):
+        if not any(_overlap(leak.where, better.where) for better in kept):
             kept.append(leak)
     return sorted(kept, key=lambda leak: leak.line)
 
 
-def _is_in(inner: str, outer: str) -> bool:
+def _overlap(first: str, second: str) -> bool:
+    """Return True if one of two functions is in the other; "" is the top level, around all."""
+    outer, inner = sorted((first, second), key=len)
     return not outer or inner.startswith(outer + ".")
 
 
@@ -173,9 +174,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
         return None
     line, text = _excerpt(solution, piece, match, by_lines)
     nth = piece.definition.nth if piece.definition else 1
-    return Leak(
-        piece.kind, path, solution, share, sure, is_generated(path), line, piece.where, found=text, nth=nth
-    )
+    return Leak(piece.kind, path, solution, share, sure, is_generated(path), line, piece.where, text, nth)
 
 
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
@@ -186,8 +185,8 @@ def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool |
     density = match.density if piece.kind == "code" else 1.0
     if _is_copy(solution, named, match, density):
         return True
-    version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
-    return False if version or _is_alike(solution, named, match, density) else None
+    is_version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
+    return False if is_version or _is_alike(solution, named, match, density) else None
 
 
 def _judge_little(solution: Solution, named: bool, match: StatementMatch) -> bool | None:
@@ -200,21 +199,22 @@ def _judge_little(solution: Solution, named: bool, match: StatementMatch) -> boo
 def _is_copy(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
     """The fewer names are the same, the more of the statements have to be."""
     likeness, exact = match.similarity, match.exact
-    return (
-        (named and likeness >= 0.75 and exact >= 0.5)
-        or (likeness >= 0.9 and exact >= 0.7 and density >= 0.5)
-        or (likeness >= 0.96 and density >= 0.6 and solution.weight >= MUCH)
-    )
+    if named and likeness >= 0.75 and exact >= 0.5:
+        return True
+    if likeness >= 0.9 and exact >= 0.7 and density >= 0.5:
+        return True
+    return likeness >= 0.96 and density >= 0.6 and solution.weight >= MUCH
 
 
 def _is_alike(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
     likeness, exact = match.similarity, match.exact
-    return (
-        (likeness >= 0.7 and exact >= 0.5 and density >= 0.4)
-        or (likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH))
-        or (likeness >= 0.95 and density >= 0.8)
-        or (named and likeness >= 0.6 and exact >= 0.35)
-    )
+    if named and likeness >= 0.6 and exact >= 0.35:
+        return True
+    if likeness >= 0.7 and exact >= 0.5 and density >= 0.4:
+        return True
+    if likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH):
+        return True
+    return likeness >= 0.95 and density >= 0.8
 
 
 def _same_name(solution: Solution, piece: Fragment) -> bool:
@@ -247,7 +247,7 @@ def _relation(solution: Solution, piece: Fragment) -> str:
 
 
 def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_lines: bool) -> tuple[int, str]:
-    """Return (line of the file or 0, text) of the part of a fragment in which the solution was found."""
+    """Return (line of the file or 0, text) of the part of a fragment that holds the solution."""
     start = piece.line or 1
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from lmr_author.core.code import FunctionNode, Module, first_line, walk
+from lmr_author.core.code import FunctionNode, Module, each, first_line
 from lmr_author.core.task import Implementation
 from lmr_author.proof.leaks.fragments import is_comment, is_telling, squeezed
 from lmr_author.proof.leaks.statements import Statement, of_function, token_weight
@@ -69,19 +69,21 @@ class Solution:
     @cached_property
     def weight(self) -> float:
         """The sum of its statements' weights."""
-        return sum(item.weight for item in self.statements)
+        return sum(statement.weight for statement in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
         """Rule most places out quickly: a copy has most of the names that it needs, or most of the variables."""
         share = NEEDED if len(self.needed) >= 3 else 1.0
-        if sum(word in data for word in self.needed) >= share * len(self.needed):
+        if _count(self.needed, data) >= share * len(self.needed):
             return True
-        return len(self.variables) >= 3 and (
-            sum(word in data for word in self.variables) >= NEEDED * len(self.variables)
-        )
+        return len(self.variables) >= 3 and _count(self.variables, data) >= NEEDED * len(self.variables)
 
 
-def solution(
+def _count(words: tuple[bytes, ...], data: bytes) -> int:
+    return sum(word in data for word in words)
+
+
+def solution_of(
     implementation: Implementation,
     qualname: str,
     golden: Module,
@@ -96,20 +98,21 @@ def solution(
         masked: the masked function; None when it is not masked.
         goal: the masked file; None when there is none.
     """
-    kept = Counter(item.exact for item in of_function(masked)) if masked is not None else Counter()
+    kept = Counter(statement.exact for statement in of_function(masked)) if masked is not None else Counter()
     statements = []
-    for item in of_function(node):
-        if kept[item.exact] > 0:
-            kept[item.exact] -= 1
+    for statement in of_function(node):
+        if kept[statement.exact] > 0:
+            kept[statement.exact] -= 1
         else:
-            statements.append(item)
-    if sum(item.weight for item in statements) < LEAST_WEIGHT:
+            statements.append(statement)
+    if sum(statement.weight for statement in statements) < LEAST_WEIGHT:
         return None
-    used = {token for item in statements for token in item.shape if token[0] in ".@"}
+    tokens = {token for statement in statements for token in statement.shape}
+    used = {token for token in tokens if token[0] in ".@"}
     rare = {token for token in used if token_weight(token) == 1.0}
-    own = {item.name for item in walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+    own = {inner.name for inner in each(node, ast.FunctionDef, ast.ClassDef)}
     needed = {token[1:] for token in (rare if len(rare) >= 4 else used)} - own  # a copy may rename inner ones
-    variables = {name for item in statements for name in item.names} - {"self", "cls"}
+    variables = {name for statement in statements for name in statement.names} - {"self", "cls"}
     last = node.end_lineno or node.lineno
     return Solution(
         implementation,
@@ -135,8 +138,8 @@ def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
     documented = ast.get_docstring(node, clean=False) is not None
     start = (first.end_lineno or first.lineno) + 1 if documented else first.lineno
     texts = (golden.line_text(number) for number in range(start, (node.end_lineno or node.lineno) + 1))
-    found = (squeezed(text) for text in texts if not is_comment(text))
-    return {line for line in found if is_telling(line)}
+    lines = {squeezed(text) for text in texts if not is_comment(text)}
+    return set(filter(is_telling, lines))
 
 
 # compiled files
@@ -163,22 +166,23 @@ class CompiledNames:
 
     def share_in(self, path: str, data: bytes) -> float:
         """Return the share of the names in a compiled file, 0 if it is not the golden's."""
-        found = _share(self.telling, data)
+        share = _share(self.telling, data)
         if PurePosixPath(path).name.partition(".")[0] in self.stems:
             if len(self.telling) >= 2:
-                return found if found >= COMPILED else 0.0
+                return share if share >= COMPILED else 0.0
             # The masked file has all of its names too, but not without the exception.
             return float(self.raises and not _holds(data, _MASKED) and _share(self.every, data) == 1.0)
+        if len(self.telling) < 6 or share < COMPILED_ELSEWHERE:
+            return 0.0
         # A library's plain version has the telling names too, but not the new arguments.
-        known = len(self.telling) >= 6 and _share(self.every, data) >= COMPILED_ELSEWHERE
-        return found if known and found >= COMPILED_ELSEWHERE else 0.0
+        return share if _share(self.every, data) >= COMPILED_ELSEWHERE else 0.0
 
 
 def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> CompiledNames:
     """Return the names of a golden function; ``goal`` is the masked file, None when it is not masked."""
     every = _names(node) - {node.name.encode()}
     left = _names(goal.tree) if goal is not None else frozenset[bytes]()
-    stems = {PurePosixPath(one.name).stem for one in (golden, goal) if one is not None}
+    stems = {PurePosixPath(module.name).stem for module in (golden, goal) if module is not None}
     return CompiledNames(
         frozenset(stems), every, every - left, _MASKED in left and _MASKED not in golden.data
     )
@@ -186,7 +190,7 @@ def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> C
 
 def _names(tree: ast.AST) -> frozenset[bytes]:
     """Return the names, and the short texts, that a compiled file keeps of some code; annotations left out."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -194,14 +198,14 @@ def _names(tree: ast.AST) -> frozenset[bytes]:
             case (
                 ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name))
             ):
-                found.add(name)
+                names.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                names.add(name)
             case ast.Constant(value=str(text)) if 3 <= len(text) < 256:
-                found.add(text)
+                names.add(text)
         kept_out = {getattr(node, "annotation", None), getattr(node, "returns", None)}
         stack += [child for child in ast.iter_child_nodes(node) if child not in kept_out]
-    return frozenset(name.encode() for name in found if name.isascii() and len(name) >= 3)
+    return frozenset(name.encode() for name in names if name.isascii() and len(name) >= 3)
 
 
 def _share(wanted: frozenset[bytes], data: bytes) -> float:

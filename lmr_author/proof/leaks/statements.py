@@ -114,8 +114,8 @@ def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Itera
             names = tuple(name for token, name in row if token == BLANK)
             yield Statement(tuple(token for token, _ in row), names, node.lineno)
         for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-            for item in getattr(node, name, ()):
-                inside = [item] if isinstance(item, ast.stmt) else getattr(item, "body", [])
+            for part in getattr(node, name, ()):  # a handler or a case has a block of its own
+                inside = [part] if isinstance(part, ast.stmt) else getattr(part, "body", [])
                 yield from _statements(inside, definitions=definitions)
 
 
@@ -241,25 +241,25 @@ _Pair = tuple[Statement, Statement]
 
 def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> StatementMatch:
     """Return the best match of a solution in some code, within a window about as long as the solution."""
-    total = sum(item.weight for item in wanted)
+    total = sum(statement.weight for statement in wanted)
     window = _window(wanted, code)
     pairs = _pairs(wanted, window)
     if not total or not pairs:
         return NO_MATCH
     renamed = _renaming(pairs)
-    found = sum(_common_weight(one, other, renamed) for one, other in pairs)
-    exact = sum(one.weight for one, other in pairs if one.exact == other.exact)
+    common = sum(_common_weight(statement, other, renamed) for statement, other in pairs)
+    exact = sum(statement.weight for statement, other in pairs if statement.exact == other.exact)
     lines = sorted(other.line for _, other in pairs)
-    span = sum(item.weight for item in window if lines[0] <= item.line <= lines[-1])
+    span = sum(statement.weight for statement in window if lines[0] <= statement.line <= lines[-1])
     density = sum(other.weight for _, other in pairs) / max(span, 0.001)
-    return StatementMatch(found / total, exact / total, min(density, 1.0), *_place(pairs))
+    return StatementMatch(common / total, exact / total, min(density, 1.0), *_densest_lines(pairs))
 
 
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:
     """Return the part of some code with the most of the solution's statements in it."""
     length = len(wanted) * 3 // 2 + 6
-    shapes = {item.shape: item.weight for item in wanted}
-    gains = [shapes.get(item.shape, 0.0) for item in code]
+    shapes = {statement.shape: statement.weight for statement in wanted}
+    gains = [shapes.get(statement.shape, 0.0) for statement in code]
     current = best = sum(gains[:length])
     start = 0
     for number in range(1, len(code) - length + 1):
@@ -274,39 +274,37 @@ def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[_Pair
     pairs: list[_Pair] = []
     left, right = list(wanted), list(code)
     for key in ("exact", "shape"):
-        places: dict[object, list[Statement]] = defaultdict(list)
-        for item in reversed(right):
-            places[getattr(item, key)].append(item)
+        partners: dict[object, list[Statement]] = defaultdict(list)
+        for other in reversed(right):
+            partners[getattr(other, key)].append(other)
         rest = []
-        for item in left:
-            if same := places.get(getattr(item, key)):
-                pairs.append((item, same.pop()))
+        for statement in left:
+            if same := partners.get(getattr(statement, key)):
+                pairs.append((statement, same.pop()))
             else:
-                rest.append(item)
+                rest.append(statement)
         taken = {id(other) for _, other in pairs}
-        left, right = rest, [item for item in right if id(item) not in taken]
-    for one in left:
-        scored = [(_dice(one, other), -abs(number - len(pairs))) for number, other in enumerate(right)]
-        if one.weight >= 1.0 and scored and max(scored)[0] >= SOFT:
-            pairs.append((one, right.pop(scored.index(max(scored)))))
+        left, right = rest, [other for other in right if id(other) not in taken]
+    for statement in left:
+        scored = [(_dice(statement, other), -abs(number - len(pairs))) for number, other in enumerate(right)]
+        if statement.weight >= 1.0 and scored and max(scored)[0] >= SOFT:
+            pairs.append((statement, right.pop(scored.index(max(scored)))))
     return pairs
 
 
-def _dice(one: Statement, other: Statement) -> float:
-    size = len(one.shape) + len(other.shape)
-    if 2 * min(len(one.shape), len(other.shape)) < SOFT * size:
+def _dice(first: Statement, second: Statement) -> float:
+    size = len(first.shape) + len(second.shape)
+    if 2 * min(len(first.shape), len(second.shape)) < SOFT * size:
         return 0.0
-    return 2 * (one.bag & other.bag).total() / size
+    return 2 * (first.bag & second.bag).total() / size
 
 
 def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
     """Map each name of the solution to the copy's where both are each other's most frequent partner."""
-    seen = Counter(
-        names
-        for one, other in pairs
-        if one.shape == other.shape
-        for names in zip(one.names, other.names, strict=True)
-    )
+    seen: Counter[tuple[str, str]] = Counter()
+    for statement, other in pairs:
+        if statement.shape == other.shape:
+            seen.update(zip(statement.names, other.names, strict=True))
     mine: dict[str, str] = {}
     theirs: dict[str, str] = {}
     for (name, partner), _ in seen.most_common():
@@ -315,22 +313,22 @@ def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
     return {name: partner for name, partner in mine.items() if theirs[partner] == name}
 
 
-def _common_weight(one: Statement, other: Statement, renamed: dict[str, str]) -> float:
+def _common_weight(statement: Statement, other: Statement, renamed: dict[str, str]) -> float:
     """Return the weight of the tokens that two statements share; variables count where renamed consistently."""
-    if one.exact == other.exact:
-        return one.weight
-    shared = one.bag & other.bag
+    if statement.exact == other.exact:
+        return statement.weight
+    shared = statement.bag & other.bag
     del shared[BLANK]
-    variables = Counter(renamed.get(name, name) for name in one.names) & Counter(other.names)
+    variables = Counter(renamed.get(name, name) for name in statement.names) & Counter(other.names)
     weight = sum(token_weight(token) * count for token, count in shared.items())
     return weight + token_weight(BLANK) * variables.total()
 
 
-def _place(pairs: Sequence[_Pair]) -> tuple[int, int]:
+def _densest_lines(pairs: Sequence[_Pair]) -> tuple[int, int]:
     """Return first and last line of the counterparts, without the few that stand apart."""
     weights: dict[int, float] = defaultdict(float)
-    for one, other in pairs:
-        weights[other.line] += one.weight
+    for statement, other in pairs:
+        weights[other.line] += statement.weight
     runs: list[list[int]] = []
     for line in sorted(weights):
         if runs and line - runs[-1][-1] <= APART:

@@ -1,6 +1,6 @@
 """Search the agent's tree of a task for solutions and version histories, and say what each file gives away.
 
-``mask`` prints what is found here; the checks LMR401 to LMR405 report the same.
+``mask`` prints the leaks; the checks LMR401 to LMR405 report the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import counted
 from lmr_author.proof.leaks.fragments import is_comment, squeezed
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
-from lmr_author.proof.leaks.solution import Solution, solution
+from lmr_author.proof.leaks.solution import Solution, solution_of
 from lmr_author.proof.lookup import Pair, TargetPair, pairs
 from lmr_author.proof.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
 
@@ -53,7 +53,7 @@ class Scan:
 def solutions(task: TaskView) -> list[Solution]:
     """Return every golden function of the task, in comparable forms."""
     comparable = (_solution(pair, target) for pair in pairs(task) for target in pair.targets)
-    return [one for one in comparable if one is not None]
+    return list(filter(None, comparable))
 
 
 def _solution(pair: Pair, target: TargetPair) -> Solution | None:
@@ -63,8 +63,8 @@ def _solution(pair: Pair, target: TargetPair) -> Solution | None:
         return None
     if not isinstance(masked, FunctionNode) or is_same(masked, golden):
         # Not masked at all, which LMR303 reports. Copies elsewhere still count.
-        return solution(pair.implementation, target.qualname, pair.golden, golden, None, None)
-    return solution(pair.implementation, target.qualname, pair.golden, golden, masked, pair.goal)
+        return solution_of(pair.implementation, target.qualname, pair.golden, golden, None, None)
+    return solution_of(pair.implementation, target.qualname, pair.golden, golden, masked, pair.goal)
 
 
 @once
@@ -181,12 +181,11 @@ def compiled_solutions(task: TaskView) -> Iterator[FileLeak]:
     """Yield compiled files of goldens (LMR401)."""
     for leak in scan(task).leaks:
         if leak.kind == "compiled" and leak.solution is not None:
-            message = f"compiled solution of {leak.solution.qualname}"
+            name, implementation = leak.solution.qualname, leak.solution.implementation
+            message = f"compiled solution of {name}"
             hint = "delete it, and every other __pycache__ of the repository"
-            implementation = leak.solution.implementation
-            form = leak.solution.qualname
             yield FileLeak(
-                "LMR401", leak.path, message, hint, Severity.ERROR, 0, implementation, (leak,), form
+                "LMR401", leak.path, message, hint, Severity.ERROR, 0, implementation, (leak,), name
             )
 
 
@@ -219,12 +218,9 @@ def copies(task: TaskView) -> Iterator[FileLeak]:
         index = leak.solution.implementation.index
         if leak.kind != "comments" or leak.path != goal_files.get(index):
             places[leak.path, index, leak.solution.qualname].append(leak)
-    for (path, _, _), together in places.items():
-        yield _copy(sorted(together, key=_likest_first), is_goal=path in goal_files.values())
-
-
-def _likest_first(leak: Leak) -> tuple[bool, float]:
-    return not leak.sure, -leak.similarity
+    for (path, _, _), leaks in places.items():
+        leaks.sort(key=lambda leak: (not leak.sure, -leak.similarity))
+        yield _copy(leaks, is_goal=path in goal_files.values())
 
 
 def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
@@ -233,21 +229,16 @@ def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
     assert likest.solution is not None
     name, percent = likest.solution.qualname, round(likest.similarity * 100)
     if likest.sure:
-        message = f"{percent} % of the solution of {name} is {likest.place}"
+        message = f"{percent} % of the solution of {name} is {likest.location}"
     else:
         alike = f"{percent} % the same" if percent < 100 else "made of the same parts"
-        message = f"{likest.place}: a look-alike of {name}, {alike}"
+        message = f"{likest.location}: a look-alike of {name}, {alike}"
     if len(places) > 1:
         message += f"; {counted(len(places) - 1, 'more place')} in this file"
+    implementation, hint = likest.solution.implementation, _advice(places, is_goal=is_goal)
+    severity = _severity(likest)
     return FileLeak(
-        "LMR403",
-        likest.path,
-        message,
-        _advice(places, is_goal=is_goal),
-        _severity(likest),
-        likest.line,
-        likest.solution.implementation,
-        tuple(places),
+        "LMR403", likest.path, message, hint, severity, likest.line, implementation, tuple(places)
     )
 
 
@@ -279,33 +270,27 @@ def comments(task: TaskView) -> Iterator[FileLeak]:
             continue
         path = task.in_repository_path(pair.goal_path)
         added = _comment_lines(pair.goal) - _comment_lines(pair.golden)
-        for one in solutions(task):
-            if one.implementation is pair.implementation:
-                yield from _in_comments(task, one, path, added)
+        for solution in solutions(task):
+            if solution.implementation is pair.implementation:
+                yield from _in_comments(task, solution, path, added)
 
 
-def _in_comments(task: TaskView, wanted: Solution, path: str, added: set[str]) -> Iterator[FileLeak]:
+def _in_comments(task: TaskView, solution: Solution, path: str, added: set[str]) -> Iterator[FileLeak]:
+    name, implementation = solution.qualname, solution.implementation
     for leak in scan(task).leaks:
-        if leak.kind == "comments" and leak.path == path and leak.solution is wanted:
+        if leak.kind == "comments" and leak.path == path and leak.solution is solution:
             what = "the solution" if leak.sure else "a look-alike of the solution"
-            share = f"{round(leak.similarity * 100)} % of it"
-            message = f"comments or strings contain {what} of {wanted.qualname} ({share})"
+            message = f"comments or strings contain {what} of {name} ({round(leak.similarity * 100)} % of it)"
+            severity = _severity(leak)
             yield FileLeak(
-                "LMR404",
-                path,
-                message,
-                "delete them",
-                _severity(leak),
-                leak.line,
-                wanted.implementation,
-                (leak,),
+                "LMR404", path, message, "delete them", severity, leak.line, implementation, (leak,)
             )
             return
     # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
-    lines = wanted.lines & added
-    if len(lines) >= min(2, len(wanted.lines)):
-        message = f"comments contain {counted(len(lines), 'line')} of the solution of {wanted.qualname}"
-        yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, wanted.implementation)
+    lines = solution.lines & added
+    if len(lines) >= min(2, len(solution.lines)):
+        message = f"comments contain {counted(len(lines), 'line')} of the solution of {name}"
+        yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, implementation)
 
 
 def _comment_lines(module: Module) -> set[str]:

@@ -57,17 +57,22 @@ def github(report: Report, base: Path) -> Iterator[str]:
     for task in report.tasks:
         places = Places(task.directory)
         for finding in task.findings:
-            values = {"file": file_of(task, finding, base)}
-            if place := places.of(finding):
-                values |= {"line": str(place.first), "endLine": str(place.last)}
-                if place.end > place.start:
-                    values |= {"col": str(place.start + 1), "endColumn": str(place.end)}
+            values = {"file": file_of(task, finding, base)} | _github_position(places.of(finding))
             values["title"] = f"{finding.code} in {task.task}"
+            escaped = {key: _escaped(clean(value)) for key, value in values.items()}
             shown = ",".join(
-                f"{key}={_escaped(clean(value)).replace(':', '%3A').replace(',', '%2C')}"
-                for key, value in values.items()
+                f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in escaped.items()
             )
             yield f"::{_GITHUB[finding.severity]} {shown}::{_escaped(_text(finding))}"
+
+
+def _github_position(position: Position | None) -> dict[str, str]:
+    if position is None:
+        return {}
+    lines = {"line": str(position.first), "endLine": str(position.last)}
+    if position.end <= position.start:
+        return lines
+    return lines | {"col": str(position.start + 1), "endColumn": str(position.end)}
 
 
 def _escaped(text: str) -> str:
@@ -100,10 +105,11 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     seen: Counter[str] = Counter()
     for task in report.tasks:
         places = Places(task.directory)
-        for finding, entry in (*((one, None) for one in task.findings), *task.accepted):
-            place = places.of(finding)
-            result = _result(task, finding, base, place) | {"ruleIndex": numbers[finding.code]}
-            digest = _fingerprint(finding, place)
+        entries: list[tuple[Finding, Accepted | None]] = [(finding, None) for finding in task.findings]
+        for finding, entry in [*entries, *task.accepted]:
+            position = places.of(finding)
+            result = _result(task, finding, base, position) | {"ruleIndex": numbers[finding.code]}
+            digest = _fingerprint(finding, position)
             seen[digest] += 1
             result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{seen[digest]}"}
             if entry is not None:
@@ -121,15 +127,15 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     return {"$schema": schema, "version": "2.1.0", "runs": [run]}
 
 
-def _result(task: TaskReport, finding: Finding, base: Path, place: Position | None) -> dict[str, Any]:
+def _result(task: TaskReport, finding: Finding, base: Path, position: Position | None) -> dict[str, Any]:
     file = file_of(task, finding, base)
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
     if not file.startswith("/"):
         physical["artifactLocation"]["uriBaseId"] = "%SRCROOT%"
-    if place:
-        physical["region"] = {"startLine": place.first, "endLine": place.last}
-        if place.end > place.start:
-            physical["region"] |= {"startColumn": place.start + 1, "endColumn": place.end + 1}
+    if position:
+        physical["region"] = {"startLine": position.first, "endLine": position.last}
+        if position.end > position.start:
+            physical["region"] |= {"startColumn": position.start + 1, "endColumn": position.end + 1}
     location: dict[str, Any] = {"physicalLocation": physical}
     if finding.pointer.startswith("/"):
         location["logicalLocations"] = [{"fullyQualifiedName": clean(finding.pointer), "kind": "property"}]
@@ -141,11 +147,11 @@ def _result(task: TaskReport, finding: Finding, base: Path, place: Position | No
     }
 
 
-def _fingerprint(finding: Finding, place: Position | None) -> str:
+def _fingerprint(finding: Finding, position: Position | None) -> str:
     """Return what stays the same when lines above are added, or when a message is worded otherwise."""
     where = finding.pointer if finding.pointer.startswith("/") else ""
-    if place and not where:
-        where = place.lines[0].strip()
+    if position and not where:
+        where = position.lines[0].strip()
     parts = (finding.code, finding.task, str(finding.implementation), finding.path, where)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
@@ -187,8 +193,8 @@ def _suite(task: TaskReport, checks: Sequence[Check]) -> ElementTree.Element:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": clean(task.task), "name": f"{code} {title}"}
         )
-        failing = [one for one in findings[code] if one.severity is not Severity.NOTE]
-        notes = [one for one in findings[code] if one.severity is Severity.NOTE]
+        notes = [finding for finding in findings[code] if finding.severity is Severity.NOTE]
+        failing = [finding for finding in findings[code] if finding not in notes]
         if failing:
             more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
             attributes = {"message": _line(failing[0]) + more, "type": failing[0].severity.value}
@@ -205,9 +211,12 @@ def _suite(task: TaskReport, checks: Sequence[Check]) -> ElementTree.Element:
 
 
 def _lines(findings: list[Finding]) -> str:
-    return "\n".join(_line(one) + (f"\n  {clean(one.hint)}" if one.hint else "") for one in findings)
+    lines = []
+    for finding in findings:
+        lines += [_line(finding)] + ([f"  {clean(finding.hint)}"] if finding.hint else [])
+    return "\n".join(lines)
 
 
 def _line(finding: Finding) -> str:
-    place = ", ".join(filter(None, (clean(finding.path), clean(finding.pointer))))
-    return f"{place}: {clean(finding.message)}" if place else clean(finding.message)
+    where = ", ".join(filter(None, (clean(finding.path), clean(finding.pointer))))
+    return f"{where}: {clean(finding.message)}" if where else clean(finding.message)

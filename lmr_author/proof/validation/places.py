@@ -45,7 +45,7 @@ class Places:
         return len(self._view.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:
-        """Return the place of a finding; None when it is about a whole file, or the file cannot be shown."""
+        """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
         text = self._text(finding.path) if finding.path and finding.pointer else None
         if text is None:
             return None
@@ -61,14 +61,13 @@ class Places:
         if number is None:
             return None
         line = text.split("\n")[number - 1].rstrip("\r")
-        return Position(
-            number, number, len(line) - len(line.lstrip()), len(line.rstrip().rstrip(",")), (line,)
-        )
+        start, end = len(line) - len(line.lstrip()), len(line.rstrip().rstrip(","))
+        return Position(number, number, start, end, (line,))
 
     def _text(self, path: str) -> str | None:
         if path not in self._texts:
-            place = self._view.inside(self._view.task.root, path)
-            data = self._view.read_once(place, MAX_SHOWN) if place else None
+            file = self._view.inside(self._view.task.root, path)
+            data = self._view.read_once(file, MAX_SHOWN) if file else None
             self._texts[path] = None if data is None else data.decode("utf-8", "replace")
         return self._texts[path]
 
@@ -92,10 +91,12 @@ def _line_of(text: str, pointer: str) -> int | None:
     numbers = [int(name) for name in pointer.split("/") if name.isdigit()]
     # A pointer names the key as it should be; in the file it may be misspelt.
     key = "retrieval_conte[nx]t" if names[-1:] == ["retrieval_context"] else re.escape("".join(names[-1:]))
-    found = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
+    starts = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
     if numbers and names == ["implementations"]:
         return None  # the whole entry
-    entry = numbers[0] if len(names) > 1 and numbers else 0
-    if len(found) <= entry or (len(names) > 1 and len(found) != len(re.findall(r'"instruction"\s*:', text))):
-        return None
-    return text.count("\n", 0, found[entry]) + 1
+    position = 0
+    if len(names) > 1:
+        position = numbers[0] if numbers else 0
+        if len(starts) != len(re.findall(r'"instruction"\s*:', text)):
+            return None
+    return text.count("\n", 0, starts[position]) + 1 if position < len(starts) else None

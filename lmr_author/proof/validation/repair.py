@@ -68,6 +68,18 @@ class InfoDraft:
 
 
 Fix = Callable[[InfoDraft, Finding], None]
+EntryFix = Callable[[InfoDraft, Implementation, dict[str, Any], Finding], None]
+
+
+def _in_entry(fix: EntryFix) -> Fix:
+    """Make a fix of a function that edits the draft of one implementation's entry."""
+
+    def fix_entry(draft: InfoDraft, finding: Finding) -> None:
+        entry = draft.entry(finding)
+        if entry is not None:
+            fix(draft, *entry, finding)
+
+    return fix_entry
 
 
 def _key(draft: InfoDraft, finding: Finding) -> None:
@@ -88,10 +100,9 @@ def _key(draft: InfoDraft, finding: Finding) -> None:
         inside["year"] = int(inside["year"])
 
 
-def _category(draft: InfoDraft, finding: Finding) -> None:
-    entry = draft.entry(finding)
-    if entry and (meant := canonical_category(entry[0].category)):
-        entry[1]["category"] = meant
+def _category(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
+    if meant := canonical_category(target.category):
+        entry["category"] = meant
 
 
 def _instance_id(draft: InfoDraft, finding: Finding) -> None:
@@ -104,89 +115,87 @@ def _folder_name(draft: InfoDraft, finding: Finding) -> None:
     draft.info["folder_name"] = draft.view.name
 
 
-def _names(draft: InfoDraft, finding: Finding) -> None:
+def _names(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
     """Set function and class where the files define only one function that can be meant."""
-    entry = draft.entry(finding)
-    names = function_names(entry[0]) if entry else ()
-    if entry is None or len(names) != 1:
-        return
-    files_of = pair(draft.view, entry[0])
+    names, files_of = function_names(target), pair(draft.view, target)
     module = files_of.golden or files_of.goal
-    found = candidates(module, names[0], entry[0].class_name.strip()) if module else []
-    if len(found) == 1 and found[0].kind == "function":
-        entry[1].update(goal_function=found[0].function_name, class_name=found[0].class_name)
+    if len(names) != 1 or module is None:
+        return
+    meant = candidates(module, names[0], target.class_name.strip())
+    if len(meant) == 1 and meant[0].kind == "function":
+        entry.update(goal_function=meant[0].function_name, class_name=meant[0].class_name)
 
 
-def _index(draft: InfoDraft, finding: Finding) -> None:
-    entry = draft.entry(finding)
-    if entry is None or type(entry[1].get("index")) is int:
+def _index(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
+    if type(entry.get("index")) is int:
         return
     entries = draft.info["implementations"]
-    number = entries.index(entry[1]) + 1
-    others = (one.get("index") for one in entries if isinstance(one, dict) and one is not entry[1])
+    number = entries.index(entry) + 1
+    others = (other.get("index") for other in entries if isinstance(other, dict) and other is not entry)
     if str(number) not in map(str, others):
-        entry[1]["index"] = number
+        entry["index"] = number
 
 
 def _paths(key: str, find: Callable[[TaskView, Implementation], Path | None]) -> Fix:
     """Set a path that does not exist where only one file can be meant."""
 
-    def fix(draft: InfoDraft, finding: Finding) -> None:
-        view, entry = draft.view, draft.entry(finding)
+    def fix(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
+        view = draft.view
         root = view.task.root if key == "golden_file" else view.repository
-        path = find(view, entry[0]) if entry and root else None
-        if entry is None or path is None or root is None or not path.is_relative_to(root):
+        path = find(view, target)
+        if path is None or root is None or not path.is_relative_to(root):
             return
         relative = path.relative_to(root).as_posix()
         if finding.path == INFO and readable(relative) == relative:
-            entry[1][key] = relative
+            entry[key] = relative
 
-    return fix
+    return _in_entry(fix)
 
 
-def _retrieval(draft: InfoDraft, finding: Finding) -> None:
+def _retrieval(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
     """Correct the folder of a file where there is only one of that name."""
-    entry = draft.entry(finding)
     match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
-    if entry is None or match is None:
+    if match is None:
         return
-    name = clean_path(entry[0].retrieval_context[int(match[1])]).rpartition("/")[2]
+    key, number = context_key(entry), int(match[1])
+    name = clean_path(target.retrieval_context[number]).rpartition("/")[2]
     outside = (path for path in draft.view.repository_files if not path.startswith("unit_test/"))
     same = [path for path in outside if path.rpartition("/")[2] == name]
     if name and len(same) == 1:
-        key, number = context_key(entry[1]), int(match[1])
-        entry[1][key] = [*entry[1][key][:number], same[0], *entry[1][key][number + 1 :]]
+        entry[key] = [*entry[key][:number], same[0], *entry[key][number + 1 :]]
 
 
 def _unwanted(group: str) -> Fix:
-    return lambda draft, finding: draft.move(
-        finding, (one.relative for one in hygiene.unwanted(draft.view, group))
-    )
+    def fix(draft: InfoDraft, finding: Finding) -> None:
+        draft.move(finding, (entry.relative for entry in hygiene.unwanted(draft.view, group)))
+
+    return fix
 
 
 def _leaks(draft: InfoDraft, finding: Finding) -> None:
     """Put a compiled solution, or a version history, aside."""
     view = draft.view
-    compiled = (leak for leak in scan(view).leaks if leak.kind == "compiled")
+    leaks = histories(view)
+    if finding.code == "LMR401":
+        leaks = tuple(leak for leak in scan(view).leaks if leak.kind == "compiled")
     start = view.relative_raw(view.repository) if view.repository else ""
-    found = compiled if finding.code == "LMR401" else histories(view)
-    draft.move(finding, (f"{start}/{leak.path}" for leak in found))
+    draft.move(finding, (f"{start}/{leak.path}" for leak in leaks))
 
 
 FIXES: dict[str, Fix] = {
     "LMR002": _key,
     "LMR003": _key,
-    "LMR004": _category,
+    "LMR004": _in_entry(_category),
     "LMR005": _instance_id,
     "LMR006": _folder_name,
-    "LMR007": _names,
-    "LMR009": _index,
+    "LMR007": _in_entry(_names),
+    "LMR009": _in_entry(_index),
     "LMR301": _paths("goal_file", goal_path),
     "LMR302": _paths("golden_file", golden_path),
     "LMR401": _leaks,
     "LMR402": _leaks,
     "LMR501": _paths("unit_test_file", unit_test_path),
-    "LMR605": _retrieval,
+    "LMR605": _in_entry(_retrieval),
     "LMR701": _unwanted("system"),
     "LMR702": _unwanted("caches"),
 }
@@ -220,10 +229,12 @@ def changes_for(view: TaskView, findings: Iterable[Finding]) -> tuple[Change, ..
     for finding in findings:
         if finding.code in FIXES:
             FIXES[finding.code](draft, finding)
-    aside = sorted(draft.aside)
-    outermost = [one for one in aside if not any(one.startswith(f"{other}/") for other in aside)]
+    outermost: list[str] = []
+    for path in sorted(draft.aside, key=lambda path: path.split("/")):  # a folder before what is in it
+        if not outermost or not path.startswith(f"{outermost[-1]}/"):
+            outermost.append(path)
     info = change_info(view, draft.info)
-    return (*([info] if info else []), *map(Change, outermost))
+    return (*([info] if info else []), *map(Change, sorted(outermost)))
 
 
 def change_info(view: TaskView, new: dict[str, Any]) -> Change | None:
@@ -245,10 +256,10 @@ def change_info(view: TaskView, new: dict[str, Any]) -> Change | None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("duplicate key")
-    return found
+    return unique
 
 
 def _refuse_number(name: str) -> float:
@@ -274,9 +285,8 @@ class RepairPlan:
             if change.before is None or change.after is None:
                 yield f"moved {path} to {AUTHORING}/removed/"
                 continue
-            before, after = (
-                data.decode("utf-8", "replace").split("\n") for data in (change.before, change.after)
-            )
+            before = change.before.decode("utf-8", "replace").split("\n")
+            after = change.after.decode("utf-8", "replace").split("\n")
             yield from difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm="")
 
     def apply(self) -> None:
@@ -308,10 +318,10 @@ class RepairPlan:
 def plan(report: Report) -> tuple[RepairPlan, ...]:
     """Return the changes that fix what can be fixed of a report, for each task that has any."""
     plans = []
-    for one in report.tasks:
-        fixable = [finding for finding in one.findings if finding.fixable]
-        if fixable and (changes := changes_for(TaskView(one.directory), fixable)):
-            plans.append(RepairPlan(one.directory, changes))
+    for task in report.tasks:
+        fixable = [finding for finding in task.findings if finding.fixable]
+        if fixable and (changes := changes_for(TaskView(task.directory), fixable)):
+            plans.append(RepairPlan(task.directory, changes))
     return tuple(plans)
 
 
@@ -330,8 +340,8 @@ def repair(report: Report, again: Callable[[], Report]) -> tuple[Report, tuple[R
         plans = plan(report)
         if not plans:
             break
-        for one in plans:
-            one.apply()
+        for repairs in plans:
+            repairs.apply()
         done += plans
         report = again()
     return report, tuple(done)

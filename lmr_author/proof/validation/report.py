@@ -67,6 +67,20 @@ class TaskReport:
         """Return True if there is neither an error nor a warning."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the task's part of ``validate --format json``."""
+        accepted = []
+        for finding, entry in self.accepted:
+            why = {"reason": entry.reason, "by": entry.by, "date": entry.date}
+            accepted.append({"finding": finding.to_json(), **why})
+        return {
+            "task": self.task,
+            "path": readable(str(self.path)),
+            "findings": [finding.to_json() for finding in self.findings],
+            "accepted": accepted,
+            "properties": [asdict(held) for held in self.properties],
+        }
+
 
 @dataclass(frozen=True)
 class Report:
@@ -87,12 +101,11 @@ class Report:
     def at_least(self, severity: Severity) -> Report:
         """Return the report without findings that are less bad than a severity."""
         kept = LEVELS[: LEVELS.index(severity) + 1]
-        return Report(
-            tuple(
-                replace(task, findings=tuple(one for one in task.findings if one.severity in kept))
-                for task in self.tasks
-            )
-        )
+        tasks = []
+        for task in self.tasks:
+            findings = tuple(finding for finding in task.findings if finding.severity in kept)
+            tasks.append(replace(task, findings=findings))
+        return Report(tuple(tasks))
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of a severity."""
@@ -109,19 +122,7 @@ class Report:
         return {
             "format": FORMAT,
             "tool": __version__,
-            "tasks": [
-                {
-                    "task": task.task,
-                    "path": readable(str(task.path)),
-                    "findings": [finding.to_json() for finding in task.findings],
-                    "accepted": [
-                        {"finding": one.to_json(), "reason": why.reason, "by": why.by, "date": why.date}
-                        for one, why in task.accepted
-                    ],
-                    "properties": [asdict(one) for one in task.properties],
-                }
-                for task in self.tasks
-            ],
+            "tasks": [task.to_json() for task in self.tasks],
             "summary": {
                 "tasks": len(self.tasks),
                 "clean": sum(task.clean for task in self.tasks),
@@ -175,7 +176,7 @@ def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
     chosen = [finding for finding in same if path in (finding.path, finding.path.partition("/")[2])]
     if not chosen:
         codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
-        shown = f"name the file: --accept {' or '.join(f'{code}:{item}' for item in paths[:3])}"
+        shown = f"name the file: --accept {' or '.join(f'{code}:{path}' for path in paths[:3])}"
         where = f" in {path!r}" if path else ""
         where = f"{where} in one file" if paths and not path else where
         raise UsageError(f"{code} was not found{where}", shown if paths else f"found: {codes}")
@@ -204,14 +205,15 @@ def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]
         findings: those that count.
         ran: codes of the checks that ran.
     """
-    against = {
-        one.code
-        for one in findings
-        if one.severity is Severity.ERROR or (one.severity is Severity.WARNING and one.code in DOUBTED_BY)
-    }
+    against = {finding.code for finding in findings if _denies(finding)}
     held = []
     for name, codes in PROPERTIES.items():
         denied = sorted(against.intersection({*codes, INTERNAL}))
         holds = not denied and (True if set(codes) <= set(ran) else None)
         held.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
     return tuple(held)
+
+
+def _denies(finding: Finding) -> bool:
+    is_doubt = finding.severity is Severity.WARNING and finding.code in DOUBTED_BY
+    return is_doubt or finding.severity is Severity.ERROR

@@ -59,11 +59,13 @@ def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tup
     Raises:
         UsageError: something that is no code, or that no check has.
     """
-    wanted, unwanted = (
-        {check for item in texts for text in item.split(",") if text.strip() for check in matching(text)}
-        for texts in (select, ignore)
-    )
-    return tuple(check for check in ALL_CHECKS if check not in unwanted and (check in wanted or not wanted))
+    wanted, unwanted = _matching_any(select), _matching_any(ignore)
+    return tuple(check for check in ALL_CHECKS if check in (wanted or ALL_CHECKS) and check not in unwanted)
+
+
+def _matching_any(texts: Iterable[str]) -> set[Check]:
+    codes = filter(str.strip, ",".join(texts).split(","))
+    return {check for code in codes for check in matching(code)}
 
 
 def validate(
@@ -113,7 +115,8 @@ def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> I
     """Yield the number and result of each task, in any order."""
     ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
     if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
-        yield from ((number, _examine(task, checks)) for number, task in enumerate(tasks))
+        for number, task in enumerate(tasks):
+            yield number, _examine(task, checks)
         return
     requests = [(task.root.absolute(), tuple(check.code for check in checks)) for task in tasks]
     done = set()
@@ -161,7 +164,7 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
             try:
                 for check in checks:
                     if isinstance(check, DatasetCheck):
-                        claims += ((check.code, what, finding) for what, finding in check.claims(view))
+                        claims += ((check.code, claim, finding) for claim, finding in check.claims(view))
             except Exception as error:  # hostile tasks must not end the run
                 findings.append(crash("the comparison with other tasks", view.name, error))
             return _Result(view.name, tuple(findings), tuple(claims))
@@ -190,16 +193,18 @@ def _conflicts(
 ) -> dict[int, list[Finding]]:
     """Return the findings, by number of task, for claims that another task makes too."""
     made: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
-    for number, each in enumerate(claims):
-        for code, what, finding in each:
-            made[code, what].append((number, finding))
+    for number, own in enumerate(claims):
+        for code, claim, finding in own:
+            made[code, claim].append((number, finding))
     comparing = {check.code: check for check in checks if isinstance(check, DatasetCheck)}
-    found: dict[int, list[Finding]] = defaultdict(list)
-    for (code, _), together in made.items():
-        for place, (number, finding) in enumerate(together if len(together) > 1 else ()):
-            others = [other for at, (_, other) in enumerate(together) if at != place]
-            found[number].append(comparing[code].conflict(finding, others))
-    return found
+    conflicts: dict[int, list[Finding]] = defaultdict(list)
+    for (code, _), claiming in made.items():
+        findings = [finding for _, finding in claiming]
+        for position, (number, finding) in enumerate(claiming):
+            others = findings[:position] + findings[position + 1 :]
+            if others:
+                conflicts[number].append(comparing[code].conflict(finding, others))
+    return conflicts
 
 
 def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: Sequence[Check]) -> TaskReport:

@@ -60,20 +60,24 @@ class Block:
 
         Of several, those with the same decorators are meant: a property has a getter and a setter.
         """
-        functions = [one for one in self.module.definitions if one.kind == "function" and not one.is_overload]
-        named = [one for one in functions if one.qualname == target.qualname]
-        named = named or [one for one in functions if one.qualname == target.name]
-        return [one for one in named if _decorators(one) == _decorators(target)] or named
+        functions = [function for function in self._functions if not function.is_overload]
+        named = [function for function in functions if function.qualname == target.qualname]
+        named = named or [function for function in functions if function.qualname == target.name]
+        return [function for function in named if _decorators(function) == _decorators(target)] or named
 
     def only_definition_of(self, target: Definition) -> list[Definition]:
         """Return the definition in a class of the right name, or in another function, if there is just one."""
-        functions = [
-            one for one in self.module.definitions if one.kind == "function" and one.name == target.name
-        ]
+        functions = [function for function in self._functions if function.name == target.name]
         owner = target.class_name.rpartition(".")[2]
-        methods = [one for one in functions if owner and one.qualname.endswith(f"{owner}.{target.name}")]
-        nested = methods or [one for one in functions if not one.class_name]
+        nested = [function for function in functions if not function.class_name]
+        if owner:
+            end = f"{owner}.{target.name}"
+            nested = [function for function in functions if function.qualname.endswith(end)] or nested
         return nested if len(nested) == 1 else []
+
+    @property
+    def _functions(self) -> list[Definition]:
+        return [definition for definition in self.module.definitions if definition.kind == "function"]
 
 
 @dataclass(frozen=True)
@@ -85,14 +89,13 @@ class Reply:
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
         """Return the last complete definition of a target; the last stub where nothing is complete."""
-        found = [
-            (block, one)
-            for look in (Block.only_definition_of, Block.definitions_of)
-            for block in self.blocks
-            for one in look(block, target)
-        ]
-        complete = [pair for pair in found if not _is_stub(pair[1])]
-        return complete[-1] if complete else found[-1] if found else None
+        definitions = []
+        for look in (Block.only_definition_of, Block.definitions_of):
+            for block in self.blocks:
+                definitions += [(block, definition) for definition in look(block, target)]
+        complete = [(block, definition) for block, definition in definitions if not _is_stub(definition)]
+        chosen = complete or definitions
+        return chosen[-1] if chosen else None
 
 
 def _decorators(definition: Definition) -> list[str]:
@@ -136,7 +139,8 @@ def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
     made, before, after = edits.applied(text, given, targets[0])
     blocks = reader.blocks(before)
     if isinstance(made, bytes):
-        blocks += [Block.of(module) for module in [_module(made)] if module]
+        module = _module(made)
+        blocks += [Block.of(module)] if module else []
     blocks += reader.blocks(after)
     if isinstance(made, str):
         return Reply(tuple(blocks), made)
@@ -164,10 +168,12 @@ def _from_json(text: str) -> str:
     """Return the longest string of a reply in JSON; any other text as it is."""
     inner = re.fullmatch(r"\s*(?:```\w*\n)?(?P<json>[\[{\"].*?)(?:```)?\s*", text, re.DOTALL)
     try:
-        data = json.loads(inner["json"]) if inner else None
+        data = json.loads(inner["json"]) if inner else []
     except (ValueError, RecursionError):
         return text
-    values = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else [data]
+    if isinstance(data, dict):
+        data = list(data.values())
+    values = data if isinstance(data, list) else [data]
     return max((value for value in values if isinstance(value, str)), key=len, default=text)
 
 
@@ -186,16 +192,15 @@ class _Reader:
 
     def blocks(self, text: str) -> list[Block]:
         """Return the code of the Markdown fences; of a text without one, the code in it."""
-        found: list[Block | None] = []
-        position, fenced = 0, False
-        while len(found) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
-            fenced = True
+        blocks: list[Block | None] = []
+        position = 0
+        while len(blocks) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
             content, position = self._content(text, opening)
             content = _from_json(content)
-            found.append(self._parsed(content) or self.pieces(content))
-        if not fenced:
-            found.append(self._parsed(text) or self.pieces(text))
-        return [block for block in found if block]
+            blocks.append(self._parsed(content) or self.pieces(content))
+        if not blocks:
+            blocks.append(self._parsed(text) or self.pieces(text))
+        return [block for block in blocks if block]
 
     def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:
         """Return the text of a fence and the place behind it. A fence that cuts code in two is in a string of it."""
@@ -232,18 +237,19 @@ class _Reader:
         lines, number = text.split("\n"), 0
         kept: list[str] = []
         while number < len(lines):
-            end = self._end(lines, number) if _BEGINS.match(lines[number]) else None
+            begin = lines[number]
+            end = self._end(lines, number) if _BEGINS.match(begin) else None
             if end:
-                kept += [*([_WRAPPER.strip()] if lines[number][0] in " \t" else []), *lines[number:end]]
+                kept += [_WRAPPER.strip()] if begin[0] in " \t" else []
+                kept += lines[number:end]
                 number = end
                 continue
-            begin, number = lines[number], number + 1
-            while (
-                re.match(r"\s*(async )?def\b", begin)
-                and number < len(lines)
-                and _is_below(lines[number], begin)
-            ):
-                number += 1  # the rest of an unfinished function is no code of its own
+            number += 1
+            if re.match(
+                r"\s*(async )?def\b", begin
+            ):  # the rest of an unfinished function is no code of its own
+                while number < len(lines) and _is_below(lines[number], begin):
+                    number += 1
         module = _module("\n".join(kept)) if kept else None
         return Block.of(module, is_whole=False) if module else None
 
@@ -261,8 +267,11 @@ class _Reader:
 
 def _is_below(line: str, begin: str) -> bool:
     """Return True for a line that is empty, or indented deeper than another one."""
-    depths = [len(one) - len(one.lstrip()) for one in (line, begin)]
-    return not line.strip() or depths[0] > depths[1]
+    return not line.strip() or _depth(line) > _depth(begin)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _error(text: str) -> str:

@@ -35,73 +35,71 @@ def applied(text: str, given: Module, target: Definition) -> tuple[bytes | str |
 
     Returns: the file, why an edit does not fit, or None without edits; the reply before and behind the edits.
     """
-    found = _searches(text) or _hunks(text, given.name)
-    if not found:
+    edits = _searches(text) or _hunks(text, given.name)
+    if not edits:
         return None, text, ""
-    outside = text[: found[0].start]
-    for left, right in itertools.pairwise(found):
-        outside += text[left.end : right.start]
-    if len(found) > _MAX_EDITS:
-        return f"the answer has more than {_MAX_EDITS} edits", outside, text[found[-1].end :]
+    before, after = text[: edits[0].start], text[edits[-1].end :]
+    for left, right in itertools.pairwise(edits):
+        before += text[left.end : right.start]
+    if len(edits) > _MAX_EDITS:
+        return f"the answer has more than {_MAX_EDITS} edits", before, after
     lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
-    for edit in found:
+    for edit in edits:
         if not edit.search:
             lines = edit.replace  # of a new file
             continue
         # A first line often lost its indentation.
-        starts = _places(lines, edit.search, str.rstrip) or _places(lines, edit.search, str.strip)
+        starts = _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)
         if not starts:
             sought = next(filter(str.strip, edit.search), "").strip()
-            return (
-                f"an edit does not fit: {given.name} has no lines as from {sought!r}",
-                outside,
-                text[found[-1].end :],
-            )
+            return f"an edit does not fit: {given.name} has no lines as from {sought!r}", before, after
         start = min(starts, key=lambda start: max(target.line - start - 1, start + 1 - target.end_line))
         lines[start : start + len(edit.search)] = edit.replace
-    return "\n".join(lines).encode("utf-8", "replace"), outside, text[found[-1].end :]
+    return "\n".join(lines).encode("utf-8", "replace"), before, after
 
 
-def _places(lines: list[str], search: list[str], strip: Callable[[str], str]) -> list[int]:
-    """Return the places of some lines among others."""
-    lines, wanted = [strip(line) for line in lines], [strip(line) for line in search]
-    last = len(lines) - len(wanted)
-    return [
-        start for start in range(last + 1) if any(wanted) and lines[start : start + len(wanted)] == wanted
-    ]
+def _starts(lines: list[str], search: list[str], strip: Callable[[str], str]) -> list[int]:
+    """Return where some lines begin among others; nowhere if all of them are empty."""
+    stripped, wanted = list(map(strip, lines)), list(map(strip, search))
+    if not any(wanted):
+        return []
+    starts = range(len(lines) - len(wanted) + 1)
+    return [start for start in starts if stripped[start : start + len(wanted)] == wanted]
 
 
 def _searches(text: str) -> list[_Edit]:
     """Return the search/replace blocks: three marks in this order."""
-    found = []
+    edits = []
     marks: list[re.Match[str]] = []
     for mark in _MARKS.finditer(text):
         marks = [*marks, mark] if marks and mark.lastgroup != "search" else [mark]
-        if [one.lastgroup for one in marks] == _ORDER:
+        if len(marks) < len(_ORDER):
+            continue
+        if [mark.lastgroup for mark in marks] == _ORDER:
             first, middle, last = marks
-            parts = text[first.end() : middle.start()], text[middle.end() : last.start()]
-            search, replace = (part.split("\n")[:-1] for part in parts)
-            found.append(_Edit(first.start(), last.end(), search, replace))
-        if len(marks) == len(_ORDER):
-            marks = []
-    return found
+            search = text[first.end() : middle.start()].split("\n")[:-1]
+            replace = text[middle.end() : last.start()].split("\n")[:-1]
+            edits.append(_Edit(first.start(), last.end(), search, replace))
+        marks = []
+    return edits
 
 
 def _hunks(text: str, path: str) -> list[_Edit]:
     """Return the hunks of a unified diff that are for a file, or for no named one."""
-    headers = list(_FILE.finditer(text))
-    starts = [0, *(header.start() for header in headers)]
-    ends = [*(header.start() for header in headers), len(text)]
-    found = []
-    for header, start, end in zip([None, *headers], starts, ends, strict=True):
-        if header and not f"/{path}".endswith(
-            "/" + header["path"].strip().removeprefix("b/").rpartition("/")[2]
-        ):
+    headers: list[re.Match[str] | None] = [None, *_FILE.finditer(text)]
+    bounds = [0, *(header.start() for header in headers if header), len(text)]
+    edits = []
+    for header, (start, end) in zip(headers, itertools.pairwise(bounds), strict=True):
+        if header and not _is_of_file(header["path"], path):
             continue
         for match in _HUNK.finditer(text, start, end):
             lines = match["lines"].rstrip("\n").split("\n")
-            if any(line[:1] in "+-" for line in lines if line):
+            if any(line.startswith(("+", "-")) for line in lines):
                 before = [line[1:] for line in lines if line[:1] in ("", " ", "-")]
                 after = [line[1:] for line in lines if line[:1] in ("", " ", "+")]
-                found.append(_Edit(start if header else match.start(), match.end(), before, after))
-    return found
+                edits.append(_Edit(start if header else match.start(), match.end(), before, after))
+    return edits
+
+
+def _is_of_file(header: str, path: str) -> bool:
+    return f"/{path}".endswith("/" + header.strip().removeprefix("b/").rpartition("/")[2])

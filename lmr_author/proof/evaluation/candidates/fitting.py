@@ -19,6 +19,7 @@ from lmr_author.core.code import (
     bindings,
     body_from,
     body_of,
+    each,
     find,
     first_line,
     insert_above,
@@ -105,19 +106,19 @@ def fit_file(answer: bytes, slot: Slot) -> Fitted:
 
 def _fitted(reply: Reply, slot: Slot, *, as_file: bool = False) -> Fitted:
     answers = {target: answer for target in slot.targets if (answer := reply.function(target))}
-    form, nodes = "function", list[FunctionNode]()
-    if as_file or any(target.class_name and own.class_name for target, (_, own) in answers.items()):
-        form = "file"
     body = None if answers or as_file else _body(reply, slot)
+    nodes: list[FunctionNode] = []
+    regions: dict[Definition, bytes] = {}
     if body is not None:
         form, block, nodes = "body", body, [_as_function(body)]
-        regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
+        regions[slot.targets[0]] = body_of(body.module, body.statements, slot.goal, slot.targets[0])
     elif answers:
-        block, nodes = next(reversed(answers.values()))[0], [own.function for _, own in answers.values()]
-        regions = {
-            target: body_from(source.module, own, slot.goal, target)
-            for target, (source, own) in answers.items()
-        }
+        is_method = any(target.class_name and own.class_name for target, (_, own) in answers.items())
+        form = "file" if as_file or is_method else "function"
+        for target, (source, own) in answers.items():
+            nodes.append(own.function)
+            regions[target] = body_from(source.module, own, slot.goal, target)
+        block = next(reversed(answers.values()))[0]
     else:
         raise Invalid(_nothing(reply, slot))
     extras = _Extras(reply, slot, block, nodes)
@@ -137,10 +138,9 @@ def _nothing(reply: Reply, slot: Slot) -> str:
     """Return why there is no answer in a reply."""
     if reply.problem:
         return reply.problem
-    others = [one.qualname for block in reply.blocks for one in block.module.definitions][:5]
-    return f"the answer does not define {', '.join(slot.qualnames)}" + (
-        f", but {', '.join(others)}" if others else ""
-    )
+    definitions = [definition for block in reply.blocks for definition in block.module.definitions]
+    others = ", ".join(definition.qualname for definition in definitions[:5])
+    return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
 
 
 def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator[str]:
@@ -162,16 +162,17 @@ def _header(definition: Definition) -> str:
 
 def _body(reply: Reply, slot: Slot) -> Block | None:
     """Return the block that is the target's body without its header: one that returns something, else the last."""
-    spoken = ast.Constant | ast.Name
-    bodies = []
-    for block in reply.blocks:
-        rest = [one for one in block.statements if not isinstance(one, _DECLARATIONS)]
-        only_words = all(isinstance(one, ast.Expr) and isinstance(one.value, spoken) for one in rest)
-        if block.is_whole and not only_words:
-            bodies.append(block)
+    bodies = [block for block in reply.blocks if block.is_whole and not all(map(_is_aside, block.statements))]
     if not bodies or len(slot.targets) > 1:
         return None
     return max(reversed(bodies), key=_gives)
+
+
+def _is_aside(statement: ast.stmt) -> bool:
+    """Return True for what is no body: a definition or an import, or words that happen to be Python."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant | ast.Name)
+    return isinstance(statement, _DECLARATIONS)
 
 
 def _gives(block: Block) -> bool:
@@ -196,8 +197,8 @@ def _spliced(
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
         for scope, texts in added.items():
             target = owned if scope else first
-            place = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
-            spliced = Module.parse(insert_above(spliced, place, texts, at_top=not scope), goal.name)
+            function = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
+            spliced = Module.parse(insert_above(spliced, function, texts, at_top=not scope), goal.name)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
@@ -218,17 +219,19 @@ class _Extras:
         self._owner = next((target.class_name for target in slot.targets if target.class_name), "")
         self._masked = {*slot.others, *slot.qualnames}
         self._known = {"": _bound(slot.shown.tree.body)}
-        self._same = {ast.dump(one) for one in Block.of(slot.shown).statements}
+        self._same = set(map(ast.dump, Block.of(slot.shown).statements))
         for definition in slot.shown.definitions:
             if isinstance(definition.node, ast.ClassDef):
                 self._known[definition.qualname] = _bound(definition.node.body)
-                self._same |= {definition.qualname + ast.dump(one) for one in definition.node.body}
-        self._statements = {one: list(self._scoped(one)) for one in reply.blocks}
+                self._same |= {
+                    definition.qualname + ast.dump(statement) for statement in definition.node.body
+                }
+        self._statements = {block: list(self._scoped(block)) for block in reply.blocks}
         self._taken: set[ast.stmt] = set()
 
     def _scoped(self, block: Block) -> Iterator[tuple[str, ast.stmt]]:
         """Yield the statements of a block with their scopes: a class that the goal file has is one."""
-        called = {node.id for node in walk(block.module.tree) if isinstance(node, ast.Name)}
+        called = {name.id for name in each(block.module.tree, ast.Name)}
         waiting = [("", statement) for statement in reversed(block.statements)]
         while waiting:
             scope, statement = waiting.pop()
@@ -237,7 +240,7 @@ class _Extras:
                 if any(node in statement.body for node in self._nodes):
                     inner = self._owner
                 if inner in self._known:
-                    waiting += [(inner, one) for one in reversed(statement.body)]
+                    waiting += [(inner, member) for member in reversed(statement.body)]
                     continue
             # A bare method's neighbours are methods, but for those that are called as functions.
             if not scope and self._owner and _is_method(statement) and statement.name not in called:
@@ -268,12 +271,12 @@ class _Extras:
     def _makers(self, order: Sequence[Block], scope: str, name: str) -> list[ast.stmt]:
         """Return the statements of one block that make a name what it is."""
         for block in order:
-            makers = [
-                statement
-                for at, statement in self._statements[block]
-                if at == scope and name in _changed([statement]) and not self._is_of_goal(scope, statement)
-            ]
-            if any(name in _bound([statement]) for statement in makers):
+            makers = []
+            for own_scope, statement in self._statements[block]:
+                is_ours = own_scope == scope and not self._is_of_goal(scope, statement)
+                if is_ours and name in _changed([statement]):
+                    makers.append(statement)
+            if name in _bound(makers):
                 return makers
         return []
 
@@ -285,24 +288,23 @@ class _Extras:
 
     def _uses(self, node: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
         """Yield scope and name of what parts of a statement use and the statement does not bind itself."""
-        stated = {name for one in walk(node) if isinstance(one, ast.Global) for name in one.names}
+        stated = {name for statement in each(node, ast.Global) for name in statement.names}
         local = set(bindings(walk(node))) - stated if isinstance(node, FunctionNode) else set()
-        for one in (inner for part in parts for inner in walk(part)):
-            if isinstance(one, ast.Name) and one.id not in local:
-                yield "", one.id
-            elif self._owner and isinstance(one, ast.Attribute):
-                yield self._owner, one.attr
-            elif self._owner and isinstance(one, ast.Constant) and isinstance(one.value, str):
-                yield self._owner, one.value  # getattr
+        for part in parts:
+            for inner in walk(part):
+                if isinstance(inner, ast.Name) and inner.id not in local:
+                    yield "", inner.id
+                elif self._owner and isinstance(inner, ast.Attribute):
+                    yield self._owner, inner.attr
+                elif self._owner and isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                    yield self._owner, inner.value  # getattr
 
     def _add(self, scope: str, block: Block, statement: ast.stmt) -> None:
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
         text = ast.unparse(statement) if is_import else statement_text(block.module, statement)
         self.added.setdefault(scope, []).append(text)
-        prefix = f"{scope}." if scope else ""
-        self.names += [
-            prefix + name for name in sorted(_bound([statement])) if prefix + name not in self.names
-        ]
+        names = [f"{scope}.{name}".lstrip(".") for name in sorted(_bound([statement]))]
+        self.names += [name for name in names if name not in self.names]
 
     def dropped(self) -> Iterator[str]:
         """Yield what the answer's block changes beside, and what is not applied."""
@@ -338,9 +340,7 @@ def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _bound(statements: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements bind at their own level."""
-    return {
-        name for name, nodes in bindings(_own_nodes(statements)).items() if not isinstance(nodes[0], ast.arg)
-    }
+    return set(bindings(_own_nodes(statements)))
 
 
 def _changed(statements: Iterable[ast.AST]) -> set[str]:

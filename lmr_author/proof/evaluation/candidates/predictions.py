@@ -95,48 +95,48 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     given = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not given:
         raise LmrError(f"{path} holds no predictions", "see docs/evaluating-models.md for what is read")
-    found: list[Prediction] = []
+    ours: list[Prediction] = []
     elsewhere: Counter[str] = Counter()
-    for item in given:
-        name = _find_task(item.task, tasks)
+    for prediction in given:
+        name = _find_task(prediction.task, tasks)
         if name is None:
-            elsewhere[item.task] += 1
+            elsewhere[prediction.task] += 1
             continue
-        known = [one.index for one in tasks[name].implementations]
-        if item.index and item.index not in known:
-            raise LmrError(f"{item.where}: {name} has no implementation {item.index}", f"it has {known}")
-        found += [replace(item, task=name, index=index) for index in ([item.index] if item.index else known)]
-    if not found:
+        known = [implementation.index for implementation in tasks[name].implementations]
+        indices = [prediction.index] if prediction.index else known
+        if not set(indices) <= set(known):
+            message = f"{prediction.where}: {name} has no implementation {prediction.index}"
+            raise LmrError(message, f"it has {known}")
+        ours += [replace(prediction, task=name, index=index) for index in indices]
+    if not ours:
         named = ", ".join(sorted(elsewhere)[:5])
         raise LmrError(f"{path} has predictions for {named}, none of them a task here", "name those tasks")
-    return Given(tuple(_numbered(found)), elsewhere)
+    return Given(tuple(_numbered(ours)), elsewhere)
 
 
 def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
     """Return the task of a name, a folder's or a number. Raises LmrError when it may be one of several tasks."""
     if text in tasks:
         return text
-    same = [
-        name
-        for name, info in tasks.items()
-        if text.lower() in (name.lower(), info.folder_name.lower(), str(info.instance_id))
-    ]
+    same = []
+    for name, info in tasks.items():
+        if text.lower() in (name.lower(), info.folder_name.lower(), str(info.instance_id)):
+            same.append(name)
     if len(same) > 1:
-        raise LmrError(
-            f"predictions for {text!r} may be for {' or '.join(same)}", "name the task by its folder in them"
-        )
+        message = f"predictions for {text!r} may be for {' or '.join(same)}"
+        raise LmrError(message, "name the task by its folder in them")
     return same[0] if same else None
 
 
-def _numbered(items: Iterable[Prediction]) -> Iterator[Prediction]:
+def _numbered(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
     """Yield predictions with the number of their sample: the one given, or the next free one."""
     seen: set[Key] = set()
-    for item in items:
+    for prediction in predictions:
         numbers = itertools.count(1)
-        while not item.sample or item.key in seen:
-            item = replace(item, sample=next(numbers))
-        seen.add(item.key)
-        yield item
+        while not prediction.sample or prediction.key in seen:
+            prediction = replace(prediction, sample=next(numbers))
+        seen.add(prediction.key)
+        yield prediction
 
 
 def _from_file(path: Path) -> Iterator[Prediction]:
@@ -210,63 +210,64 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
             info = tasks[task]
             inner = folder / info.repo_folder_name
             repository = inner if inner.is_dir() and not inner.is_symlink() else folder
-            goals = (files.is_file_inside(repository, one.goal_file) for one in info.implementations)
-            if (folder / "info.json").is_file() or any(goals):
+            goals = {implementation.goal_file for implementation in info.implementations}
+            has_goal = any(files.is_file_inside(repository, goal) for goal in goals)
+            if has_goal or (folder / "info.json").is_file():
                 names.remove(name)
                 model = "/".join(folder.relative_to(root).parts[:-1]) or root.resolve().name
                 yield Prediction(task, 0, model, folder.relative_to(root).as_posix(), tree=repository)
 
 
-def content(item: Prediction, goal_files: Sequence[str]) -> bytes:
+def content(prediction: Prediction, goal_files: Sequence[str]) -> bytes:
     """Return the bytes that identify a prediction, for its digest.
 
     For a tree these are its Python files (not an agent's logs and data) and the goal files.
     """
-    if item.tree is None:
-        kind, text = ("patch", item.patch) if item.code is None else ("code", item.code)
+    if prediction.tree is None:
+        kind, text = ("patch", prediction.patch) if prediction.code is None else ("code", prediction.code)
         return f"{kind}\0{text}".encode("utf-8", "surrogatepass")
     parts = []
-    for path in files.walk(item.tree):
-        relative = path.relative_to(item.tree).as_posix()
+    for path in files.walk(prediction.tree):
+        relative = path.relative_to(prediction.tree).as_posix()
         if relative in goal_files or (path.suffix == ".py" and not relative.startswith("unit_test/")):
             parts.append(f"{relative}\0{files.sha256_file(path)}\n".encode("utf-8", "surrogateescape"))
     return b"tree\0" + b"".join(parts)
 
 
-def changed_files(item: Prediction, repository: Path, goal_file: str) -> dict[str, bytes]:
+def changed_files(prediction: Prediction, repository: Path, goal_file: str) -> dict[str, bytes]:
     """Return the Python files that a patch or an agent's tree changes in a repository, as they are afterwards.
 
     A patch is applied in a private folder. No links, and not more than fits. Raises Invalid when it does not apply.
     """
-    if item.patch is None:
-        assert item.tree is not None
-        return _changed(item.tree, repository, goal_file)
+    if prediction.patch is None:
+        assert prediction.tree is not None
+        return _changed(prediction.tree, repository, goal_file)
     with files.temporary_folder("lmr-author-patch-") as folder:
         for path in _sources(repository, goal_file):
             target = folder / path.relative_to(repository)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        _apply(item.patch, folder, goal_file)
+        _apply(prediction.patch, folder, goal_file)
         return _changed(folder, repository, goal_file)
 
 
 def _sources(root: Path, goal_file: str) -> Iterator[Path]:
     for path in files.walk(root):
-        named = path.suffix == ".py" or path == root / goal_file
-        if named and not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FILE:
+        is_source = path.suffix == ".py" or path == root / goal_file
+        if is_source and not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FILE:
             yield path
 
 
 def _changed(root: Path, repository: Path, goal_file: str) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    changed: dict[str, bytes] = {}
     for path in _sources(root, goal_file):
         name, data = path.relative_to(root).as_posix(), path.read_bytes()
-        known = files.is_file_inside(repository, name)
-        if not known or files.inside(repository, name).read_bytes() != data:
-            found[name] = data
-        if len(found) >= MAX_FILES:
+        is_new = not files.is_file_inside(repository, name)
+        if is_new or files.inside(repository, name).read_bytes() != data:
+            changed[name] = data
+        if len(changed) >= MAX_FILES:
             break
-    return found
+    return changed
 
 
 def _apply(patch: str, folder: Path, goal_file: str) -> None:

@@ -63,7 +63,7 @@ def mutants(
     source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
     defaults = defaults_of(golden.tree)
     seen = {canonical_form(code.header + code.text, defaults)}
-    found = []
+    made = []
     for name, edit in _edits(code):
         try:
             text = code.replaced(edit.old, edit.new)
@@ -77,11 +77,10 @@ def mutants(
         line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
         key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        found.append(
-            Mutant(digest, name, line, old, new, before + golden.encode(text) + after, edit.parameter)
-        )
-    found.sort(key=lambda item: item.line)
-    return tuple(found if most is None else _thinned(found, most))
+        data = before + golden.encode(text) + after
+        made.append(Mutant(digest, name, line, old, new, data, edit.parameter))
+    made.sort(key=lambda mutant: mutant.line)
+    return tuple(made if most is None else _thinned(made, most))
 
 
 def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
@@ -90,9 +89,9 @@ def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
     while stack:
         node = stack.pop()
         if not _is_skipped(node):
-            yield from (
-                (operator.name, edit) for operator in OPERATORS for edit in operator.edits(node, code)
-            )
+            for operator in OPERATORS:
+                for edit in operator.edits(node, code):
+                    yield operator.name, edit
             stack.extend(reversed(node.body.children if node is code.node else node.children))
 
 
@@ -107,27 +106,32 @@ def _is_skipped(node: cst.CSTNode) -> bool:
 
 def _differing(old: str, new: str) -> tuple[str, str, int]:
     """Return the lines that differ, without what is equal above and below them, and how many are above."""
-    one, other = old.splitlines(), new.splitlines()
-    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    one, other = one[head:][::-1], other[head:][::-1]
-    tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return "\n".join(one[tail:][::-1]), "\n".join(other[tail:][::-1]), head
+    before, after = old.splitlines(), new.splitlines()
+    head = _count_equal(before, after)
+    before, after = before[head:][::-1], after[head:][::-1]
+    tail = _count_equal(before, after)
+    return "\n".join(before[tail:][::-1]), "\n".join(after[tail:][::-1]), head
 
 
-def _thinned(found: list[Mutant], most: int) -> list[Mutant]:
+def _count_equal(before: list[str], after: list[str]) -> int:
+    """Return the number of lines that are equal at the beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
+def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
     """Return ``most`` of the mutants: in rounds, one of each line, of the operators least chosen so far."""
-    if len(found) <= most:
-        return found
+    if len(mutants) <= most:
+        return mutants
     by_line: dict[int, list[Mutant]] = {}
-    for mutant in found:
+    for mutant in mutants:
         by_line.setdefault(mutant.line, []).append(mutant)
     used: dict[str, int] = {}
     chosen: list[Mutant] = []
     while len(chosen) < most:
         for waiting in by_line.values():
             if waiting and len(chosen) < most:
-                best = min(waiting, key=lambda item: used.get(item.operator, 0))
+                best = min(waiting, key=lambda mutant: used.get(mutant.operator, 0))
                 waiting.remove(best)
                 used[best.operator] = used.get(best.operator, 0) + 1
                 chosen.append(best)
-    return sorted(chosen, key=lambda item: item.line)
+    return sorted(chosen, key=lambda mutant: mutant.line)

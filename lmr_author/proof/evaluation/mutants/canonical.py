@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
-from lmr_author.core.code import parameters, parse
+from lmr_author.core.code import FunctionNode, parameters, parse
 from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS, called
 from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS
 from lmr_author.proof.evaluation.mutants.unread import marked, prune
@@ -24,6 +24,7 @@ HUGE = 1e6
 Defaults = Mapping[str, Mapping[str, str]]
 """Function of the golden's file → parameter → its default, as Python."""
 
+_LAYOUTS = (WORDS["layouts"] | WORDS["transpositions"]) - {"expand"}
 _STRICT: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
 
 
@@ -54,48 +55,66 @@ class _Canonical(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
+        if plain := _moved(node) or _asked_for_kind(node):
+            return plain
         name = called(node)
-        if owner := _moved(node):
-            return owner
-        if kind := _asked_for_kind(node):
-            return kind
-        if name in WORDS["no_graph"] and isinstance(node.func, ast.Attribute):
-            node.func.value = _WithoutDetach().visit(node.func.value)
         if name in WORDS["progress"] and node.args:
             return node.args[0]
-        for takers, conversions in (("set_methods", "conversions"), ("of_any_order_too", "orderings")):
-            if name in WORDS[takers] and not node.keywords:
-                node.args = [_converted(item, WORDS[conversions]) for item in node.args]
-        if name in WORDS["of_all"] and not node.args and not node.keywords:
-            node.func = _any_layout(node.func)
-        pair = len(node.args) == 2 and name in WORDS["commutative"]
-        if name in WORDS["of_any_order"] and all(word.arg == "out" for word in node.keywords):
-            node.args.sort(key=ast.dump)
-        elif name in WORDS["symmetric"] or (pair and not node.keywords):
-            node.args[:2] = sorted(node.args[:2], key=ast.dump)
-        own = self._defaults.get(name, {})
-        node.keywords = [
-            word
-            for word in node.keywords
-            if not _is_default(node, word) and own.get(word.arg or "") != ast.unparse(word.value)
-        ]
-        if name in WORDS["bounding"]:
-            node.args = [marked("eps") if is_epsilon(item) else item for item in node.args]
+        self._simplify_receiver(node, name)
+        self._simplify_arguments(node, name)
+        node.keywords = [word for word in node.keywords if not self._is_default(node, word)]
         for word in node.keywords:
             if word.arg in WORDS["guards"] and is_epsilon(word.value):
                 word.value = marked("eps")
-        if name in WORDS["filling"]:
-            node.args = [marked("inf") if _is_huge(item) else item for item in node.args]
-        if name in WORDS["even"]:
-            node.args = [_unsigned(item) for item in node.args]
-            node.func = _unsigned_owner(node.func)
-        if name in ("pow", "pow_") and len(node.args) == 1 and _is_even(node.args[0]):
-            node.func = _unsigned_owner(node.func)
         return node
+
+    @staticmethod
+    def _simplify_receiver(node: ast.Call, name: str) -> None:
+        if not isinstance(node.func, ast.Attribute):
+            return
+        if name in WORDS["no_graph"]:
+            node.func.value = _WithoutDetach().visit(node.func.value)
+        if name in WORDS["of_all"] and not node.args and not node.keywords:
+            node.func.value = _any_layout(node.func.value)
+        is_even_power = name in ("pow", "pow_") and len(node.args) == 1 and _is_even(node.args[0])
+        if name in WORDS["even"] or is_even_power:
+            node.func.value = _unsigned(node.func.value)
+
+    @staticmethod
+    def _simplify_arguments(node: ast.Call, name: str) -> None:
+        for takers, conversions in (("set_methods", "conversions"), ("of_any_order_too", "orderings")):
+            if name in WORDS[takers] and not node.keywords:
+                node.args = [_converted(argument, WORDS[conversions]) for argument in node.args]
+        is_pair = len(node.args) == 2 and not node.keywords
+        if name in WORDS["of_any_order"] and all(word.arg == "out" for word in node.keywords):
+            node.args.sort(key=ast.dump)
+        elif name in WORDS["symmetric"] or (is_pair and name in WORDS["commutative"]):
+            node.args[:2] = sorted(node.args[:2], key=ast.dump)
+        if name in WORDS["bounding"]:
+            node.args = [_mark_epsilon(argument) for argument in node.args]
+        if name in WORDS["filling"]:
+            node.args = [marked("inf") if _is_huge(argument) else argument for argument in node.args]
+        if name in WORDS["even"]:
+            node.args = [_unsigned(argument) for argument in node.args]
+
+    def _is_default(self, call: ast.Call, word: ast.keyword) -> bool:
+        """Return whether a keyword says what holds without it, on the machine that judges."""
+        name, text = called(call), ast.unparse(word.value)
+        if self._defaults.get(name, {}).get(word.arg or "") == text:
+            return True
+        if word.arg in ("dim", "axis"):
+            return name in DIMENSIONS.get(text, ())
+        if word.arg == "dtype":
+            numpy = ast.unparse(call.func).startswith(("np.", "numpy."))
+            usual = ("float", "np.float64", "numpy.float64") if numpy else ("torch.float", "torch.float32")
+            return name in WORDS["factories"] and text in usual
+        if word.arg in WORDS["tuning"] and isinstance(word.value, ast.Constant):
+            return True
+        return word.arg in WORDS["without_effect"] or TABLES["defaults"].get(word.arg) == text
 
     def visit_With(self, node: ast.With) -> ast.stmt:
         self.generic_visit(node)
-        if any(called(item.context_expr) in ("no_grad", "inference_mode") for item in node.items):
+        if any(called(manager.context_expr) in ("no_grad", "inference_mode") for manager in node.items):
             node.body = [_WithoutDetach().visit(statement) for statement in node.body]
         return node
 
@@ -105,7 +124,11 @@ class _Canonical(ast.NodeTransformer):
         if isinstance(first, ast.If) and not first.orelse and ast.dump(first.test) == ast.dump(node.test):
             node.body[:1] = first.body  # it holds already
         amount = _amount(node.test)
-        if amount and not node.orelse and all(_adds_nothing_at_zero(item, amount) for item in node.body):
+        if (
+            amount
+            and not node.orelse
+            and all(_adds_nothing_at_zero(statement, amount) for statement in node.body)
+        ):
             node.test = ast.Constant(True)  # without any of it, the block changes nothing
         return node
 
@@ -114,8 +137,8 @@ class _Canonical(ast.NodeTransformer):
         sides = [node.left, *node.comparators]
         if any(called(side) in WORDS["draws"] or is_epsilon(side) for side in sides):
             # A draw from an interval never meets its bound, and what is compared with a guard is zero or far from it.
-            node.ops = [_STRICT.get(type(item), type(item))() for item in node.ops]
-            node.left, *node.comparators = [marked("eps") if is_epsilon(side) else side for side in sides]
+            node.ops = [_STRICT.get(type(op), type(op))() for op in node.ops]
+            node.left, *node.comparators = map(_mark_epsilon, sides)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -138,9 +161,10 @@ class _Canonical(ast.NodeTransformer):
 
 def _only_tells(node: ast.expr) -> bool:
     """Return whether a call writes to a log, or to the standard output."""
+    if called(node) not in ("write", "writelines"):
+        return called(node) in WORDS["logging"]
     owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    stream = isinstance(owner, ast.Attribute) and owner.attr in ("stdout", "stderr")
-    return called(node) in WORDS["logging"] or (stream and called(node) in ("write", "writelines"))
+    return isinstance(owner, ast.Attribute) and owner.attr in ("stdout", "stderr")
 
 
 class _WithoutDetach(ast.NodeTransformer):
@@ -156,68 +180,78 @@ class _WithoutDetach(ast.NodeTransformer):
 def _amount(test: ast.expr) -> str:
     """Return what a condition asks whether there is any of it: ``w`` of ``w > 0``, ``w != 0`` and ``w``; or ""."""
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Gt | ast.GtE | ast.NotEq):
-        if not (isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value == 0):
+        if getattr(test.comparators[0], "value", None) != 0:
             return ""
         test = test.left
     return ast.unparse(test) if isinstance(test, ast.Name | ast.Attribute | ast.Subscript) else ""
 
 
-def _adds_nothing_at_zero(item: ast.stmt, amount: str) -> bool:
+def _adds_nothing_at_zero(statement: ast.stmt, amount: str) -> bool:
     """Return whether a statement changes nothing where an amount is zero: ``loss += w * x``, ``p.mul_(1 - lr * w)``."""
-    if isinstance(item, ast.AugAssign):
-        return _is_neutral(item.op, item.value, amount)
-    if isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.value, ast.BinOp):
-        same = ast.unparse(item.value.left) == ast.unparse(item.targets[0])
-        return same and _is_neutral(item.value.op, item.value.right, amount)
-    call = item.value if isinstance(item, ast.Expr | ast.Assign) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    match statement:
+        case ast.AugAssign():
+            return _is_neutral(statement.op, statement.value, amount)
+        case ast.Assign(targets=[target], value=ast.BinOp() as value):
+            is_same = ast.unparse(value.left) == ast.unparse(target)
+            return is_same and _is_neutral(value.op, value.right, amount)
+        case ast.Assign(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call):
+            is_same = ast.unparse(statement.targets[0]) == ast.unparse(owner)
+            return is_same and _is_neutral_call(call, method, amount)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call) if method.endswith("_"):
+            return _is_neutral_call(call, method, amount)
+    return False  # also of a call whose result is thrown away
+
+
+def _is_neutral_call(call: ast.Call, method: str, amount: str) -> bool:
+    name = method.removesuffix("_")
+    if len(call.args) != 1 or name not in ("add", "sub", "mul"):
         return False
-    if isinstance(item, ast.Assign) and ast.unparse(item.targets[0]) != ast.unparse(call.func.value):
-        return False
-    name = call.func.attr.removesuffix("_")
-    if isinstance(item, ast.Expr) and name == call.func.attr:
-        return False  # its result is thrown away
+    if name == "mul":
+        return _is_neutral(ast.Mult(), call.args[0], amount)
     alpha = [word.value for word in call.keywords if word.arg == "alpha"]
-    if name in ("add", "sub") and len(call.args) == 1:
-        return _is_neutral(ast.Add(), (alpha or call.args)[0], amount)
-    return name == "mul" and len(call.args) == 1 and _is_neutral(ast.Mult(), call.args[0], amount)
+    return _is_neutral(ast.Add(), (alpha or call.args)[0], amount)
 
 
 def _is_neutral(op: ast.operator, node: ast.expr, amount: str) -> bool:
     """Return whether an operand changes nothing where an amount is zero."""
-    if isinstance(op, ast.Mult):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            return _has_factor(node.right, amount)
-        if not (isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and node.left.value == 1):
-            return False
-        return _is_neutral(node.op, node.right, amount)
-    return isinstance(op, ast.Add | ast.Sub) and _has_factor(node, amount)
+    if not isinstance(op, ast.Mult):
+        return isinstance(op, ast.Add | ast.Sub) and _has_factor(node, amount)
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, ast.Pow):
+        return _has_factor(node.right, amount)
+    return getattr(node.left, "value", None) == 1 and _is_neutral(node.op, node.right, amount)
 
 
 def _has_factor(node: ast.expr, amount: str) -> bool:
     if isinstance(node, ast.UnaryOp):
         return _has_factor(node.operand, amount)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        right = isinstance(node.op, ast.Mult) and _has_factor(node.right, amount)
-        return right or _has_factor(node.left, amount)
+        if isinstance(node.op, ast.Mult) and _has_factor(node.right, amount):
+            return True
+        return _has_factor(node.left, amount)
     return ast.unparse(node) == amount
 
 
 def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
     """Return the default of each parameter of the functions in a file, by the function's last name."""
-    found: dict[str, dict[str, str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            own = {item.arg: ast.unparse(default) for item, default in parameters(node.args) if default}
+    defaults: dict[str, dict[str, str]] = {}
+    for function in ast.walk(tree):
+        if isinstance(function, FunctionNode):
+            own = {name.arg: ast.unparse(default) for name, default in parameters(function.args) if default}
             # Of several functions of one name, which one is called is not known.
-            found[node.name] = {} if node.name in found else own
-    return found
+            defaults[function.name] = {} if function.name in defaults else own
+    return defaults
 
 
 def is_epsilon(node: ast.expr) -> bool:
     """Return whether a node is a tiny constant."""
     value = node.value if isinstance(node, ast.Constant) else None
     return isinstance(value, float) and 0 < value <= EPSILON
+
+
+def _mark_epsilon(node: ast.expr) -> ast.expr:
+    return marked("eps") if is_epsilon(node) else node
 
 
 def _is_huge(node: ast.expr) -> bool:
@@ -241,11 +275,12 @@ def _asked_for_kind(node: ast.Call) -> ast.expr | None:
     made = node.args[0] if called(node) in ("any", "all") and len(node.args) == 1 else None
     if not isinstance(made, ast.GeneratorExp | ast.ListComp) or called(made.elt) != "isinstance":
         return None
-    if len(made.generators) > 1 or made.generators[0].ifs:
+    loop = made.generators[0]
+    if len(made.generators) > 1 or loop.ifs:
         return None
-    asked = made.generators[0].iter
-    some = asked.value if isinstance(asked, ast.Subscript) and isinstance(asked.slice, ast.Slice) else asked
-    made.generators[0].iter = _converted(some, frozenset({"list"}))
+    if isinstance(loop.iter, ast.Subscript) and isinstance(loop.iter.slice, ast.Slice):
+        loop.iter = loop.iter.value
+    loop.iter = _converted(loop.iter, frozenset({"list"}))
     return ast.Call(ast.Name("any", ast.Load()), [made], [])
 
 
@@ -259,35 +294,13 @@ def _converted(node: ast.expr, conversions: Collection[str]) -> ast.expr:
 
 
 def _any_layout(node: ast.expr) -> ast.expr:
-    """Return a method of a tensor that is only laid out otherwise as that of the tensor itself."""
-    while (
-        isinstance(node, ast.Attribute)
-        and called(node.value) in (WORDS["layouts"] | WORDS["transpositions"]) - {"expand"}
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Attribute)
-    ):
-        node.value = node.value.func.value
+    """Return the tensor of which a tensor is only laid out otherwise."""
+    while called(node) in _LAYOUTS:
+        assert isinstance(node, ast.Call)
+        if not isinstance(node.func, ast.Attribute):
+            break
+        node = node.func.value
     return node
-
-
-def _unsigned_owner(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Attribute):
-        node.value = _unsigned(node.value)
-    return node
-
-
-def _is_default(call: ast.Call, word: ast.keyword) -> bool:
-    """Return whether a keyword says what holds without it, on the machine that judges."""
-    name, text = called(call), ast.unparse(word.value)
-    if word.arg in ("dim", "axis"):
-        return name in DIMENSIONS.get(text, ())
-    if word.arg == "dtype":
-        numpy = ast.unparse(call.func).startswith(("np.", "numpy."))
-        usual = ("float", "np.float64", "numpy.float64") if numpy else ("torch.float", "torch.float32")
-        return name in WORDS["factories"] and text in usual
-    if word.arg in WORDS["tuning"] and isinstance(word.value, ast.Constant):
-        return True
-    return word.arg in WORDS["without_effect"] or TABLES["defaults"].get(word.arg) == text
 
 
 def _moved(node: ast.Call) -> ast.expr | None:
@@ -295,9 +308,11 @@ def _moved(node: ast.Call) -> ast.expr | None:
     given = [*node.args, *(word.value for word in node.keywords if word.arg != "non_blocking")]
     if not isinstance(node.func, ast.Attribute) or len(given) > 1:
         return None
-    text = ast.unparse(given[0]) if given else ""
-    place = text.strip("'").partition(":")[0] in ("cpu", "cuda", "mps") or text.lower().endswith(
-        ("device", "device)")
-    )
-    moves = node.func.attr in ("cpu", "cuda") or (node.func.attr == "to" and (place or not given))
-    return node.func.value if moves else None
+    is_to = node.func.attr == "to" and all(map(_names_device, given))
+    return node.func.value if is_to or node.func.attr in ("cpu", "cuda") else None
+
+
+def _names_device(node: ast.expr) -> bool:
+    text = ast.unparse(node)
+    kind = text.strip("'").partition(":")[0]
+    return kind in ("cpu", "cuda", "mps") or text.lower().endswith(("device", "device)"))

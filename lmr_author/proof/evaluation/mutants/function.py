@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
@@ -16,9 +17,10 @@ from libcst.metadata import (
     PositionProvider,
 )
 
-from lmr_author.core.code import Definition, Module, bound_by, parameters
+from lmr_author.core.code import Definition, Module, bound_by, each, parameters, walk
 from lmr_author.proof.evaluation.mutants.names import WORDS, called, changed_name, kinds
 
+_WITHOUT_GRAPH = frozenset(("shape", "size", "len", "dim", "item"))
 HEADER = "if 1:\n"
 """Stands above an indented function while it is parsed."""
 
@@ -59,10 +61,8 @@ class Function:
     @cached_property
     def modules(self) -> frozenset[str]:
         """Names that the file imports."""
-        imports = (
-            item for item in ast.walk(self.golden.tree) if isinstance(item, ast.Import | ast.ImportFrom)
-        )
-        return frozenset(name for item in imports for name in bound_by(item))
+        imports = each(self.golden.tree, ast.Import, ast.ImportFrom)
+        return frozenset(name for statement in imports for name in bound_by(statement))
 
     @staticmethod
     def root(node: cst.CSTNode) -> str:
@@ -87,54 +87,42 @@ class Function:
     @cached_property
     def differentiable(self) -> frozenset[str]:
         """The parameters whose gradients are compared, and local names that are computed from them."""
-        found = set(self.differentiated)
-        for item in ast.walk(self.ast) if found else ():  # statement by statement, outer ones first
-            if (
-                isinstance(item, ast.Assign)
-                and {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)} & found
-            ):
-                last = item.value.func if isinstance(item.value, ast.Call) else item.value
-                if getattr(last, "attr", getattr(last, "id", "")) not in (
-                    "shape",
-                    "size",
-                    "len",
-                    "dim",
-                    "item",
-                ):
-                    found |= {target.id for target in item.targets if isinstance(target, ast.Name)}
-        return frozenset(found)
+        names = set(self.differentiated)
+        if not names:
+            return frozenset()
+        for assignment in each(self.ast, ast.Assign):  # statement by statement, outer ones first
+            value = assignment.value
+            last = value.func if isinstance(value, ast.Call) else value
+            is_plain = getattr(last, "attr", getattr(last, "id", "")) in _WITHOUT_GRAPH
+            if not is_plain and names & {name.id for name in each(value, ast.Name)}:
+                names |= _bound_names(assignment)
+        return frozenset(names)
 
     @cached_property
     def attributes(self) -> dict[str, str]:
         """The constants that the method's class gives attributes: in its body, in ``__init__``, as its defaults."""
-        owner = next(
-            (
-                item.node
-                for item in self.golden.definitions
-                if item.kind == "class" and isinstance(item.node, ast.ClassDef) and self.ast in item.node.body
-            ),
-            None,
-        )
-        first = [item.arg for item in self.ast.args.args[:1]]
-        if not isinstance(owner, ast.ClassDef) or first != ["self"]:
+        owner = self._class()
+        if owner is None or [parameter.arg for parameter in self.ast.args.args[:1]] != ["self"]:
             return {}
-        found: dict[str, str] = {}
-        for item in owner.body:
-            if isinstance(item, ast.FunctionDef) and item.name == "__init__":
-                known = {one.arg: default for one, default in parameters(item.args)}
-                for node in ast.walk(item):
-                    if isinstance(node, ast.Assign):
-                        value = known.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
-                        found |= {ast.unparse(target): _text(value) for target in node.targets}
-            elif isinstance(item, ast.Assign | ast.AnnAssign):
-                target = item.target if isinstance(item, ast.AnnAssign) else item.targets[0]
-                found[f"self.{ast.unparse(target)}"] = _text(item.value)
-        read = {ast.unparse(item) for item in ast.walk(self.ast) if isinstance(item, ast.Attribute)}
-        return {
-            name.removeprefix("self."): text
-            for name, text in found.items()
-            if text and name in read and name.count(".") == 1 and name.startswith("self.")
-        }
+        values: dict[str, str] = {}
+        for statement in owner.body:
+            match statement:
+                case ast.FunctionDef(name="__init__"):
+                    values |= _set_by(statement)
+                case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target):
+                    values[f"self.{ast.unparse(target)}"] = _text(statement.value)
+        read = {ast.unparse(node) for node in each(self.ast, ast.Attribute)}
+        constants = {}
+        for name, text in values.items():
+            if text and name in read and re.fullmatch(r"self\.[^.]*", name):
+                constants[name.removeprefix("self.")] = text
+        return constants
+
+    def _class(self) -> ast.ClassDef | None:
+        for definition in self.golden.definitions:
+            if isinstance(definition.node, ast.ClassDef) and self.ast in definition.node.body:
+                return definition.node
+        return None
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], ...]:
@@ -144,29 +132,28 @@ class Function:
     @cached_property
     def objects(self) -> frozenset[str]:
         """The parameters of which attributes or items are taken: tensors, lists, and other things that may change."""
-        owners = {
-            item.value.id
-            for item in ast.walk(self.ast)
-            if isinstance(item, ast.Attribute | ast.Subscript) and isinstance(item.value, ast.Name)
-        }
-        names = {item.arg for item, _ in parameters(self.ast.args)}
+        taken = each(self.ast, ast.Attribute, ast.Subscript)
+        owners = {node.value.id for node in taken if isinstance(node.value, ast.Name)}
+        names = {parameter.arg for parameter, _ in parameters(self.ast.args)}
         return frozenset((names & owners) - {"self", "cls"})
 
     def is_given(self, name: str, node: cst.CSTNode) -> bool:
         """Return whether a parameter is still what the caller gave: no statement above has made it something new."""
         line = self.line(node)
-        return not any(
-            isinstance(item, ast.Assign)
-            and item.lineno < line
-            and any(isinstance(target, ast.Name) and target.id == name for target in item.targets)
-            and _is_new(item.value)
-            for item in self.ast.body
-        )
+        above = (statement for statement in self.ast.body if statement.lineno < line)
+        for statement in above:
+            if (
+                isinstance(statement, ast.Assign)
+                and name in _bound_names(statement)
+                and _is_new(statement.value)
+            ):
+                return False
+        return True
 
     @cached_property
     def changed(self) -> frozenset[str]:
         """The names of what the function changes in place."""
-        return frozenset(name for item in ast.walk(self.ast) if (name := changed_name(item)))
+        return frozenset(map(changed_name, ast.walk(self.ast))) - {""}
 
     def is_read(self, node: cst.CSTNode) -> bool:
         """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
@@ -186,31 +173,34 @@ class Function:
         A sum does not: it differs by rounding only. Neither does a loop that only counts.
         """
         line = self.line(loop)
-        same = next(node for node in ast.walk(self.ast) if isinstance(node, ast.For) and node.lineno == line)
-        fresh = {name.id for name in ast.walk(same.target) if isinstance(name, ast.Name)}
-        inside = [name for part in same.body for name in ast.walk(part) if isinstance(name, ast.Name)]
-        if not fresh & {name.id for name in inside if isinstance(name.ctx, ast.Load)}:
+        same = next(node for node in each(self.ast, ast.For) if node.lineno == line)
+        inside = [node for statement in same.body for node in walk(statement)]
+        fresh = {name.id for name in each(same.target, ast.Name)}
+        read = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        if not fresh & read:
             return False
-        for item in (inner for statement in same.body for inner in ast.walk(statement)):
-            if isinstance(item, ast.Return | ast.Break | ast.Yield):
+        for node in inside:
+            if isinstance(node, ast.Return | ast.Break | ast.Yield):
                 return True
-            if isinstance(item, ast.Call) and called(item) in WORDS["ordered"]:
+            if isinstance(node, ast.Call) and called(node) in WORDS["ordered"]:
                 return True
-            if isinstance(item, ast.Assign):
-                names = {target.id for target in item.targets if isinstance(target, ast.Name)}
-                read = {name.id for name in ast.walk(item.value) if isinstance(name, ast.Name)}
-                if (names & read) - fresh:  # x = f(x, i): each step goes on with what the one before has left
-                    return True
+            if isinstance(node, ast.Assign):
+                names = _bound_names(node)
+                if (names & {name.id for name in each(node.value, ast.Name)}) - fresh:
+                    return True  # x = f(x, i): each step goes on with what the one before has left
                 fresh |= names
         return False
 
     @cached_property
     def statements(self) -> list[Any]:
         """The function's own statements without the docstring; those that share a line one by one."""
-        found: list[Any] = []
-        for item in self.node.body.body:
-            found += item.body if isinstance(item, cst.SimpleStatementLine) and len(item.body) > 1 else [item]
-        return found[ast.get_docstring(self.ast, clean=False) is not None :]
+        statements: list[Any] = []
+        for line in self.node.body.body:
+            if isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1:
+                statements += line.body
+            else:
+                statements.append(line)
+        return statements[ast.get_docstring(self.ast, clean=False) is not None :]
 
     def line(self, node: cst.CSTNode) -> int:
         """Return the node's first line, counted in the file."""
@@ -233,23 +223,26 @@ class Function:
         """Return whether a target has a value without this statement; taken for granted of all but names."""
         if not isinstance(target, cst.Name):
             return True
+        if target.value in {parameter.arg for parameter, _ in parameters(self.ast.args)}:
+            return True
         line = self.line(statement)
-        return target.value in {item.arg for item, _ in parameters(self.ast.args)} or any(
-            isinstance(item, ast.Name) and item.id == target.value and item.lineno < line
-            for item in ast.walk(self.ast)
-            if isinstance(getattr(item, "ctx", None), ast.Store)
-        )
+        for name in each(self.ast, ast.Name):
+            if name.id == target.value and name.lineno < line and isinstance(name.ctx, ast.Store):
+                return True
+        return False
 
     @staticmethod
-    def beside(place: Any, new: Any, *, after: bool = False) -> list[Any]:
+    def beside(statement: Any, new: Any, *, after: bool = False) -> list[Any]:
         """Return a statement with another before or behind it: on a line of its own, if it has one."""
         new = new.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-        if isinstance(place, cst.BaseSmallStatement):
-            return [place.with_changes(semicolon=cst.MaybeSentinel.DEFAULT), new] if after else [new, place]
+        if isinstance(statement, cst.BaseSmallStatement):
+            statement = statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+            return [statement, new] if after else [new, statement]
         line = cst.SimpleStatementLine([new])
         if after:
-            return [place, line]
-        return [line.with_changes(leading_lines=place.leading_lines), place.with_changes(leading_lines=())]
+            return [statement, line]
+        above = statement.leading_lines
+        return [line.with_changes(leading_lines=above), statement.with_changes(leading_lines=())]
 
     def replaced(self, old: cst.CSTNode, new: Any) -> str:
         """Return the function's source with one node, or one statement by several, replaced.
@@ -261,19 +254,41 @@ class Function:
             new = new.with_changes(lpar=old.lpar, rpar=old.rpar)
         while old in self.parents:
             parent = self.parents[old]
-            for name, value in ((item.name, getattr(parent, item.name)) for item in fields(parent)):
-                if value is old:
-                    parent_new = parent.with_changes(**{name: new})
-                elif isinstance(value, Sequence) and any(item is old for item in value):
-                    parts = [
-                        (new if isinstance(new, list) else [new]) if item is old else [item] for item in value
-                    ]
-                    parent_new = parent.with_changes(**{name: [item for part in parts for item in part]})
-                else:
-                    continue
-                break
-            old, new = parent, parent_new
+            old, new = parent, _with_child(parent, old, new)
         return cst.ensure_type(new, cst.Module).code.removeprefix(self.header)
+
+
+def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: Any) -> cst.CSTNode:
+    """Return a node with one of its children, or one of the statements in it, replaced."""
+    for field in fields(parent):
+        value = getattr(parent, field.name)
+        if value is old:
+            return parent.with_changes(**{field.name: new})
+        if isinstance(value, Sequence) and any(child is old for child in value):
+            children: list[Any] = []
+            for child in value:
+                if child is not old:
+                    children.append(child)
+                else:
+                    children += new if isinstance(new, list) else [new]
+            return parent.with_changes(**{field.name: children})
+    raise AssertionError("a node is no child of its parent")
+
+
+def _bound_names(assignment: ast.Assign) -> set[str]:
+    return {target.id for target in assignment.targets if isinstance(target, ast.Name)}
+
+
+def _set_by(init: ast.FunctionDef) -> dict[str, str]:
+    """Return what ``__init__`` assigns, as Python: constants, and parameters' defaults; "" for anything else."""
+    defaults = {parameter.arg: default for parameter, default in parameters(init.args)}
+    values: dict[str, str] = {}
+    for assignment in each(init, ast.Assign):
+        value: ast.expr | None = assignment.value
+        if isinstance(value, ast.Name):
+            value = defaults.get(value.id)
+        values.update((ast.unparse(target), _text(value)) for target in assignment.targets)
+    return values
 
 
 def _is_new(node: ast.expr) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core.code import FunctionNode, parameters
+from lmr_author.core.code import FunctionNode, each, parameters
 
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
@@ -79,30 +79,28 @@ def _memberships(node: ast.AST) -> Iterator[tuple[object, str]]:
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
     """Yield the attributes of self that are read and not called."""
-    called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+    called = {ast.unparse(call.func) for call in each(function, ast.Call)}
+    for node in each(function, ast.Attribute):
+        if isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load):
             text = ast.unparse(node)
-            if isinstance(node.ctx, ast.Load) and text not in called:
+            if text not in called:
                 yield text
 
 
 def _names(function: FunctionNode) -> Iterator[str]:
     """Yield the parameters and local names."""
-    yield from (item.arg for item, _ in parameters(function.args))
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+    for parameter, _ in parameters(function.args):
+        yield parameter.arg
+    for name in each(function, ast.Name):
+        if isinstance(name.ctx, ast.Store):
+            yield name.id
 
 
 def _mapping(node: ast.expr) -> str:
     """Return the mapping that is read by a text: ``group`` of ``group['lr']``; "" for anything else."""
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Constant)
-        and isinstance(node.slice.value, str)
-    ):
-        return ast.unparse(node.value)
+    match node:
+        case ast.Subscript(value=mapping, slice=ast.Constant(value=str())):
+            return ast.unparse(mapping)
     return ""
 
 
@@ -112,6 +110,8 @@ def _patterns(name: str) -> Iterator[str]:
     if match := re.fullmatch(r"(.*?[^\d_])_?\d+", name):
         yield f"{match[1]}#"
     words = name.split("_")
-    for place in range(len(words)) if len(words) > 1 else ():
-        yield "_".join([*words[:place], "*", *words[place + 1 :]])
-        yield "_".join([*words[:place], *words[place + 1 :]])
+    if len(words) < 2:
+        return
+    for number in range(len(words)):
+        yield "_".join([*words[:number], "*", *words[number + 1 :]])
+        yield "_".join([*words[:number], *words[number + 1 :]])

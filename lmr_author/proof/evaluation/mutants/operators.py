@@ -14,7 +14,7 @@ from typing import Any
 
 import libcst as cst
 
-from lmr_author.core.code import parameters
+from lmr_author.core.code import each, parameters
 from lmr_author.proof.evaluation.mutants.function import Function
 from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS
 
@@ -67,22 +67,23 @@ def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
         bound[pattern.value] = node
         return isinstance(node, cst.BaseExpression)
     if isinstance(pattern, list | tuple):
-        if (
-            len(pattern) == 1
-            and isinstance(pattern[0], cst.Arg)
-            and isinstance(pattern[0].value, cst.Ellipsis)
-        ):
+        if len(pattern) == 1 and _is_any_arguments(pattern[0]):
             bound["..."] = node
             return True
-        same = len(pattern) == len(node)
-        return same and all(_matches(one, other, bound) for one, other in zip(pattern, node, strict=True))
+        if len(pattern) != len(node):
+            return False
+        return all(_matches(part, other, bound) for part, other in zip(pattern, node, strict=True))
     if not isinstance(pattern, cst.CSTNode):
         return bool(pattern == node)
-    return type(pattern) is type(node) and all(
-        _matches(getattr(pattern, item.name), getattr(node, item.name), bound)
-        for item in fields(pattern)
-        if item.name not in LAYOUT and not item.name.startswith("whitespace")
-    )
+    if type(pattern) is not type(node):
+        return False
+    names = (field.name for field in fields(pattern))
+    telling = (name for name in names if name not in LAYOUT and not name.startswith("whitespace"))
+    return all(_matches(getattr(pattern, name), getattr(node, name), bound) for name in telling)
+
+
+def _is_any_arguments(pattern: Any) -> bool:
+    return isinstance(pattern, cst.Arg) and isinstance(pattern.value, cst.Ellipsis)
 
 
 class _Filling(cst.CSTTransformer):
@@ -93,12 +94,9 @@ class _Filling(cst.CSTTransformer):
         return operand(self.bound[updated_node.value]) if updated_node.value in self.bound else updated_node
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        first = original_node.args[0].value if original_node.args else None
-        return (
-            updated_node.with_changes(args=self.bound["..."])
-            if isinstance(first, cst.Ellipsis)
-            else updated_node
-        )
+        if original_node.args and _is_any_arguments(original_node.args[0]):
+            return updated_node.with_changes(args=self.bound["..."])
+        return updated_node
 
 
 @dataclass(frozen=True)
@@ -127,9 +125,11 @@ class Operator:
         """Yield the wrong versions of one node."""
         for rewrite in self.rewrites:
             if type(rewrite.before) is type(node) and not _is_literal(node):
-                yield from (Edit(node, new) for new in rewrite.of(node))
-        for found in self.function(node, code) if self.function else ():
-            yield found if isinstance(found, Edit) else Edit(node, found)
+                for new in rewrite.of(node):
+                    yield Edit(node, new)
+        if self.function is not None:
+            for edit in self.function(node, code):
+                yield edit if isinstance(edit, Edit) else Edit(node, edit)
 
 
 def _is_literal(node: Any) -> bool:
@@ -143,19 +143,20 @@ def _is_literal(node: Any) -> bool:
 def dropped_term(node: Any, code: Function) -> Edits:
     """Leave one of three operands of a minimum out, or one item of a list that a call is given."""
     if isinstance(node, cst.Call) and code.called(node) in WORDS["bounds"] and len(node.args) > 2:
-        if not any(item.star or item.keyword for item in node.args):
-            yield from (node.with_changes(args=_without(node.args, place)) for place in range(len(node.args)))
+        if not any(argument.star or argument.keyword for argument in node.args):
+            for position in range(len(node.args)):
+                yield node.with_changes(args=_without(node.args, position))
     elif (
         isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg) and 1 < len(node.elements) < 5
     ):
-        for place in range(len(node.elements)):
-            yield node.with_changes(elements=_without(node.elements, place))
+        for position in range(len(node.elements)):
+            yield node.with_changes(elements=_without(node.elements, position))
 
 
-def _without(items: Sequence[Any], place: int) -> list[Any]:
-    """Return items with commas between them, without one; the last has the comma that the last had."""
-    kept = [item for number, item in enumerate(items) if number != place]
-    kept[-1] = kept[-1].with_changes(comma=items[-1].comma)
+def _without(parts: Sequence[Any], position: int) -> list[Any]:
+    """Return parts with commas between them, without one; the last has the comma that the last had."""
+    kept = [*parts[:position], *parts[position + 1 :]]
+    kept[-1] = kept[-1].with_changes(comma=parts[-1].comma)
     return kept
 
 
@@ -170,7 +171,8 @@ def condition(node: Any, code: Function) -> Edits:
 def one_branch(node: Any, code: Function) -> Edits:
     """Fix the test of an ``if``."""
     if isinstance(node, cst.If):
-        yield from (Edit(node.test, cst.Name(value)) for value in ("True", "False"))
+        for value in ("True", "False"):
+            yield Edit(node.test, cst.Name(value))
 
 
 def constant(node: Any, code: Function) -> Edits:
@@ -191,21 +193,16 @@ def constant(node: Any, code: Function) -> Edits:
         yield parsed(str(node.evaluated_value + 1))
     elif isinstance(node, cst.Float):
         value = node.evaluated_value
-        yield from (
-            parsed(repr(new)) for new in (round(value * 1.01, 15) or 1.0, round(value * 10, 12) or 1.0)
-        )
-    elif isinstance(
-        parent,
-        cst.Return
-        | cst.Comparison
-        | cst.ComparisonTarget
-        | cst.Element
-        | cst.BinaryOperation
-        | cst.IfExp
-        | cst.Assign,
-    ) and isinstance(node.evaluated_value, str):
+        for new in (round(value * 1.01, 15) or 1.0, round(value * 10, 12) or 1.0):
+            yield parsed(repr(new))
+    elif isinstance(parent, _HOLDS_VALUES) and isinstance(node.evaluated_value, str):
         # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
         yield parsed(repr(f"XX{node.evaluated_value}XX"))
+
+
+_HOLDS_VALUES = (
+    cst.Return, cst.Comparison, cst.ComparisonTarget, cst.Element, cst.BinaryOperation, cst.IfExp, cst.Assign,
+)  # fmt: skip
 
 
 def other_function(node: Any, code: Function) -> Edits:
@@ -221,19 +218,19 @@ def dropped_call(node: Any, code: Function) -> Edits:
     """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
     if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
         return
-    values = [item.value for item in node.args if item.keyword is None and not item.star]
+    values = [argument.value for argument in node.args if argument.keyword is None and not argument.star]
     owner: Any = node.func.value if isinstance(node.func, cst.Attribute) else None
     name = code.called(node)
     bounded = owner is None or code.is_module(owner)
     if name in WORDS["bounds"] and bounded and len(values) == len(node.args) == 2:
-        if all(_integer(item) is None for item in values):
+        if all(_integer(value) is None for value in values):
             yield from map(operand, values)
     elif _is_dropout(node) or (isinstance(owner, cst.Name) and owner.value == "self"):
         yield from map(operand, values[:1])
     elif name in WORDS["passed_through"]:
         yield from map(operand, values[:1]) if bounded else [operand(owner)]
     elif code.root(node.func) == "self" and name not in WORDS["pure"] | WORDS["reductions"]:
-        yield from (operand(item) for item in values[:1] if _integer(item) is None)
+        yield from (operand(value) for value in values[:1] if _integer(value) is None)
 
 
 def _is_dropout(node: Any) -> bool:
@@ -251,79 +248,92 @@ def detached(node: Any, code: Function) -> Edits:
     """Cut a parameter, or what is computed from it, off the graph where it is an operand or an argument."""
     if isinstance(node, cst.Name) and node.value in code.differentiable:
         parent = code.parents[node]
-        if any(code.called(item) in ("detach", "size", "len", "isinstance") for item in code.ancestors(node)):
+        around = map(code.called, code.ancestors(node))
+        if not _CUTS_GRAPH.isdisjoint(around):
             return  # it is detached further out, or no gradient flows anyway
         if isinstance(parent, cst.BinaryOperation) or (isinstance(parent, cst.Arg) and parent.value is node):
             yield parsed(f"{node.value}.detach()")
+
+
+_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance"))
 
 
 def dimension(node: Any, code: Function) -> Edits:
     """Put dimension 0 for any other, 1 for 0."""
     if not isinstance(node, cst.Call):
         return
-    places = [
-        item.value for item in node.args if item.keyword and item.keyword.value in WORDS["dimension_keywords"]
+    positional = [argument.value for argument in node.args if argument.keyword is None]
+    given = [
+        argument.value
+        for argument in node.args
+        if argument.keyword and argument.keyword.value in WORDS["dimension_keywords"]
     ]
     if isinstance(node.func, cst.Attribute) and code.called(node) in WORDS["reductions"]:
-        places += [item.value for item in node.args if item.keyword is None][-1:]
-    for place in places:
-        if (value := _integer(place)) is not None:
-            yield Edit(place, parsed("1" if value == 0 else "0"))
+        given += positional[-1:]
+    for dimension in given:
+        if (value := _integer(dimension)) is not None:
+            yield Edit(dimension, parsed("1" if value == 0 else "0"))
 
 
 def swapped_arguments(node: Any, code: Function) -> Edits:
     """Swap neighbours."""
-    if isinstance(node, cst.Call) and not any(item.star for item in node.args):
-        for place in range(sum(item.keyword is None for item in node.args) - 1):
-            if all(_integer(item.value) is None for item in node.args[place : place + 2]):
-                yield _swapped(node, "args", place)
+    if isinstance(node, cst.Call) and not any(argument.star for argument in node.args):
+        positional = [argument for argument in node.args if argument.keyword is None]
+        for position in range(len(positional) - 1):
+            neighbours = node.args[position : position + 2]
+            if all(_integer(argument.value) is None for argument in neighbours):
+                yield _swapped(node, "args", position)
     elif isinstance(node, cst.Tuple) and len(node.elements) > 1:
         parent: Any = code.parents[node]
         # Of `a, b = x, y` either side may be swapped: one of them is enough.
         twice = isinstance(parent, cst.AssignTarget) and isinstance(code.parents[parent].value, cst.Tuple)  # type: ignore[attr-defined]
-        starred = any(isinstance(item, cst.StarredElement) for item in node.elements[:2])
+        starred = any(isinstance(element, cst.StarredElement) for element in node.elements[:2])
         if isinstance(parent, cst.Return | cst.Assign | cst.AssignTarget) and not twice and not starred:
             yield _swapped(node, "elements", 0)
 
 
-def _swapped(node: Any, field: str, place: int) -> cst.CSTNode:
-    items = list(getattr(node, field))
-    one, other = items[place : place + 2]
-    items[place : place + 2] = one.with_changes(value=other.value), other.with_changes(value=one.value)
-    return node.with_changes(**{field: items})  # type: ignore[no-any-return]
+def _swapped(node: Any, field: str, position: int) -> cst.CSTNode:
+    parts = list(getattr(node, field))
+    first, second = parts[position : position + 2]
+    parts[position] = first.with_changes(value=second.value)
+    parts[position + 1] = second.with_changes(value=first.value)
+    return node.with_changes(**{field: parts})  # type: ignore[no-any-return]
 
 
 def dropped_keyword(node: Any, code: Function) -> Edits:
     """Leave one keyword argument out."""
-    for word in node.args if isinstance(node, cst.Call) else ():
-        if word.keyword is not None:
-            kept = [item for item in node.args if item is not word]
-            if kept and word is node.args[-1]:
-                kept[-1] = kept[-1].with_changes(comma=word.comma)
-            yield node.with_changes(args=kept)
+    if not isinstance(node, cst.Call):
+        return
+    for position, argument in enumerate(node.args):
+        if argument.keyword is not None:
+            others = [*node.args[:position], *node.args[position + 1 :]]
+            if others and argument is node.args[-1]:
+                others[-1] = others[-1].with_changes(comma=argument.comma)
+            yield node.with_changes(args=others)
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
     """Set a parameter to its default at the start of the body: a constant, or one of the module's by name."""
     if node is not code.node or not code.statements:
         return
-    read = {item.id for item in ast.walk(code.ast) if isinstance(item, ast.Name)}
-    targets = [one for item in code.golden.tree.body if isinstance(item, ast.Assign) for one in item.targets]
-    constants = {one.id for one in targets if isinstance(one, ast.Name)}
-    for item, default in parameters(code.ast.args):
-        known = isinstance(default, ast.Constant | ast.UnaryOp)
-        if (
-            default
-            and item.arg in read
-            and (known or (isinstance(default, ast.Name) and default.id in constants))
-        ):
-            new = parsed(f"{item.arg} = {ast.unparse(default)}")
-            yield Edit(code.statements[0], code.beside(code.statements[0], new), item.arg)
+    read = {name.id for name in each(code.ast, ast.Name)}
+    constants = set[str]()
+    for statement in code.golden.tree.body:
+        if isinstance(statement, ast.Assign):
+            constants |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    for parameter, default in parameters(code.ast.args):
+        is_literal = isinstance(default, ast.Constant | ast.UnaryOp)
+        is_known = is_literal or (isinstance(default, ast.Name) and default.id in constants)
+        if default and is_known and parameter.arg in read:
+            new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
+            yield Edit(code.statements[0], code.beside(code.statements[0], new), parameter.arg)
 
 
 def frozen_attribute(node: Any, code: Function) -> Edits:
     """Put the value that the class gives an attribute of self in its place, everywhere."""
-    for name, value in code.attributes.items() if node is code.node else ():
+    if node is not code.node:
+        return
+    for name, value in code.attributes.items():
         constant: Any = parsed(value)
         changed: Any = node.body.visit(_Frozen(name, operand(constant)))
         if changed is not node.body:
@@ -412,8 +422,13 @@ def reversed_order(node: Any, code: Function) -> Edits:
     if not isinstance(node, cst.For) or node.asynchronous or code.called(node.iter) in ENDLESS:
         return
     if code.depends_on_order(node):
-        rewrite = Rewrite(cst.Name("x"), parsed("list(x)[::-1]"))
-        yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
+        yield from _part_of(node.iter, "list(x)[::-1]")
+
+
+def _part_of(node: cst.CSTNode, text: str) -> Iterator[Edit]:
+    """Yield the edit that puts a part of ``x`` in the place of a node, which is that x."""
+    for new in Rewrite(cst.Name("x"), parsed(text)).of(node):
+        yield Edit(node, new)
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
@@ -424,32 +439,39 @@ def fewer_elements(node: Any, code: Function) -> Edits:
         # A range with one step fewer is "off by one".
         fewer = (":1",) if isinstance(node, cst.CompFor) else (":-1",) * (code.called(node.iter) != "range")
         for bounds in ("-1:", *fewer):
-            rewrite = Rewrite(cst.Name("x"), parsed(f"list(x)[{bounds}]"))
-            yield from (Edit(node.iter, new) for new in rewrite.of(node.iter))
+            yield from _part_of(node.iter, f"list(x)[{bounds}]")
     elif code.called(node) in WORDS["over_elements"] and isinstance(node.func, cst.Attribute):
-        of_module = code.is_module(node.func.value)
-        if of_module and (not node.args or node.args[0].keyword or node.args[0].star):
+        yield from _reduced_less(node, code)
+
+
+def _reduced_less(node: Any, code: Function) -> Iterator[Edit]:
+    """Reduce without the first element of the dimension that a reduction works along."""
+    arguments, reduced = list(node.args), node.func.value
+    if code.is_module(reduced):
+        if not arguments or arguments[0].keyword or arguments[0].star:
             return
-        reduced = node.args[0].value if of_module else node.func.value
-        given = [
-            item
-            for item in node.args[of_module:]
-            if item.keyword is None or item.keyword.value in ("dim", "axis")
-        ]
-        dimension = _integer(given[0].value) if given else None
-        bounds = {-1: "..., 1:", 1: ":, 1:"}.get(0 if dimension is None else dimension, "1:")
-        yield from (Edit(reduced, new) for new in Rewrite(cst.Name("x"), parsed(f"x[{bounds}]")).of(reduced))
+        reduced = arguments.pop(0).value
+    given = [
+        argument
+        for argument in arguments
+        if not argument.keyword or argument.keyword.value in ("dim", "axis")
+    ]
+    dimension = _integer(given[0].value) if given else None
+    bounds = {-1: "..., 1:", 1: ":, 1:"}.get(0 if dimension is None else dimension, "1:")
+    yield from _part_of(reduced, f"x[{bounds}]")
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:
     """Put ``pass`` in the place of what is rebound, called for its effect, or returned early; end a loop early."""
     if isinstance(node, cst.Assign):
-        if any(code.is_bound(item.target, node) for item in node.targets):
+        if any(code.is_bound(target.target, node) for target in node.targets):
             yield cst.Pass()
-    elif (isinstance(node, cst.Expr) and isinstance(node.value, cst.Call | cst.Await)) or (
-        isinstance(node, cst.Return) and code.parents[node] not in code.statements
-    ):
-        yield cst.Pass()
+    elif isinstance(node, cst.Expr):
+        if isinstance(node.value, cst.Call | cst.Await):
+            yield cst.Pass()
+    elif isinstance(node, cst.Return):
+        if code.parents[node] not in code.statements:
+            yield cst.Pass()
     elif isinstance(node, cst.For):
         last: Any = node.body.body[-1]
         small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
@@ -466,11 +488,13 @@ def _integer(node: cst.CSTNode | None) -> int | None:
 
 
 def _read(name: str, table: dict[str, Any]) -> Operator:
-    pairs = tuple((before, after) for before, after in table.get("rewrites", ()))
-    shown = ((_shown(before), _shown(after)) for before, after in pairs)
-    examples = (*shown, *((before, after) for before, after in table.get("examples", ())))
-    rewrites = tuple(Rewrite(parsed(before), parsed(after)) for before, after in pairs)
-    return Operator(name, table["title"], examples, rewrites, globals().get(name.replace(" ", "_")))
+    rewrites, examples = [], []
+    for before, after in table.get("rewrites", ()):
+        rewrites.append(Rewrite(parsed(before), parsed(after)))
+        examples.append((_shown(before), _shown(after)))
+    examples += map(tuple, table.get("examples", ()))
+    function = globals().get(name.replace(" ", "_"))
+    return Operator(name, table["title"], tuple(examples), tuple(rewrites), function)
 
 
 def _shown(text: str) -> str:

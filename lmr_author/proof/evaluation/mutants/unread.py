@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from lmr_author.proof.evaluation.mutants.names import WORDS, called
 from lmr_author.proof.evaluation.mutants.operators import OPPOSITES
@@ -26,169 +26,179 @@ def _prune(tree: ast.AST) -> bool:
     """Remove statements that do nothing from every block, once; return whether there were any."""
     unread = _unread(tree)
     changed = False
-    for node in list(ast.walk(tree)):
-        for field in _BLOCKS:
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                kept = list(_kept(block, unread))
-                changed |= kept != block
-                setattr(node, field, kept)
-                _mark_filled(kept)
+    for node, field, block in list(_blocks(tree)):
+        kept = list(_kept(block, unread))
+        changed |= kept != block
+        setattr(node, field, kept)
+        _mark_filled(kept)
     return changed
 
 
-def _drop_idle(tree: ast.AST) -> bool:
-    """Take the calls of inner functions away that at most log; return whether there were any."""
-    inner = {
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and _is_idle(node.body) and _only_called(tree, node.name)
-    }
-    dropped = False
+def _blocks(tree: ast.AST) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
+    """Yield (node, field, statements) of every block."""
     for node in ast.walk(tree):
         for field in _BLOCKS:
             block = getattr(node, field, None)
             if isinstance(block, list):
-                kept = [item for item in block if not _defines_or_calls(item, inner)]
-                dropped |= kept != block
-                setattr(node, field, kept)
+                yield node, field, block
+
+
+def _drop_idle(tree: ast.AST) -> bool:
+    """Take the calls of inner functions away that at most log; return whether there were any."""
+    inner = {node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_idle(node.body)}
+    names = {function.name for function in inner if _only_called(tree, function.name)}
+    dropped = False
+    for node, field, block in list(_blocks(tree)):
+        kept = [statement for statement in block if not _defines_or_calls(statement, names)]
+        dropped |= kept != block
+        setattr(node, field, kept)
     return dropped
 
 
 def _is_idle(block: Sequence[ast.stmt]) -> bool:
     """Return whether statements at most return None, on conditions that only compute."""
-    return all(
-        isinstance(item, ast.Pass)
-        or (isinstance(item, ast.Return) and item.value is None)
-        or (isinstance(item, ast.If) and is_pure(item.test) and _is_idle([*item.body, *item.orelse]))
-        for item in block
-    )
+    for statement in block:
+        match statement:
+            case ast.Pass() | ast.Return(value=None):
+                continue
+            case ast.If() if is_pure(statement.test) and _is_idle([*statement.body, *statement.orelse]):
+                continue
+        return False
+    return True
 
 
 def _only_called(tree: ast.AST, name: str) -> bool:
     """Return whether a function is only called, by statements of their own with arguments that only compute."""
-    uses = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
-    return uses == sum(
-        _defines_or_calls(node, {name}) for node in ast.walk(tree) if isinstance(node, ast.Expr)
-    )
+    nodes = list(ast.walk(tree))
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    calls = [node for node in nodes if isinstance(node, ast.Expr) and _defines_or_calls(node, {name})]
+    return len(uses) == len(calls)
 
 
-def _defines_or_calls(item: ast.AST, names: Collection[str]) -> bool:
-    if isinstance(item, ast.FunctionDef):
-        return item.name in names
-    call = item.value if isinstance(item, ast.Expr) else None
-    return (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id in names
-        and all(map(is_pure, [*call.args, *(word.value for word in call.keywords)]))
-    )
+def _defines_or_calls(statement: ast.AST, names: Collection[str]) -> bool:
+    match statement:
+        case ast.FunctionDef():
+            return statement.name in names
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as call) if name in names:
+            return all(map(is_pure, [*call.args, *(word.value for word in call.keywords)]))
+    return False
 
 
 def _kept(block: Sequence[ast.stmt], unread: Callable[[str], bool]) -> Iterator[ast.stmt]:
-    for place, item in enumerate(block):
-        if isinstance(item, ast.If) and isinstance(item.test, ast.Constant):
-            yield from item.body if item.test.value else item.orelse
-        elif not (_is_empty(item) or _is_dead(item, block[place + 1 :], unread)):
-            yield item
-        if isinstance(item, _ENDS):
+    for number, statement in enumerate(block, 1):
+        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Constant):
+            yield from statement.body if statement.test.value else statement.orelse
+        elif not _is_empty(statement) and not _is_dead(statement, block[number:], unread):
+            yield statement
+        if isinstance(statement, _ENDS):
             return
 
 
-def _is_empty(item: ast.stmt) -> bool:
+def _is_empty(statement: ast.stmt) -> bool:
     """Return whether a statement has nothing left in it: all that it did was to log."""
-    blocks = [getattr(item, field) for field in _BLOCKS if hasattr(item, field)]
-    if isinstance(item, ast.If | ast.For):
-        return not any(blocks) and is_pure(item.test if isinstance(item, ast.If) else item.iter)
-    return isinstance(item, ast.Pass)
+    match statement:
+        case ast.If():
+            return not statement.body and not statement.orelse and is_pure(statement.test)
+        case ast.For():
+            return not statement.body and not statement.orelse and is_pure(statement.iter)
+    return isinstance(statement, ast.Pass)
 
 
-def _is_dead(item: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], bool]) -> bool:
+def _is_dead(statement: ast.stmt, rest: Sequence[ast.stmt], unread: Callable[[str], bool]) -> bool:
     """Return whether nobody reads what a statement binds or appends, or it is bound anew before."""
-    if name := _appended_to(item):
+    if name := _appended_to(statement):
         return unread(name)
-    if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign) or item.value is None:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return False
-    targets = item.targets if isinstance(item, ast.Assign) else [item.target]
-    flat = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    if not is_pure(item.value) or not all(isinstance(one, ast.Name) for one in flat):
+    names = _names_bound(statement)
+    if statement.value is None or names is None or not is_pure(statement.value):
         return False
-    names = [one.id for one in flat if isinstance(one, ast.Name)]
     if all(map(unread, names)):
         return True
-    after = next((other for other in rest if _mentions(other, names)), None)
-    return (
-        isinstance(after, ast.Assign)
-        and not isinstance(item, ast.AugAssign)
-        and [ast.unparse(one) for one in after.targets] == names
-        and not _mentions(after.value, names)
-    )
+    after = _next_mention(rest, names)
+    if isinstance(statement, ast.AugAssign) or not isinstance(after, ast.Assign):
+        return False
+    return list(map(ast.unparse, after.targets)) == names and not _mentions(after.value, names)
 
 
-def _appended_to(item: ast.AST) -> str:
+def _names_bound(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str] | None:
+    """Return the names that an assignment binds; None when it binds anything else."""
+    targets = list(statement.targets) if isinstance(statement, ast.Assign) else [statement.target]
+    names = []
+    for target in targets:
+        for part in target.elts if isinstance(target, ast.Tuple) else [target]:
+            if not isinstance(part, ast.Name):
+                return None
+            names.append(part.id)
+    return names
+
+
+def _appended_to(statement: ast.AST) -> str:
     """Return the name of the list that a statement does nothing but append to; "" for any other statement."""
-    call = item.value if isinstance(item, ast.Expr) else None
-    if not isinstance(call, ast.Call) or called(call) not in ("append", "extend"):
-        return ""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return owner.id if isinstance(owner, ast.Name) and all(map(is_pure, call.args)) else ""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(attr="append" | "extend", value=ast.Name(id=name))) as call
+        ):
+            return name if all(map(is_pure, call.args)) else ""
+    return ""
 
 
 def _mark_filled(block: Sequence[ast.stmt]) -> None:
     """Give buffers one name whatever they hold at first, where all of it is written before it is read."""
-    for place, item in enumerate(block):
-        if isinstance(item, ast.Assign) and called(item.value) in WORDS["buffers"]:
-            name = ast.unparse(item.targets[0])
-            after = next((other for other in block[place + 1 :] if _mentions(other, [name])), None)
-            if after is not None and _fills(after, name, ast.unparse(item.value)):
-                assert isinstance(item.value, ast.Call)
-                item.value.func = marked("buffer")
+    for number, statement in enumerate(block, 1):
+        if isinstance(statement, ast.Assign) and called(statement.value) in WORDS["buffers"]:
+            name = ast.unparse(statement.targets[0])
+            after = _next_mention(block[number:], [name])
+            if after is not None and _fills(after, name, ast.unparse(statement.value)):
+                assert isinstance(statement.value, ast.Call)
+                statement.value.func = marked("buffer")
+
+
+def _next_mention(statements: Iterable[ast.stmt], names: Sequence[str]) -> ast.stmt | None:
+    return next((statement for statement in statements if _mentions(statement, names)), None)
 
 
 def _fills(statement: ast.stmt, name: str, made: str) -> bool:
     """Return whether a statement writes every element of a buffer, as ``for i in range(n): name[i] = …`` does."""
-    if isinstance(statement, ast.Assign):
-        return ast.unparse(statement.targets[0]) in (f"{name}[:]", f"{name}[...]")
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        if called(call) not in WORDS["overwriting"] or ast.unparse(call.func).rpartition(".")[0] != name:
-            return False
-        return not any(_mentions(given, [name]) for given in (*call.args, *call.keywords))
-    if not (isinstance(statement, ast.For) and called(statement.iter) in ("range", "enumerate")):
+    match statement:
+        case ast.Assign():
+            return ast.unparse(statement.targets[0]) in (f"{name}[:]", f"{name}[...]")
+        case ast.Expr(value=ast.Call(func=function) as call):
+            if called(call) not in WORDS["overwriting"] or ast.unparse(function).rpartition(".")[0] != name:
+                return False
+            return not any(_mentions(given, [name]) for given in (*call.args, *call.keywords))
+        case ast.For(iter=ast.Call(args=[size])) if called(statement.iter) in ("range", "enumerate"):
+            length = ast.unparse(size).removeprefix("len(").removesuffix(")")
+            return length in made and _stores_each(statement, name)
+    return False
+
+
+def _stores_each(loop: ast.For, name: str) -> bool:
+    """Return whether a loop stores the element of each step before anything else is done with the buffer."""
+    counter = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+    first = _next_mention(loop.body, [name])
+    if not isinstance(first, ast.Assign) or _mentions(first.value, [name]):
         return False
-    assert isinstance(statement.iter, ast.Call)
-    size = ast.unparse(statement.iter.args[0]) if len(statement.iter.args) == 1 else ""
-    counter = statement.target.elts[0] if isinstance(statement.target, ast.Tuple) else statement.target
-    stored = f"{name}[{ast.unparse(counter)}]"
-    first = next((item for item in statement.body if _mentions(item, [name])), None)
-    return (
-        bool(size)
-        and f"{size.removeprefix('len(').removesuffix(')')}" in made
-        and isinstance(first, ast.Assign)
-        and ast.unparse(first.targets[0]) == stored
-        and not _mentions(first.value, [name])
-    )
+    return ast.unparse(first.targets[0]) == f"{name}[{ast.unparse(counter)}]"
 
 
 def _unread(tree: ast.AST) -> Callable[[str], bool]:
     """Return a test for local names that nobody reads; counters that are only counted are not read."""
-    read, kept = set[str](), set[str]()
+    read, kept, changed = set[str](), set[str](), set[str]()
     lists = _own_lists(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            read.update({node.id} - lists)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            read.update(node.names)
-        elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
-            kept.update(target.id for target in node.targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.arg):
-            kept.add(node.arg)
+        match node:
+            case ast.Name(id=name) if not isinstance(node.ctx, ast.Store):
+                read |= {name} - lists
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                read.update(names)
+            case ast.Assign(targets=targets) if not isinstance(node.value, ast.Constant):
+                kept.update(target.id for target in targets if isinstance(target, ast.Name))
+            case ast.arg(arg=name):
+                kept.add(name)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                changed.add(name)
     # `x += y` of what may be another object's alias changes that object.
-    changed = {
-        node.target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
-    }
     read |= changed & kept
     if read & {"eval", "exec", "locals", "vars", "dir"}:
         return lambda name: False
@@ -199,27 +209,26 @@ def _own_lists(tree: ast.AST) -> set[str]:
     """Return the local names of lists that begin empty, and to which is only ever appended."""
     uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     appended = Counter(filter(None, map(_appended_to, ast.walk(tree))))
-    made = Counter(
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List) and not node.value.elts
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
+    made: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=targets, value=ast.List(elts=[])):
+                made.update(target.id for target in targets if isinstance(target, ast.Name))
     return {name for name in made if uses[name] == appended[name] + made[name]}
 
 
 def _mentions(node: ast.AST, names: Sequence[str]) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
 
 
 def is_pure(node: ast.AST) -> bool:
     """Return whether an expression only computes, as far as the names of what it calls tell."""
-    return not any(
-        isinstance(item, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr)
-        or (isinstance(item, ast.Call) and called(item) not in _PURE)
-        for item in ast.walk(node)
-    )
+    for part in ast.walk(node):
+        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
+            return False
+        if isinstance(part, ast.Call) and called(part) not in _PURE:
+            return False
+    return True
 
 
 def marked(kind: str) -> ast.expr:
