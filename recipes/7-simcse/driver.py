@@ -3,6 +3,7 @@
 import argparse
 
 import torch
+import torch.distributed as dist
 from transformers import BertConfig
 
 from src.models import BertForCL
@@ -57,10 +58,15 @@ def main():
     call(model(1, "cls", temp=0.4, weight=1.5), 3, 3, 1, return_dict=True)
     call(model(2, "avg", temp=0.3, weight=0.0), 3, 3, 2, kinds=True, return_dict=True)
     call(model(3, "cls_before_pooler", temp=0.2), 3, 2, 3, return_dict=False)
-    call(model(4, "cls", temp=0.5, mlm=0.1), 3, 2, 4, mlm=True, return_dict=True)
+    call(model(4, "cls", temp=0.5, mlm=0.1), 3, 2, 4, mlm=True, kinds=True, return_dict=True)
     call(model(5, "avg_top2", temp=0.6), 4, 2, 5, train=False, return_dict=True)
     call(model(6, "avg_first_last", temp=0.5, weight=-0.7), 2, 3, 6, return_dict=False)
     call(model(7, "avg", temp=0.5, weight=0.8, mlm=0.5), 2, 3, 7, mlm=True, output_attentions=True)
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    call(model(8, "cls", temp=0.5, weight=0.6), 3, 3, 8, return_dict=True)
+    call(model(9, "cls", temp=0.7), 4, 2, 9, return_dict=True)
+    call(model(10, "avg", temp=0.5), 3, 3, 10, train=False, return_dict=True)
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

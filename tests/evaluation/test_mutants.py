@@ -255,6 +255,14 @@ def test_names_stay_when_something_above_changes() -> None:
     assert before.isdisjoint(item.id for item in of(HEAD + "    return x - y - 1\n"))
 
 
+def test_two_arguments_that_a_call_of_several_lines_drops_are_two_mutants() -> None:
+    body = "out = g(\n    x,\n    mask=m,\n    kinds=k,\n    heads=h,\n)\nreturn out\n"
+    made = of_body(body)
+    dropped = [item for item in made if item.operator == "dropped keyword"]
+    assert len(dropped) == 3
+    assert len({item.id for item in made}) == len(made)
+
+
 def test_of_many_some_of_every_line_and_kind_are_chosen() -> None:
     lines = [f"x{n} = x * {n}.5 + y - abs(x)[1:].mean(dim=-1)" for n in range(20)]
     body = "\n".join([*lines, f"return [{', '.join(f'x{n}' for n in range(20))}]"])

@@ -63,7 +63,8 @@ def mutants(
     source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
     defaults = defaults_of(golden.tree)
     seen = {canonical_form(code.header + code.text, defaults)}
-    made = []
+    made: list[Mutant] = []
+    ids = set[str]()
     for name, edit in _edits(code):
         try:
             text = code.replaced(edit.old, edit.new)
@@ -76,11 +77,18 @@ def mutants(
         old, new, above = _differing(code.text, text)
         line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
         key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
-        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        digest = _digest(key)
+        if digest in ids:  # another argument of the same call is dropped: both leave nothing in its place
+            digest = _digest(f"{key}\0{text}")
+        ids.add(digest)
         data = before + golden.encode(text) + after
         made.append(Mutant(digest, name, line, old, new, data, edit.parameter))
     made.sort(key=lambda mutant: mutant.line)
     return tuple(made if most is None else _thinned(made, most))
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
