@@ -93,8 +93,9 @@ def behind_exits(tree: ast.AST, lines: Iterable[int]) -> list[tuple[int, int]]:
     wanted, behind = set(lines), list[tuple[int, int]]()
     for node in walk(tree):
         for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            for item, follower in pairwise(block if isinstance(block, list) else ()):
+            body = getattr(node, name, None)
+            block: list[ast.stmt] = body if isinstance(body, list) else []
+            for item, follower in pairwise(block):
                 if isinstance(item, ast.If) and item.lineno in wanted and isinstance(item.body[-1], _EXITS):
                     behind.append((first_line(follower), block[-1].end_lineno or follower.lineno))
     return behind
