@@ -30,6 +30,14 @@ def candidates_and_scores(seed, rows=4, length=4, words=9, sharp=1.0, agree=0.5)
     return logits, candidates
 
 
+def sampled_candidates(seed, rows, length, sharp, words=9):
+    """Candidates that are drawn from the scores, so that bounds decide over them."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(1, length, words, generator=generator).repeat(rows, 1, 1) * sharp
+    drawn = torch.multinomial(logits[0].softmax(-1), rows, replacement=True, generator=generator).T
+    return logits, torch.cat([torch.zeros(rows, 1, dtype=torch.long), drawn[:, :-1]], dim=1)
+
+
 def accept():
     evaluate_posterior(*candidates_and_scores(0), 0)
     evaluate_posterior(*candidates_and_scores(1, rows=6, length=5, agree=0.8), 0)
@@ -41,6 +49,12 @@ def accept():
         evaluate_posterior(*scores, 1.5, posterior_threshold=0.09, posterior_alpha=0.3)
         evaluate_posterior(*scores, 1.0, posterior_threshold=0.2, posterior_alpha=0.9)
     evaluate_posterior(*candidates_and_scores(30, sharp=4.0, agree=0.0), 1.0)
+    for seed in range(4):
+        scores = sampled_candidates(60 + seed, rows=7, length=6, sharp=1.0 + seed)
+        evaluate_posterior(*scores, 1.0, posterior_threshold=0.3, posterior_alpha=4.0)
+        evaluate_posterior(*scores, 0.9, posterior_threshold=0.05, posterior_alpha=3.0)
+        evaluate_posterior(*scores, 1.2, posterior_threshold=0.9, posterior_alpha=0.3)
+        evaluate_posterior(*scores, 1.0)
     torch.manual_seed(5)
     for seed in range(3):
         scores = candidates_and_scores(40 + seed, rows=6, sharp=3.0, agree=0.9)
@@ -86,9 +100,14 @@ def main():
     texts(tiny_model(4), [8, 2], medusa_choices=TREE, max_steps=4, temperature=1.0, posterior_threshold=0.5)
     for seed in (21, 22):
         texts(tiny_model(seed), [8, 2], medusa_choices=TREE, max_steps=4, temperature=1.0, posterior_threshold=0.9, posterior_alpha=0.2)
-    texts(tiny_model(5), [7], medusa_choices=TREE, max_steps=4, temperature=0.8, sampling="nucleus", fast=False)
+    for top_p in (0.2, 0.7, 1.0):
+        options = dict(temperature=1.5, sampling="nucleus", fast=False, top_p=top_p)
+        texts(tiny_model(5), [7], medusa_choices=TREE, max_steps=5, **options)
+    again = tiny_model(23)
+    for prompt, tree in (([4, 5], TREE), ([6], TREE), ([4, 5, 7], SMALL_TREE)):
+        texts(again, prompt, medusa_choices=tree, max_steps=3)
     texts(tiny_model(6), [12, 9], max_steps=3)
-    for seed in range(7, 12):
+    for seed in range(7, 16):
         texts(tiny_model(seed), [3, 4], medusa_choices=TREE, max_steps=12)
 
 

@@ -68,6 +68,27 @@ def test_survivors_whose_effect_is_not_compared_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.bwrap
+def test_survivors_behind_a_return_in_every_case_are_not_reached(tmp_path: Path) -> None:
+    made = make_task(tmp_path)
+    folder = made.root / "small-repo"
+    (folder / "pkg/steps.py").write_text(
+        "def total(values, fast=True):\n"
+        "    if fast:\n"
+        "        return sum(values) - 1\n"
+        "    result = 0\n"
+        "    return result + max(values)\n"
+    )
+    (folder / "go.py").write_text(
+        "from pkg.steps import total\nfor values in ([1.5], [2, 3], [4, 5, 7]):\n    total(values)\n"
+    )
+    mask(made, MaskOptions(("pkg/steps.py::total",), category="Evaluation Metrics"), made.root)
+    recorded(made, "pkg/steps.py::total", "python", "go.py")
+    survivors = gate(run_gates(made), "mutants-die").detail.survivors
+    behind = {(item.why, item.unreached) for item in survivors if item.line in (4, 5)}
+    assert behind == {("no case tells the difference: none reaches lines 4-5", (4, 5))}
+
+
+@pytest.mark.bwrap
 def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ from lmr_author.core.code.module import (
 )
 from lmr_author.core.code.targets import find, is_generator, matching, methods, number
 from lmr_author.core.code.tree import (
+    behind_exits,
     bindings,
     block_end,
     bound_by,
@@ -53,6 +54,7 @@ __all__ = [
     "DefinitionNode",
     "FunctionNode",
     "Module",
+    "behind_exits",
     "bindings",
     "block_end",
     "body_from",

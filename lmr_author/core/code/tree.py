@@ -9,6 +9,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeGuard, TypeVar, overload
 
 A = TypeVar("A", bound=ast.AST)
@@ -26,6 +27,7 @@ _NEEDS_GPU = re.compile(
     r"\w+Tensor|current_device|get_device_\w+|get_rng_state\w*|set_device|synchronize|memory_\w+|Stream|Event"
 )
 """Functions of ``torch.cuda`` that fail without a GPU."""
+_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
 
 
@@ -84,6 +86,19 @@ def block_end(tree: ast.AST, line: int) -> int:
             if isinstance(block, list) and block and first_line(block[0]) == line:
                 return int(block[-1].end_lineno or line)
     return line
+
+
+def behind_exits(tree: ast.AST, lines: Iterable[int]) -> list[tuple[int, int]]:
+    """Return first and last lines of what follows the ``if`` on each of some lines, where its body leaves the block."""
+    wanted, behind = set(lines), list[tuple[int, int]]()
+    for node in walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            block: list[ast.stmt] = body if isinstance(body, list) else []
+            for item, follower in pairwise(block):
+                if isinstance(item, ast.If) and item.lineno in wanted and isinstance(item.body[-1], _EXITS):
+                    behind.append((first_line(follower), block[-1].end_lineno or follower.lineno))
+    return behind
 
 
 def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:

@@ -252,6 +252,9 @@ def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, ...]:
         inside = first <= mutant.line <= last and mutant.line not in coverage.lines
         if inside or (same and _decides(tree, mutant.line, first)):
             return first, last
+    for first, last in code.behind_exits(tree, coverage.never_false):
+        if first <= mutant.line <= last and mutant.line not in coverage.lines:
+            return first, last
     return ()
 
 

@@ -101,7 +101,8 @@ def _subject(
 
 def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
     """Return what the cases leave open about the golden's lines, by number; a missed line begins a block."""
-    blocks = (range(first, code.block_end(golden.tree, first) + 1) for first in coverage.missed)
+    blocks = [range(first, code.block_end(golden.tree, first) + 1) for first in coverage.missed]
+    blocks += [range(first, last + 1) for first, last in code.behind_exits(golden.tree, coverage.never_false)]
     marks: dict[int, LineMark] = dict.fromkeys(coverage.never_false, "always true")
     marks |= {line: "not reached" for block in blocks for line in block if line not in coverage.lines}
     return marks

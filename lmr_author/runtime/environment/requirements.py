@@ -40,7 +40,8 @@ _WITH_VALUE = re.compile(
     r"|upgrade-strategy|torch-backend|group|source|index|constraint)"
 )
 """Options of pip, uv and poetry that are followed by a value."""
-_CONDA_WITH_VALUE = frozenset(["-c", "--channel", "-n", "--name", "-p", "--prefix", "--solver"])
+_CONDA_WITH_VALUE = re.compile(r"-[a-zA-Z]*[cnp]|--(channel|name|prefix|solver)")
+"""Short options may be joined, as in `conda create -yn NAME`; the last one takes the value."""
 
 
 @dataclass
@@ -333,7 +334,7 @@ def _read_conda(found: Manifest, words: list[str], origin: str, *, environment: 
     for word in rest:
         if word in ("-f", "--file"):
             _include(found, next(rest, ""))
-        elif word in _CONDA_WITH_VALUE:
+        elif _CONDA_WITH_VALUE.fullmatch(word):
             next(rest, "")
         elif not word.startswith("-") and not environment:
             name, requirement = conda_requirement(word)
