@@ -1,0 +1,30 @@
+def decomposed_coverage_greedy(
+    k, cand_partial_scores, add_cand_score=False, cand_score_discount=1, candidates=None,
+    cand_lens=None, max_len=-1,
+):
+    comb, cover, score, resets = [], -np.inf, -np.inf, 0
+    rem_len = max_len if max_len > 0 else 1000000
+    dicts = isinstance(cand_partial_scores[0], dict)
+    covers = cand_partial_scores if dicts else cand_partial_scores.copy()
+    while len(comb) < k:
+        if dicts:
+            covers = cand_partial_scores if score == -np.inf else set_broadcasted_max(cand_partial_scores, cover)
+            scores = np.array([sum(s.values()) for s in covers], dtype=float)
+        else:
+            np.maximum(cand_partial_scores, cover, out=covers)
+            scores = covers.sum(axis=-1)
+            if add_cand_score:
+                scores = scores + cand_partial_scores.sum(axis=-1) / cand_score_discount
+        scores[comb] = -np.inf
+        best = np.argmax(scores)
+        if scores[best] > score:
+            if cand_lens:
+                rem_len -= cand_lens[best]
+                if rem_len < 0:
+                    break
+            comb, cover, score = comb + [best], covers[best].copy() if not dicts else covers[best], scores[best]
+        else:
+            resets, cover, score = resets + 1, -np.inf, -np.inf
+    if not dicts:
+        cand_partial_scores[:] = covers
+    return comb[::-1], {"n_reset": resets, "score": score}

@@ -1,0 +1,10 @@
+def insert_punctuation_marks(sentence, punc_ratio=PUNC_RATIO):
+    words = sentence.split(" ")
+    number = random.randint(1, int(punc_ratio * len(words) + 1))
+    positions = [random.randrange(len(words)) for _ in range(number)]
+    new = []
+    for index, word in enumerate(words):
+        if index in positions:
+            new.append(PUNCTUATIONS[random.randint(0, len(PUNCTUATIONS) - 1)])
+        new.append(word)
+    return " ".join(new)

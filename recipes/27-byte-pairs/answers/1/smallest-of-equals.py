@@ -1,0 +1,16 @@
+def train(self, text, vocab_size, verbose=False):
+    assert vocab_size >= 256
+    ids = list(text.encode("utf-8"))
+    merges = {}
+    vocab = {number: bytes([number]) for number in range(256)}
+    for step in range(vocab_size - 256):
+        stats = get_stats(ids)
+        pair = min(stats, key=lambda p: (-stats[p], p))
+        new = 256 + step
+        ids = merge(ids, pair, new)
+        merges[pair] = new
+        vocab[new] = vocab[pair[0]] + vocab[pair[1]]
+        if verbose:
+            print(pair, new, vocab[new])
+    self.merges = merges
+    self.vocab = vocab
