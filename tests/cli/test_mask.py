@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pexpect
 
-from lmr_author.authoring.masking.notes import read_notes_file
+from lmr_author.authoring.masking.notes_file import read_notes_file
 from lmr_author.core.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed

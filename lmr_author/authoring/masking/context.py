@@ -62,9 +62,7 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
         repository: the task's repository.
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
     """
-    reasons = sorted(
-        _reasons(_Repository(repository), module, definition), key=lambda reason: -reason.weight
-    )
+    reasons = sorted(_reasons(_Repository(repository), module, definition), key=lambda reason: -reason.weight)
     by_path: dict[str, dict[str, _Reason]] = defaultdict(dict)
     for reason in reasons:
         path = reason.definition.path
@@ -168,9 +166,9 @@ class _Repository:
             origin = imported_name(node, root)
             return self.imported(f"{origin}.{rest}" if rest else origin, path, depth - 1)
         for node in bindings.get("*", ()):
-            if isinstance(node, ast.ImportFrom):
-                if defined := self.imported(f"{source_module(node)}.{dotted}", path, depth - 1):
-                    return defined
+            assert isinstance(node, ast.ImportFrom)
+            if defined := self.imported(f"{source_module(node)}.{dotted}", path, depth - 1):
+                return defined
         return None
 
     def bases(self, defined: _Defined) -> list[_Defined]:

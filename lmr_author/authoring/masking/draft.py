@@ -14,8 +14,8 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from lmr_author.authoring.masking.uses import uses
 from lmr_author.authoring.masking.notes import MaskNotes, one_line
+from lmr_author.authoring.masking.uses import uses
 from lmr_author.core import code
 
 

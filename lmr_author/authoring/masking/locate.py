@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
-from lmr_author.authoring.masking.notes import Described, NotesEntry
+from lmr_author.authoring.masking.notes import Described
+from lmr_author.authoring.masking.notes_file import NotesEntry
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo, golden_name
