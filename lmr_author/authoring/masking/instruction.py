@@ -11,7 +11,7 @@ import difflib
 from dataclasses import replace
 
 from lmr_author.authoring.masking.body import notes_in
-from lmr_author.authoring.masking.draft import Documented, DocumentedParameter, documented, sentences
+from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, documented, sentences
 from lmr_author.authoring.masking.notes import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
