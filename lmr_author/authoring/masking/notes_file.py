@@ -99,9 +99,8 @@ def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
         LmrError: no YAML, or not as the schema says; with the file, and the line of the target.
     """
     root = _parsed(text, name)
-    data = _plain(root, name) if root is not None else {}
-    targets = _converted(data, _NotesFile, f"{name}:1").targets
-    (sequence,) = (value for key, value in root.value if key.value == "targets") if root is not None else ()
+    targets = _converted(_plain(root, name), _NotesFile, f"{name}:1").targets
+    (sequence,) = (value for key, value in root.value if key.value == "targets")
     entries = []
     for node, target in zip(sequence.value, targets, strict=True):
         line = node.start_mark.line + 1
@@ -110,14 +109,13 @@ def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
     return tuple(entries)
 
 
-def _parsed(text: str, name: str) -> yaml.Node | None:
-    """Return the nodes of a YAML text; None when it is empty."""
+def _parsed(text: str, name: str) -> yaml.Node:
     import yaml
 
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
             raise LmrError(f"{name}: YAML aliases (*name) are not read here", "write the text out")
-        return yaml.compose(text, Loader=yaml.BaseLoader)
+        return yaml.compose(text, Loader=yaml.BaseLoader) or yaml.MappingNode("", [])
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"{name}:{mark.line + 1}" if mark else name
