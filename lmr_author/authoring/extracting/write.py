@@ -105,7 +105,7 @@ def _blank_lines(module: code.Module, line: int, plan: ExtractPlan) -> tuple[int
 def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, line: int) -> list[str]:
     """Return the lines of the new function in front of a line."""
     base = indent_of(module.line_text(line)) if plan.receiver else ""
-    unit = _unit(module, block)
+    unit = _unit(module)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
     lines = _broken(f"{base}def {plan.name}(", parameters, "):", base, unit)
@@ -154,21 +154,14 @@ def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
     return line.with_changes(indent=bool(line.comment))
 
 
-def _unit(module: code.Module, block: SelectedBlock) -> str:
-    """Return one step of indentation, as the statement around the block or the file uses it."""
-    steps = {}
+def _unit(module: code.Module) -> str:
+    """Return one step of indentation, as the first indented statement of the file uses it."""
     for suite in suites(module.tree):
-        first = code.first_line(suite.statements[0])
         around = [owner for owner in suite.owners if isinstance(owner, ast.stmt)]
-        if not around:
-            continue
-        inner = indent_of(module.line_text(first))
-        outer = indent_of(module.line_text(code.first_line(around[-1])))
+        inner = indent_of(module.line_text(code.first_line(suite.statements[0])))
+        outer = indent_of(module.line_text(code.first_line(around[-1]))) if around else inner
         if inner != outer and inner.startswith(outer):
-            steps[first] = inner.removeprefix(outer)
-    near = range(code.first_line(block.top_level) + 1, last_line(block.top_level) + 1)
-    for line in [*(line for line in near if line in steps), *sorted(steps)]:
-        return steps[line]
+            return inner.removeprefix(outer)
     return "    "
 
 
@@ -178,7 +171,7 @@ def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
     bound = f"{', '.join(plan.outputs)} = " if plan.outputs and plan.reaches_end else ""
     head = f"{indent}{'return ' if plan.returns else bound}{name}("
-    return _broken(head, plan.parameters, ")", indent, _unit(module, block))
+    return _broken(head, plan.parameters, ")", indent, _unit(module))
 
 
 def _broken(head: str, names: Sequence[str], tail: str, indent: str, unit: str) -> list[str]:

@@ -63,37 +63,25 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
     masked = {str(entry.target) for entry in selection.info.implementations}
     targets = masked | {str(chosen.target) for chosen in selection.chosen}
-    recorded = {(entry.path, entry.qualname, entry.nth): entry for entry in also_masked.load(task)}
     modules = {chosen.path: chosen.module for chosen in selection.chosen}
     along: list[LookAlike] = []
     for text in nodes:
         target = locate.locate(selection.repository, text, here)
-        path = target.path
         module, definition = locate.find(selection.repository, target)
-        if f"{path}::{definition.qualname}" in targets:
+        if f"{target.path}::{definition.qualname}" in targets:
             raise TargetError(
-                f"{path}::{definition.qualname} is a target",
+                f"{target.path}::{definition.qualname} is a target",
                 "--also is for functions elsewhere that give a target's solution away",
             )
-        module = modules.setdefault(path, module)
-        entries = {}
-        for known in module.definitions:
-            entry = recorded.get((path, known.qualname, known.nth))
-            if entry is not None and is_masked(known):
-                entries[known] = entry
-        function = locate.function_of(module, definition, set(entries))
-        if function in entries:  # by a command that was killed, or along with a target that is masked
-            entry = entries[function]
-            if entry.target in masked:
-                raise TargetError(
-                    f"{entry.node_id} is already masked, along with {entry.target}",
-                    f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
-                )
-            along.append(LookAlike(Chosen(path, module, function, begun=True), entry, 1.0))
-        else:
-            name, share = _likest(function, goldens)
-            new = AlsoMasked(path, function.qualname, function.nth, name, original_name(task, path))
-            along.append(LookAlike(Chosen(path, module, function), new, share))
+        module = modules.setdefault(target.path, module)
+        look_alike = _look_alike(task, module, definition, goldens)
+        entry = look_alike.record
+        if look_alike.chosen.begun and entry.target in masked:
+            raise TargetError(
+                f"{entry.node_id} is already masked, along with {entry.target}",
+                f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
+            )
+        along.append(look_alike)
     for path in {look_alike.record.path for look_alike in along}:
         together = [chosen.definition for chosen in selection.chosen if chosen.path == path]
         together += [look_alike.chosen.definition for look_alike in along if look_alike.record.path == path]
@@ -101,11 +89,28 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     return tuple(along)
 
 
-def _likest(function: code.Definition, goldens: Iterable[tuple[str, code.FunctionNode]]) -> tuple[str, float]:
-    """Return the target of which most stands in a function, and how much."""
+def _look_alike(
+    task: Task,
+    module: code.Module,
+    definition: code.Definition,
+    goldens: Iterable[tuple[str, code.FunctionNode]],
+) -> LookAlike:
+    """Return the look-alike that a definition means; one that is recorded may be masked already."""
+    path = module.name
+    recorded = {(entry.qualname, entry.nth): entry for entry in also_masked.load(task) if entry.path == path}
+    entries = {}
+    for known in module.definitions:
+        entry = recorded.get((known.qualname, known.nth))
+        if entry is not None and is_masked(known):
+            entries[known] = entry
+    function = locate.function_of(module, definition, set(entries))
+    if function in entries:
+        return LookAlike(Chosen(path, module, function, begun=True), entries[function], 1.0)
     statements = of_function(function.function)
     shares = {name: compare(of_function(golden), statements).similarity for name, golden in goldens}
-    return max(shares.items(), key=lambda share: share[1])
+    name = max(shares, key=lambda name: shares[name])
+    new = AlsoMasked(path, function.qualname, function.nth, name, original_name(task, path))
+    return LookAlike(Chosen(path, module, function), new, shares[name])
 
 
 def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:

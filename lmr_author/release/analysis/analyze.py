@@ -79,22 +79,23 @@ def analyze(
         tables.error_classes(observed.items),
         tables.agreements(observed.items),
     )
-    remarks = _remarks(observed, problems)
     can_draw = importlib.util.find_spec("matplotlib") is not None
-    remarks += () if can_draw else (NO_FIGURES,)
+    remarks = (*_remarks(observed, problems), *(() if can_draw else (NO_FIGURES,)))
+    _write(out, made, remarks, can_draw)
+    return Analysis(out, made, remarks)
+
+
+def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: bool) -> None:
     with files.staged_folder(out) as staging:
         for table in made:
             files.write_text(staging / f"{table.name}.csv", as_csv(table))
             files.write_text(staging / f"{table.name}.tex", as_latex(table))
             if can_draw:
                 draw(table, staging)
-        text = "\n".join(
-            ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
-        )
-        files.write_text(staging / "results.md", text)
+        lines = ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
+        files.write_text(staging / "results.md", "\n".join(lines))
         page = render("analysis.html.j2", {"tables": made, "remarks": remarks})
         files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
-    return Analysis(out, made, remarks)
 
 
 def _add_grades(observed: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
