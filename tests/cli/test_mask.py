@@ -178,7 +178,7 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
     terminal = Terminal(fresh, INIT, *GIVEN, editor=editor(tmp_path, code + "\n"))
     terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
-    terminal.sees("targets.WRONG: unknown part")
+    terminal.sees("unknown field `WRONG`")
     terminal.sees("Edit again?")
     terminal.types("n")
     assert terminal.ends() == 0
