@@ -25,7 +25,8 @@ from lmr_author.core.texts import printable
 if TYPE_CHECKING:
     from lmr_author.authoring.masking import MaskResult
     from lmr_author.authoring.masking.leftovers import OpenLeak
-    from lmr_author.authoring.masking.notes import Described, NotesEntry
+    from lmr_author.authoring.masking.notes import Described
+    from lmr_author.authoring.masking.notes_file import NotesEntry
     from lmr_author.core.task import Finding, Task
 
 FEW_CACHES = 4
@@ -250,7 +251,7 @@ def show_paths(names: Sequence[str], line: str) -> None:
 
 def read_entries(path: Path) -> tuple[NotesEntry, ...]:
     """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
-    from lmr_author.authoring.masking.notes import read_notes_file
+    from lmr_author.authoring.masking.notes_file import read_notes_file
 
     return read_notes_file(read_text(path, "--notes", "write one with --draft-notes FILE"), str(path))
 
@@ -259,7 +260,7 @@ def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
     """Write the drafts as a file to edit; an existing file is never overwritten."""
     from lmr_author.authoring.masking.locate import select
     from lmr_author.authoring.masking.mask import drafts
-    from lmr_author.authoring.masking.notes import write_notes_file
+    from lmr_author.authoring.masking.notes_file import write_notes_file
     from lmr_author.core import files
 
     if to != "-" and Path(to).exists():

@@ -22,7 +22,8 @@ from lmr_author.authoring.masking.mask import (
     likely_category,
     preview,
 )
-from lmr_author.authoring.masking.notes import Described, MaskNotes, read_notes_file, write_notes_file
+from lmr_author.authoring.masking.notes import Described, MaskNotes
+from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.cli import instruct, ui
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import CATEGORIES, Task

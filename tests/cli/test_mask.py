@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pexpect
 
-from lmr_author.authoring.masking.notes import read_notes_file
+from lmr_author.authoring.masking.notes_file import read_notes_file
 from lmr_author.core.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import ENVIRONMENT, PROGRAM, refuse, snapshot, succeed
@@ -178,7 +178,7 @@ def test_a_draft_is_edited_until_it_can_be_read(fresh: Task, tmp_path: Path) -> 
     terminal = Terminal(fresh, INIT, *GIVEN, editor=editor(tmp_path, code + "\n"))
     terminal.sees("What should replace the body?")
     terminal.types(DOWN + "\r")
-    terminal.sees("targets.WRONG: unknown part")
+    terminal.sees("unknown field `WRONG`")
     terminal.sees("Edit again?")
     terminal.types("n")
     assert terminal.ends() == 0

@@ -158,7 +158,9 @@ def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
     assert "no PyTorch image of the table has it" in none
 
 
-@pytest.mark.parametrize("options", ["-yn study", "-yn study -c conda-forge", "-y --name study", "-yp env/study"])
+@pytest.mark.parametrize(
+    "options", ["-yn study", "-yn study -c conda-forge", "-y --name study", "-yp env/study"]
+)
 def test_the_name_of_a_conda_environment_is_no_package(tmp_path: Path, options: str) -> None:
     readme = f"```sh\nconda create {options} python=3.9 numpy\n```\n"
     needs = read_needs(write_files(tmp_path, {"README.md": readme}))

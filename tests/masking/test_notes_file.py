@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lmr_author.authoring.masking.context import Proposal
-from lmr_author.authoring.masking.notes import MaskNotes, clean_docstring, read_notes_file, write_notes_file
+from lmr_author.authoring.masking.notes import MaskNotes, clean_docstring
+from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 
@@ -74,27 +75,23 @@ targets:
     )
     assert (first.described.category, first.described.instruction) == ("Evaluation Metrics", "Two\nlines.")
     assert first.described.retrieval == () and second.described.retrieval is None
+    (emptied,) = read_notes_file("targets:\n- target: c.py::h\n  retrieval_context:\n", "n")
+    assert emptied.described.retrieval == ()
     assert (first.line, second.line) == (3, 15)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "n:1: the file: `targets` is missing"),
-        ("- a", "n:1: the file: must be a block"),
-        ("targets: []", "n:1: targets: must not be empty"),
-        ("targets:\n- objective: x", "n:2: targets: `target` is missing"),
-        ("targets:\n- target: a\n  inputs: 5\n", "n:3: targets.inputs: must be a list of texts"),
-        (
-            "targets:\n- target: a\n\n  input: []\n",
-            "n:4: targets.input: unknown part, did you mean inputs?",
-        ),
-        ("targets:\n- target: a\n  inputs:\n  - [1]\n", "n:3: targets.inputs: must be a list of texts"),
-        (
-            "targets:\n- target: a\n  dependencies: [b]\n",
-            "n:3: targets.dependencies: must hold inside and outside",
-        ),
-        ("targets:\n- target: a\n  objective: [b]\n", "n:3: targets.objective: must be text"),
+        ("", "n:1: Object missing required field `targets`"),
+        ("- a", "n:1: Expected `object`, got `array`"),
+        ("targets: []", "n:1: Expected `array` of length >= 1 - at `targets`"),
+        ("targets:\n- objective: x", "n:2: Object missing required field `target`"),
+        ("targets:\n\n- target: a\n  inputs: 5\n", "n:3: Expected `array | null`, got `str` - at `inputs`"),
+        ("targets:\n- target: a\n  input: []\n", "n:2: Object contains unknown field `input`"),
+        ("targets:\n- target: a\n  inputs:\n  - [1]\n", "got `array` - at `inputs[0]`"),
+        ("targets:\n- target: a\n  dependencies: [b]\n", "got `array` - at `dependencies`"),
+        ("targets:\n- target: a\n  objective: [b]\n", "got `array` - at `objective`"),
         ("targets: [a\n", "n:2: not valid YAML"),
         ("targets:\n- target: a\n  objective: x: y\n", "n:3: not valid YAML: mapping values"),
         ("targets:\n- &a target: x\n- *a\n", "aliases"),

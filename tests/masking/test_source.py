@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author.authoring.masking.body import is_masked, mask_source, unmask_source
-from lmr_author.authoring.masking.notes import read_notes_file
+from lmr_author.authoring.masking.notes_file import read_notes_file
 from lmr_author.core import code
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Target

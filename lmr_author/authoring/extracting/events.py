@@ -26,8 +26,7 @@ class Kind(Enum):
     READ = auto()
     BIND = auto()
     MAYBE_BIND = auto()  # in a part of an expression that may be passed over
-    DELETE = auto()
-    UNBIND = auto()  # what Python does with the name of an `except` clause at its end
+    UNBIND = auto()  # by `del`, and at the end of an `except` clause
     LATE_READ = auto()  # by a function, lambda or generator that is made here and may run at any later time
     LATE_BIND = auto()  # likewise, through `nonlocal`
     GLOBAL_READ = auto()  # likewise, of the module's variable
@@ -37,7 +36,7 @@ class Kind(Enum):
 
 
 BINDS = frozenset({Kind.BIND, Kind.MAYBE_BIND})
-CHANGES = BINDS | {Kind.DELETE, Kind.UNBIND}
+CHANGES = BINDS | {Kind.UNBIND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,12 @@ def event(kind: Kind, name: str, node: ast.AST) -> Event:
 
 def parameters(arguments: ast.arguments) -> list[str]:
     """Return the names of a function's parameters."""
-    return [item.arg for item in _arguments(arguments)]
+    return [argument.arg for argument in _arguments(arguments)]
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [*named, *(item for item in (arguments.vararg, arguments.kwarg) if item)]
+    return [*named, *filter(None, (arguments.vararg, arguments.kwarg))]
 
 
 def expressions(nodes: Iterable[ast.expr | None], sure: bool = True) -> Iterator[Event]:
@@ -96,7 +95,8 @@ def expression(node: ast.expr, sure: bool = True, consumed: bool = False) -> Ite
         case ast.Name(ctx=ast.Load()):
             yield event(Kind.READ, node.id, node)
         case ast.Name(ctx=ast.Del()):
-            yield event(Kind.DELETE, node.id, node)
+            yield event(Kind.READ, node.id, node)
+            yield event(Kind.UNBIND, node.id, node)
         case ast.Name():
             yield event(Kind.BIND if sure else Kind.MAYBE_BIND, node.id, node)
         case ast.NamedExpr():
@@ -113,14 +113,20 @@ def expression(node: ast.expr, sure: bool = True, consumed: bool = False) -> Ite
         case ast.Lambda():
             yield from expressions([*node.args.defaults, *node.args.kw_defaults], sure)
             own = set(parameters(node.args))
-            inner = (item for item in expression(node.body, False) if item.name not in own)
-            yield from (item if consumed else item.later() for item in inner)
+            yield from _inner(expression(node.body, False), own, lazy=not consumed)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield from _comprehension(node, sure, consumed)
         case ast.Call():
             yield from _call(node, sure, consumed)
         case _:
             yield from expressions(_parts(node), sure)
+
+
+def _inner(happening: Iterable[Event], own: set[str], *, lazy: bool) -> Iterator[Event]:
+    """Yield the events inside a lambda or comprehension that are not of its own names."""
+    for inner in happening:
+        if inner.name not in own:
+            yield inner.later() if lazy else inner
 
 
 def _parts(node: ast.AST) -> Iterator[ast.expr]:
@@ -151,11 +157,10 @@ def _comprehension(node: Comprehension, sure: bool, consumed: bool) -> Iterator[
     for number, generator in enumerate(node.generators):
         inner += expression(generator.iter, False) if number else ()
         bound = list(expression(generator.target, False))
-        own |= {item.name for item in bound if item.kind in BINDS}
+        own |= {target.name for target in bound if target.kind in BINDS}
         inner += [*bound, *expressions(generator.ifs, False)]
     inner += expressions([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], False)
-    lazy = isinstance(node, ast.GeneratorExp) and not consumed
-    yield from (item.later() if lazy else item for item in inner if item.name not in own)
+    yield from _inner(inner, own, lazy=isinstance(node, ast.GeneratorExp) and not consumed)
 
 
 # statements
@@ -176,8 +181,8 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
         case ast.For() | ast.AsyncFor():
             yield from expression(statement.iter)
         case ast.With() | ast.AsyncWith():
-            for item in statement.items:
-                yield from expressions([item.context_expr, item.optional_vars])
+            for context in statement.items:
+                yield from expressions([context.context_expr, context.optional_vars])
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from _function(statement)
         case ast.ClassDef():
@@ -209,37 +214,38 @@ def _function(node: Function) -> Iterator[Event]:
     """Yield what a ``def`` evaluates at once, its name, and what the function takes from outside when it runs."""
     arguments = node.args
     yield from expressions([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
-    yield from expressions([item.annotation for item in _arguments(arguments)])
+    yield from expressions([argument.annotation for argument in _arguments(arguments)])
     yield from expressions([node.returns])
     yield event(Kind.BIND, node.name, node)
     own, to_module = own_names(node), declared(node.body, ast.Global)
-    for item in scope(node.body):
-        if item.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND) or (
-            item.kind is Kind.READ_ALL and item.name not in own
-        ):
-            yield item
-        elif item.name in to_module:
-            yield item.of_module()
-        elif item.name not in own and item.kind is not Kind.READ_LOCALS:
-            yield item.later()
+    for inner in scope(node.body):
+        is_global = inner.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND)
+        if is_global or (inner.kind is Kind.READ_ALL and inner.name not in own):
+            yield inner
+        elif inner.name in to_module:
+            yield inner.of_module()
+        elif inner.name not in own and inner.kind is not Kind.READ_LOCALS:
+            yield inner.later()
 
 
 def _class(node: ast.ClassDef) -> Iterator[Event]:
     """Yield the events of a class body, which runs at once; its methods see the names around the class."""
-    yield from expressions([*node.decorator_list, *node.bases, *(item.value for item in node.keywords)])
+    yield from expressions([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
     to_module = declared(node.body, ast.Global)
-    for item in scope(node.body):
-        if item.name in to_module:
-            yield item.of_module()
-        elif item.kind not in CHANGES and item.kind is not Kind.READ_LOCALS:
-            yield item
+    for inner in scope(node.body):
+        if inner.name in to_module:
+            yield inner.of_module()
+        elif inner.kind not in CHANGES and inner.kind is not Kind.READ_LOCALS:
+            yield inner
     yield event(Kind.BIND, node.name, node)
 
 
 def caught(handler: ast.ExceptHandler) -> list[Event]:
     """Return the events of entering an ``except`` clause."""
-    found = list(expressions([handler.type]))
-    return [*found, event(Kind.BIND, handler.name, handler)] if handler.name else found
+    happening = list(expressions([handler.type]))
+    if handler.name:
+        happening.append(event(Kind.BIND, handler.name, handler))
+    return happening
 
 
 # scopes
@@ -259,12 +265,12 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def everything(statement: ast.stmt) -> list[Event]:
     """Return the events of a statement on all its ways, without its suites."""
-    found = header(statement)
+    happening = header(statement)
     if isinstance(statement, ast.For | ast.AsyncFor):
-        found += expression(statement.target)
+        happening += expression(statement.target)
     for handler in getattr(statement, "handlers", ()):
-        found += caught(handler)
-    return found
+        happening += caught(handler)
+    return happening
 
 
 def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
@@ -275,11 +281,15 @@ def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
 
 def declared(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
     """Return the names that a scope declares ``global`` or ``nonlocal``."""
-    return frozenset(name for item in statements(body) if isinstance(item, kind) for name in item.names)
+    names: set[str] = set()
+    for statement in statements(body):
+        if isinstance(statement, kind):
+            names.update(statement.names)
+    return frozenset(names)
 
 
 def own_names(node: Function) -> frozenset[str]:
     """Return the local variables of a function, parameters included."""
-    bound = {item.name for item in scope(node.body) if item.kind in CHANGES}
+    bound = {inner.name for inner in scope(node.body) if inner.kind in CHANGES}
     outer = declared(node.body, ast.Global) | declared(node.body, ast.Nonlocal)
     return frozenset((bound | set(parameters(node.args))) - outer)

@@ -36,7 +36,6 @@ class Extraction:
         start, end: the lines that were moved, in the original file.
         inputs: parameters, ``self`` of a method included.
         outputs: what it returns, in order.
-        as_globals: module variables that the function binds with ``global``.
         local: names of a script that were module variables and are the function's own now.
         remarks: notes for the annotator.
         diff: a unified diff from the original to the new file.
@@ -48,7 +47,6 @@ class Extraction:
     end: int
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    as_globals: tuple[str, ...]
     local: tuple[str, ...]
     remarks: tuple[str, ...]
     diff: str
@@ -76,23 +74,22 @@ def extract(
     """
     block = select(module, start, end)
     check(block, bound_in_module(module.tree))
-    found = names(block, exported)
-    returns = has_return(block, reaches_end=found.reaches_end)
-    receiver = _receiver(block, found, kind)
+    used = names(block, exported)
+    returns = has_return(block, reaches_end=used.reaches_end)
+    receiver = _receiver(block, used, kind)
     _check_name(module, name, receiver)
     first = _self_name(block)  # what is `self` around the block is the first parameter, of a function too
-    parameters = (item for item in found.inputs if item != receiver)
+    parameters = [name for name in used.inputs if name != receiver]
     plan = write.ExtractPlan(
         name=name,
-        parameters=tuple(sorted(parameters, key=lambda item: item != first)),
-        outputs=() if returns else found.outputs,
-        as_globals=found.as_globals,
+        parameters=tuple(sorted(parameters, key=lambda name: name != first)),
+        outputs=() if returns else used.outputs,
         receiver=receiver,
         returns=returns,
-        reaches_end=found.reaches_end,
+        reaches_end=used.reaches_end,
     )
     data = write.rewrite(module, block, plan)
-    classes = [item.name for item in block.scopes[1:-1] if not isinstance(item, ast.Module)]
+    classes = [scope.name for scope in block.scopes[1:-1] if not isinstance(scope, ast.Module)]
     return Extraction(
         data=data,
         qualname=".".join([*(classes if receiver else ()), name]),
@@ -100,14 +97,13 @@ def extract(
         end=block.end,
         inputs=((receiver,) if receiver else ()) + plan.parameters,
         outputs=plan.outputs,
-        as_globals=found.as_globals,
-        local=found.local,
-        remarks=tuple(_remarks(found, name)),
+        local=used.local,
+        remarks=tuple(_remarks(used, name)),
         diff=_diff(module, data),
     )
 
 
-def _receiver(block: SelectedBlock, found: Names, kind: As | None) -> str:
+def _receiver(block: SelectedBlock, used: Names, kind: As | None) -> str:
     """Return the name of ``self`` when the function becomes a method, else ""."""
     name, needed = _self_name(block), needs_class(block)
     if kind is As.method and not name:
@@ -120,7 +116,7 @@ def _receiver(block: SelectedBlock, found: Names, kind: As | None) -> str:
             "use --as method" if name else "leave it out of the range",
         )
     if kind is None:
-        kind = As.method if name and (name in found.inputs or needed) else As.function
+        kind = As.method if name and (name in used.inputs or needed) else As.function
     return name if kind is As.method else ""
 
 
@@ -132,13 +128,13 @@ def _self_name(block: SelectedBlock) -> str:
     implicit = ("__new__", "__init_subclass__", "__class_getitem__")
     if not isinstance(scope, events.Function) or scope.name in implicit:
         return ""
-    decorators = {ast.unparse(item).rpartition(".")[2] for item in scope.decorator_list}
+    decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in scope.decorator_list}
     arguments = [*scope.args.posonlyargs, *scope.args.args]
     if not arguments or decorators & {"staticmethod", "classmethod"}:
         return ""
     first = arguments[0].arg
-    rebound = any(item.name == first and item.kind in CHANGES for item in events.scope(scope.body))
-    return "" if rebound else first
+    changed = {event.name for event in events.scope(scope.body) if event.kind in CHANGES}
+    return "" if first in changed else first
 
 
 def _check_name(module: code.Module, name: str, receiver: str) -> None:
@@ -166,27 +162,20 @@ def _identifiers(node: ast.AST) -> Iterable[str]:
             yield value
             yield value.partition(".")[0]
         elif isinstance(value, list):
-            yield from (item for item in value if isinstance(item, str))
+            yield from (name for name in value if isinstance(name, str))
 
 
-def _remarks(found: Names, name: str) -> Iterable[str]:
+def _remarks(used: Names, name: str) -> Iterable[str]:
     if hasattr(builtins, name):
         yield f"{name} is also a builtin of Python, which this file now hides"
-    if found.as_globals:
-        yield (
-            f"module variables that the function binds with `global`: {', '.join(found.as_globals)} "
-            "(functions of the module see them)"
-        )
-    for variable, reason in found.read_globals:
-        yield f"{variable} is no input but read as a module variable: {reason}"
-    if found.local:
-        yield f"no longer module variables, so other files cannot import them: {', '.join(found.local)}"
+    if used.local:
+        yield f"no longer module variables, so other files cannot import them: {', '.join(used.local)}"
 
 
 def _diff(module: code.Module, data: bytes) -> str:
     """Return a unified diff with the lines' own endings."""
     new = code.Module.parse(data, module.name)
-    before, after = (list(io.StringIO(item.text, newline="")) for item in (module, new))
+    before, after = (list(io.StringIO(version.text, newline="")) for version in (module, new))
     lines = difflib.unified_diff(before, after, f"a/{module.name}", f"b/{module.name}")
     return "".join(
         line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n" for line in lines

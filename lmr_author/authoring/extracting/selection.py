@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from lmr_author.authoring.extracting import events
 from lmr_author.authoring.extracting.events import SEES_ALL, SEES_LOCALS, Function
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError
@@ -48,7 +49,7 @@ class SelectedBlock:
     @property
     def scopes(self) -> tuple[ScopeNode, ...]:
         """The module, functions and classes around the block, outermost first."""
-        return tuple(item for item in self.suite.owners if isinstance(item, ScopeNode))
+        return tuple(owner for owner in self.suite.owners if isinstance(owner, ScopeNode))
 
     @property
     def scope(self) -> ScopeNode:
@@ -58,8 +59,13 @@ class SelectedBlock:
     @property
     def top_level(self) -> ast.stmt:
         """The statement of the module that the block is or lies in."""
-        nested = self.suite.owners[1:]
-        return next((item for item in nested if isinstance(item, ast.stmt)), self.statements[0])
+        outermost = self.suite.owners[1:2]
+        return outermost[0] if outermost and isinstance(outermost[0], ast.stmt) else self.statements[0]
+
+    def nodes(self) -> Iterator[ast.AST]:
+        """Yield everything in the block."""
+        for statement in self.statements:
+            yield from ast.walk(statement)
 
 
 def select(module: code.Module, start: int, end: int) -> SelectedBlock:
@@ -74,10 +80,9 @@ def select(module: code.Module, start: int, end: int) -> SelectedBlock:
         raise TargetError(f"{module.name} has {count} lines, not {end}", f"END is at most {count}")
     lines = [number for number in range(start, end + 1) if module.line_text(number).strip()]
     known = [suite for suite in suites(module.tree) if not is_elif(module, suite)]
-    blocks = (_covered(module, suite, lines[0], lines[-1]) for suite in known) if lines else iter(())
-    block = next(filter(None, blocks), None)
-    if block is not None:
-        return block
+    for suite in known if lines else ():
+        if block := _covered(module, suite, lines[0], lines[-1]):
+            return block
     nearest = _nearest(module, known, start, end)
     why = "do not cover whole statements of one block" if lines else "are blank"
     raise TargetError(
@@ -96,9 +101,9 @@ def suites(tree: ast.Module) -> Iterator[Suite]:
             statements = getattr(current, field, None)
             if isinstance(statements, list) and statements:
                 yield Suite(path, field, statements)
-                stack += [(item, path) for item in reversed(statements)]
-        parts = (*getattr(current, "handlers", ()), *getattr(current, "cases", ()))
-        stack += [(item, path) for item in parts]
+                stack += [(statement, path) for statement in reversed(statements)]
+        for part in (*getattr(current, "handlers", ()), *getattr(current, "cases", ())):
+            stack.append((part, path))
 
 
 def last_line(statement: ast.stmt) -> int:
@@ -120,7 +125,10 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
 
 def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
     """Return the block of a suite that a range covers exactly, or None."""
-    met = [item for item in suite.statements if code.first_line(item) <= end and last_line(item) >= start]
+    met = []
+    for statement in suite.statements:
+        if code.first_line(statement) <= end and last_line(statement) >= start:
+            met.append(statement)
     if not met:
         return None
     first, last = code.first_line(met[0]), last_line(met[-1])
@@ -157,26 +165,31 @@ def is_elif(module: code.Module, suite: Suite) -> bool:
 
 def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> tuple[int, int] | None:
     """Return the range of whole statements whose ends are closest to a range."""
-    found: list[tuple[int, int, int]] = []
+    best, nearest = 0, None
     for suite in known:
-        if isinstance(suite.owners[-1], ast.ClassDef):
+        usable = [statement for statement in suite.statements if not is_docstring(suite, statement)]
+        firsts = [statement for statement in usable if _begins_line(module, statement)]
+        if not firsts or isinstance(suite.owners[-1], ast.ClassDef):
             continue
-        usable = [item for item in suite.statements if not is_docstring(suite, item)]
-        starts = [item for item in usable if _begins_line(module, item)]
-        if not starts:
+        first = min(firsts, key=lambda statement: abs(code.first_line(statement) - start))
+        behind = usable[usable.index(first) :]
+        lasts = [last_line(statement) for statement in behind if _ends_line(module, statement)]
+        if not lasts:
             continue
-        first = min(starts, key=lambda item: abs(code.first_line(item) - start))
-        ends = [item for item in usable[usable.index(first) :] if _ends_line(module, item)]
-        if ends:
-            top = code.first_line(first)
-            bottom = min((last_line(item) for item in ends), key=lambda line: abs(line - end))
-            found.append((abs(top - start) + abs(bottom - end), top, bottom))
-    return min(found, key=lambda item: item[0])[1:] if found else None
+        top, bottom = code.first_line(first), min(lasts, key=lambda line: abs(line - end))
+        distance = abs(top - start) + abs(bottom - end)
+        if nearest is None or distance < best:
+            best, nearest = distance, (top, bottom)
+    return nearest
 
 
 # code that would mean something else in a function of its own
 
 LEAVE_OUT = "leave it out of the range"
+SUPPRESSING = frozenset(
+    {"suppress", "raises", "assertRaises", "assertRaisesRegex", "ExitStack", "AsyncExitStack"}
+)
+"""Last names of context managers after which a program goes on in spite of an exception."""
 FRAME_READERS = ("sys._getframe", "inspect.currentframe", "inspect.stack")
 
 
@@ -187,7 +200,7 @@ def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> None:
         raise TargetError(
             f"{lines} is the body of a class, where every name becomes an attribute", "choose a method of it"
         )
-    if any(is_docstring(block.suite, item) for item in block.statements):
+    if is_docstring(block.suite, block.statements[0]):
         raise TargetError(
             f"{lines} begins with a docstring, which stays where it is", "leave the docstring out"
         )
@@ -198,15 +211,29 @@ def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> None:
             _refuse(node, reason, "leave definitions out of the range")
         if text := _bound_to_its_place(node):
             _refuse(node, f"`{text}` cannot be moved into a function of its own", LEAVE_OUT)
-    for node in (node for item in block.statements for node in ast.walk(item)):
+    for node in block.nodes():
         if (text := _looked_at(node)) and text not in bound_in_module:
             _refuse(node, f"`{text}()` would see the variables of another function", LEAVE_OUT)
-    # Neither is followed by the analysis; both are rare.
-    for node in ast.walk(block.scope):
-        if isinstance(node, ast.Match | ast.TryStar):
-            word = "match" if isinstance(node, ast.Match) else "except*"
-            _refuse(node, f"the code around the block has a `{word}`", "choose a block of another function")
+    _refuse_rarities(block.scope)
     _refuse_jumps(block.statements)
+
+
+def _refuse_rarities(scope: ScopeNode) -> None:
+    """Refuse what the analysis does not follow: a block of such a function is hardly ever wanted."""
+    rare: list[tuple[ast.AST, str]] = []
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Match | ast.TryStar):
+            rare.append((node, "match" if isinstance(node, ast.Match) else "except*"))
+    for statement in events.statements(scope.body):
+        if isinstance(statement, ast.Try) and statement.finalbody:
+            rare.append((statement.finalbody[0], "finally"))
+        for context in statement.items if isinstance(statement, ast.With | ast.AsyncWith) else ():
+            called = context.context_expr
+            name = ast.unparse(called.func if isinstance(called, ast.Call) else called).rpartition(".")[2]
+            if name in SUPPRESSING:
+                rare.append((statement, name))
+    for node, word in rare:
+        _refuse(node, f"the code around the block has a `{word}`", "choose a block of another function")
 
 
 def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
@@ -229,9 +256,9 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
 
 def needs_class(block: SelectedBlock) -> str:
     """Return an expression of the block that has its meaning only inside of the class, as ``super()``; or ""."""
-    if not any(isinstance(item, ast.ClassDef) for item in block.scopes):
+    if not any(isinstance(scope, ast.ClassDef) for scope in block.scopes):
         return ""
-    for node in (node for item in block.statements for node in ast.walk(item)):
+    for node in block.nodes():
         if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
             return "super()"
         if isinstance(node, ast.Name) and node.id == "__class__":
@@ -250,7 +277,7 @@ def _own_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, Function | ast.Lambda):
             now = [*getattr(node, "decorator_list", ()), *node.args.defaults, *node.args.kw_defaults]
-            stack += [item for item in now if item is not None]
+            stack += filter(None, now)
         else:
             stack += reversed(list(ast.iter_child_nodes(node)))
 
@@ -271,7 +298,7 @@ def _bound_to_its_place(node: ast.AST) -> str:
         case ast.AsyncFor() | ast.AsyncWith():
             return "async"
     generators = getattr(node, "generators", ())
-    return "async" if any(item.is_async for item in generators) else ""
+    return "async" if any(generator.is_async for generator in generators) else ""
 
 
 def _looked_at(node: ast.AST) -> str:
@@ -304,19 +331,16 @@ def _is_at_the_end(block: SelectedBlock) -> bool:
     """Return True when the function around a block has nothing left to do behind it."""
     inner: ast.AST = block.statements[-1]
     for owner in reversed(block.suite.owners):
-        suites = {name: getattr(owner, name, None) for name in ("body", "orelse", "finalbody")}
-        field, suite = next(
-            ((name, suite) for name, suite in suites.items() if isinstance(suite, list) and inner in suite),
-            ("", [inner]),  # an `except` in its statement
-        )
-        if suite[-1] is not inner:
+        if inner in (getattr(owner, "body", None) or ()) and isinstance(owner, Loop):
             return False
+        if inner in (getattr(owner, "body", None) or ()) and isinstance(owner, ast.Try) and owner.orelse:
+            return False
+        for field in ("body", "orelse"):
+            suite = getattr(owner, field, None)
+            if isinstance(suite, list) and inner in suite[:-1]:
+                return False
         if isinstance(owner, Function):
             return True
-        if isinstance(owner, Loop) and field == "body":
-            return False
-        if isinstance(owner, ast.Try) and (field == "finalbody" or (field == "body" and owner.orelse)):
-            return False
         inner = owner
     return False
 

@@ -18,7 +18,7 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Target, Task, also_masked
 from lmr_author.core.task.provenance import ExtractedBlock, Provenance
 
-_PLACE = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
+_LINES = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,6 @@ class Planned:
             "name": done.qualname,
             "inputs": list(done.inputs),
             "outputs": list(done.outputs),
-            "globals": list(done.as_globals),
             "no_longer_global": list(done.local),
             "remarks": list(done.remarks),
             "written": written,
@@ -92,8 +91,8 @@ def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
     repository = task.repository(info)
     path = locate.locate(repository, f"{path}::{options.name}", here).path
     module = locate.parse(repository, path)
-    masked = [item.qualname for item in info.implementations if item.goal_file == path]
-    masked += [item.qualname for item in also_masked.load(task) if item.path == path]
+    masked = [entry.qualname for entry in info.implementations if entry.goal_file == path]
+    masked += [entry.qualname for entry in also_masked.load(task) if entry.path == path]
     if masked:
         raise TargetError(
             f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",
@@ -125,7 +124,7 @@ def write(task: Task, planned: Planned) -> tuple[str, ...]:
 
 
 def _read_place(text: str) -> tuple[str, int, int]:
-    match = _PLACE.match(text.strip())
+    match = _LINES.match(text.strip())
     if match is None:
         raise UsageError(
             f"not a file with lines: {text!r}", "name them as FILE:START-END, as in train.py:40-62"
@@ -156,7 +155,7 @@ def _record(task: Task, planned: Planned) -> tuple[str, ...]:
         sha256_after=files.sha256_bytes(done.data),
     )
     same = (block.file, block.sha256_before)
-    earlier = [item for item in origin.extractions if (item.file, item.sha256_before) != same]
+    earlier = [known for known in origin.extractions if (known.file, known.sha256_before) != same]
     replace(origin, extractions=(*earlier, block)).write(task.provenance_path)
     return ()
 
@@ -167,16 +166,12 @@ def _used_elsewhere(repository: Path, path: str) -> set[str]:
     stem = pure.parent.name if pure.name == "__init__.py" else pure.stem
     used: set[str] = set()
     for _, module in _modules_with(repository, path, stem):
-        nodes = list(ast.walk(module.tree))
-        taken = [
-            alias.name
-            for node in nodes
-            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == stem
-            for alias in node.names
-        ]
-        used.update(taken, (node.attr for node in nodes if isinstance(node, ast.Attribute)))
-        if "*" in taken:
-            used.update(node.id for node in nodes if isinstance(node, ast.Name))
+        used.update(node.attr for node in code.each(module.tree, ast.Attribute))
+        for node in code.each(module.tree, ast.ImportFrom):
+            if (node.module or "").rpartition(".")[2] == stem:
+                used.update(alias.name for alias in node.names)
+        if "*" in used:
+            used.update(node.id for node in code.each(module.tree, ast.Name))
     return used
 
 

@@ -34,7 +34,6 @@ class ExtractPlan:
         name: of the function.
         parameters: without ``self`` for a method.
         outputs: names that it returns and the call binds.
-        as_globals: names that it declares ``global``.
         receiver: name of ``self`` when it is a method, else "".
         returns: the call stands in a ``return``.
         reaches_end: a ``return`` of the outputs can be reached.
@@ -43,7 +42,6 @@ class ExtractPlan:
     name: str
     parameters: tuple[str, ...]
     outputs: tuple[str, ...]
-    as_globals: tuple[str, ...]
     receiver: str
     returns: bool
     reaches_end: bool
@@ -56,43 +54,33 @@ def rewrite(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> byt
     result would not be what was meant (a bug).
     """
     newline = code.newline_after(module, block.start)
-    place = _place(module, block, plan)
-    function = module.encode(newline.join([*_function(module, block, plan, place), ""]))
+    above = _line_below(module, block, plan)
+    function = module.encode(newline.join([*_function(module, block, plan, above), ""]))
     call = module.encode(newline.join(_call(module, block, plan)))
     end = module.line_start(block.end) + len(module.line_text(block.end))
-    cuts = [
-        module.byte_offset(item) for item in (module.line_start(place), module.line_start(block.start), end)
-    ]
-    above, below = _blank_lines(module, place, plan)
-    blank, data = module.encode(code.newline_after(module, place)), module.data
-    data = b"".join(
-        [
-            data[: cuts[0]],
-            blank * above,
-            function,
-            blank * below,
-            data[cuts[0] : cuts[1]],
-            call,
-            data[cuts[2] :],
-        ]
-    )
+    offsets = (module.line_start(above), module.line_start(block.start), end)
+    put, cut, rest = map(module.byte_offset, offsets)
+    before, after = _blank_lines(module, above, plan)
+    blank, data = module.encode(code.newline_after(module, above)), module.data
+    moved = blank * before + function + blank * after
+    data = data[:put] + moved + data[put:cut] + call + data[rest:]
     _assert_faithful(module, data, plan)
     return data
 
 
-def _place(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> int:
+def _line_below(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> int:
     """Return the line in front of which the function is put: before the comments of what stands there."""
     if plan.receiver:
         method, owner = block.scope, block.scopes[-2]
         assert isinstance(method, ast.stmt) and isinstance(owner, ast.ClassDef)
-        header = [*owner.bases, *owner.decorator_list, *(item.value for item in owner.keywords)]
-        floor = max([owner.lineno, *(item.end_lineno or 0 for item in header)])
+        header = [*owner.bases, *owner.decorator_list, *(keyword.value for keyword in owner.keywords)]
+        floor = max([owner.lineno, *(part.end_lineno or 0 for part in header)])
         line, siblings = code.first_line(method), owner.body
     else:
         line, floor, siblings = code.first_line(block.top_level), 0, module.tree.body
         if block.top_level is block.statements[0]:
             line = block.start
-    floor = max([floor, *(last_line(item) for item in siblings if code.first_line(item) < line)])
+    floor = max([floor, *(last_line(sibling) for sibling in siblings if code.first_line(sibling) < line)])
     top, comment = line, indent_of(module.line_text(line)) + "#"
     while top - 1 > floor and module.line_text(top - 1).startswith(comment):
         top -= 1
@@ -100,27 +88,27 @@ def _place(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> int:
     return line if top == 1 else top
 
 
-def _blank_lines(module: code.Module, place: int, plan: ExtractPlan) -> tuple[int, int]:
-    """Return how many blank lines to add above and below the function, as a reader expects them."""
-    wanted, above = 1 if plan.receiver else 2, 0
-    while place - 1 - above >= 1 and not module.line_text(place - 1 - above).strip():
-        above += 1
-    previous = module.line_text(place - 1 - above) if place - 1 - above >= 1 else ""
-    first = not previous or (
-        plan.receiver and previous.rstrip().endswith(":") and not previous.lstrip().startswith("#")
-    )
-    return (0 if first else max(0, wanted - above)), wanted
+def _blank_lines(module: code.Module, line: int, plan: ExtractPlan) -> tuple[int, int]:
+    """Return how many blank lines to add above and below a function at a line, as a reader expects them."""
+    wanted = 1 if plan.receiver else 2
+    last = line - 1
+    while last >= 1 and not module.line_text(last).strip():
+        last -= 1
+    if last < 1:
+        return 0, wanted
+    previous = module.line_text(last).strip()
+    if plan.receiver and previous.endswith(":") and not previous.startswith("#"):
+        return 0, wanted
+    return max(0, wanted - (line - 1 - last)), wanted
 
 
-def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, place: int) -> list[str]:
-    """Return the lines of the new function."""
-    base = indent_of(module.line_text(place)) if plan.receiver else ""
-    unit = _unit(module, block)
+def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, line: int) -> list[str]:
+    """Return the lines of the new function in front of a line."""
+    base = indent_of(module.line_text(line)) if plan.receiver else ""
+    unit = _unit(module)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
     lines = _broken(f"{base}def {plan.name}(", parameters, "):", base, unit)
-    if plan.as_globals:
-        lines.append(f"{indent}global {', '.join(plan.as_globals)}")
     lines += _moved(module, block, indent)
     if plan.outputs and plan.reaches_end:
         lines.append(f"{indent}return {', '.join(plan.outputs)}")
@@ -142,10 +130,10 @@ def _moved(module: code.Module, block: SelectedBlock, indent: str) -> list[str]:
         above = [] if indented else parsed.header
         below = [*around.footer, *(parsed.footer if indented else ())]
         statements: list[cst.SimpleStatementLine | cst.BaseCompoundStatement] = []
-        for item in around.body:
-            assert isinstance(item, cst.SimpleStatementLine | cst.BaseCompoundStatement)
-            lines = [_aligned(line) for line in (*above, *item.leading_lines)]
-            statements.append(item.with_changes(leading_lines=lines))
+        for statement in around.body:
+            assert isinstance(statement, cst.SimpleStatementLine | cst.BaseCompoundStatement)
+            lines = [_aligned(line) for line in (*above, *statement.leading_lines)]
+            statements.append(statement.with_changes(leading_lines=lines))
             above = []
         body = cst.IndentedBlock(statements, indent=indent, footer=[_aligned(line) for line in below])
         edited = parsed.with_changes(body=[cst.If(cst.Integer("1"), body)], header=[], footer=[]).code
@@ -166,19 +154,15 @@ def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
     return line.with_changes(indent=bool(line.comment))
 
 
-def _unit(module: code.Module, block: SelectedBlock) -> str:
-    """Return one step of indentation, as the statement around the block or the file uses it."""
-    steps = {}
+def _unit(module: code.Module) -> str:
+    """Return one step of indentation, as the first indented statement of the file uses it."""
     for suite in suites(module.tree):
-        first = code.first_line(suite.statements[0])
-        owner = next((item for item in reversed(suite.owners) if isinstance(item, ast.stmt)), None)
-        inner = indent_of(module.line_text(first))
-        outer = indent_of(module.line_text(code.first_line(owner))) if owner else inner
+        around = [owner for owner in suite.owners if isinstance(owner, ast.stmt)]
+        inner = indent_of(module.line_text(code.first_line(suite.statements[0])))
+        outer = indent_of(module.line_text(code.first_line(around[-1]))) if around else inner
         if inner != outer and inner.startswith(outer):
-            steps[first] = inner.removeprefix(outer)
-    start, end = code.first_line(block.top_level), last_line(block.top_level)
-    near = [steps[line] for line in sorted(steps) if start < line <= end]
-    return next(iter([*near, *(steps[line] for line in sorted(steps))]), "    ")
+            return inner.removeprefix(outer)
+    return "    "
 
 
 def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[str]:
@@ -187,17 +171,17 @@ def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
     bound = f"{', '.join(plan.outputs)} = " if plan.outputs and plan.reaches_end else ""
     head = f"{indent}{'return ' if plan.returns else bound}{name}("
-    return _broken(head, plan.parameters, ")", indent, _unit(module, block))
+    return _broken(head, plan.parameters, ")", indent, _unit(module))
 
 
-def _broken(head: str, items: Sequence[str], tail: str, indent: str, unit: str) -> list[str]:
-    """Return ``head`` + items + ``tail`` on one line, or with the items on lines of their own."""
-    whole = head + ", ".join(items) + tail
-    if len(whole.expandtabs(4)) <= WIDTH or not items:
+def _broken(head: str, names: Sequence[str], tail: str, indent: str, unit: str) -> list[str]:
+    """Return ``head`` + names + ``tail`` on one line, or with the names on lines of their own."""
+    whole = head + ", ".join(names) + tail
+    if len(whole.expandtabs(4)) <= WIDTH or not names:
         return [whole]
     inner = indent + unit
     width = max(20, WIDTH - len(inner.expandtabs(4)))
-    body = textwrap.wrap(", ".join(items) + ",", width, break_long_words=False)
+    body = textwrap.wrap(", ".join(names) + ",", width, break_long_words=False)
     return [head, *(inner + line for line in body), indent + tail]
 
 
@@ -206,25 +190,14 @@ def _assert_faithful(module: code.Module, data: bytes, plan: ExtractPlan) -> Non
     try:
         tree = code.Module.parse(data, module.name).tree
         compile(data, module.name, "exec", dont_inherit=True)
-        owner, function = next(
-            (suite.statements, item)
-            for suite in suites(tree)
-            for item in suite.statements
-            if isinstance(item, Function) and item.name == plan.name
-        )
-        owner.remove(function)
-        last = len(function.body) - bool(plan.outputs and plan.reaches_end)
-        statements, place = next(
-            (suite.statements, number)
-            for suite in suites(tree)
-            for number, item in enumerate(suite.statements)
-            if _called(item) == plan.name
-        )
-        statements[place : place + 1] = function.body[bool(plan.as_globals) : last]
-    except (SourceError, SyntaxError, StopIteration) as error:
+    except (SourceError, SyntaxError) as error:
         raise SourceError(
             f"{module.name}: the block cannot be moved: {error}", "choose another range, and report this one"
         ) from error
+    function = _take_out(tree, plan.name)
+    if function is not None:
+        last = len(function.body) - bool(plan.outputs and plan.reaches_end)
+        _put_back(tree, plan.name, function.body[:last])
     if ast.dump(tree) != ast.dump(module.tree):
         raise SourceError(
             f"{module.name}: extracting would change more than the block",
@@ -232,10 +205,23 @@ def _assert_faithful(module: code.Module, data: bytes, plan: ExtractPlan) -> Non
         )
 
 
-def _called(statement: ast.stmt) -> str:
-    """Return the last name of the function whose call is the value of a statement, or ""."""
-    called = getattr(getattr(statement, "value", None), "func", None)
-    return str(getattr(called, "id", getattr(called, "attr", "")))
+def _take_out(tree: ast.Module, name: str) -> Function | None:
+    for suite in suites(tree):
+        for statement in suite.statements:
+            if isinstance(statement, Function) and statement.name == name:
+                suite.statements.remove(statement)
+                return statement
+    return None
+
+
+def _put_back(tree: ast.Module, name: str, statements: list[ast.stmt]) -> None:
+    """Replace the statement whose value is the call of a function."""
+    for suite in suites(tree):
+        for number, statement in enumerate(suite.statements):
+            called = getattr(getattr(statement, "value", None), "func", None)
+            if name in (getattr(called, "id", ""), getattr(called, "attr", "")):
+                suite.statements[number : number + 1] = statements
+                return
 
 
 def indent_of(text: str) -> str:

@@ -59,27 +59,29 @@ def mask_source(
     bodies: dict[code.Definition, Sequence[str]] = {}
     remarks: list[str] = []
     for definition in definitions:
-        name = f"{definition.qualname} in {module.name}"
         own = notes.get(definition.label, MaskNotes())
-        if is_masked(definition):
-            hint = "run `lmr-author unmask` first to mask it anew"
-            raise TargetError(f"{name} is already masked", hint)
-        docstring: list[str] = []
-        if clean_docstring(own.docstring):
-            if definition.docstring is not None:
-                raise TargetError(
-                    f"{name} has a docstring, and it is never changed",
-                    "leave out the docstring that you gave; --objective and the other parts go into the comment",
-                )
-            docstring = docstring_lines(own.docstring, module.can_hold)
-        body = masked_body(definition.name, own, generator=code.is_generator(definition.function))
-        bodies[definition] = [*docstring, *body]
+        bodies[definition] = _body(module, definition, own)
         remarks += _remarks(module, definition, own)
     for definition in along:
         bodies[definition] = left_out_body(generator=code.is_generator(definition.function))
     data = code.splice(module, bodies)
     _assert_faithful(module, data, [*definitions, *along], notes)
     return Masked(data, tuple(remarks))
+
+
+def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) -> list[str]:
+    name = f"{definition.qualname} in {module.name}"
+    if is_masked(definition):
+        raise TargetError(f"{name} is already masked", "run `lmr-author unmask` first to mask it anew")
+    body = masked_body(definition.name, notes, generator=code.is_generator(definition.function))
+    if not clean_docstring(notes.docstring):
+        return body
+    if definition.docstring is not None:
+        raise TargetError(
+            f"{name} has a docstring, and it is never changed",
+            "leave out the docstring that you gave; --objective and the other parts go into the comment",
+        )
+    return [*docstring_lines(notes.docstring, module.can_hold), *body]
 
 
 def unmask_source(golden: code.Module, goal: code.Module, qualname: str, nth: int | None = None) -> bytes:
@@ -104,7 +106,7 @@ def is_masked(definition: code.Definition) -> bool:
         statements = statements[1:]
     if not statements or not raises_not_implemented(statements[0]):
         return False
-    return all(isinstance(item, ast.Expr) and isinstance(item.value, ast.Yield) for item in statements[1:])
+    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield) for node in statements[1:])
 
 
 def raises_not_implemented(node: ast.stmt) -> bool:
@@ -137,15 +139,11 @@ def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes)
 def import_remarks(module: code.Module, definition: code.Definition) -> Iterator[str]:
     """Yield why no test could import the masked file, or run the function."""
     name = definition.qualname
-    for node in code.running(module.tree):
-        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
-        lines = [item.lineno for item in called if isinstance(item, ast.Name) and item.id == name]
-        if lines:
-            yield (
-                f"{name} is called when the file is imported (line {lines[0]}): the masked file cannot be imported, "
-                "so no test can judge an answer; choose another function"
-            )
-            break
+    if line := _called_on_import(module, name):
+        yield (
+            f"{name} is called when the file is imported (line {line}): the masked file cannot be imported, "
+            "so no test can judge an answer; choose another function"
+        )
     if demand := code.demanded(module.tree):
         yield f"the file {demand}: no test can import it; choose a function of another file"
     if gone := code.python_2_names(module.tree, definition.node):
@@ -153,6 +151,16 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
             f"{name}, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have: it cannot "
             "run; choose another function"
         )
+
+
+def _called_on_import(module: code.Module, name: str) -> int:
+    """Return the line on which a function is called, or decorates another, on import; 0 for none."""
+    for node in code.running(module.tree):
+        called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
+        for function in called:
+            if isinstance(function, ast.Name) and function.id == name:
+                return function.lineno
+    return 0
 
 
 def _assert_faithful(
@@ -163,15 +171,17 @@ def _assert_faithful(
 ) -> None:
     """Raise SourceError unless the masked file parses and differs from the original in the regions only."""
     masked = code.Module.parse(data, module.name)
-    wanted = {(item.qualname, item.nth) for item in definitions}
-    now = [item for item in masked.definitions if (item.qualname, item.nth) in wanted]
-    faithful = len(now) == len(wanted)
-    faithful = faithful and code.outside(module, definitions) == code.outside(masked, now)
-    for item in now if faithful else ():
-        given = clean_docstring(notes.get(item.label, MaskNotes()).docstring)
-        faithful = faithful and (not given or inspect.cleandoc(item.docstring or "") == given)
-    if not faithful:
+    wanted = {(definition.qualname, definition.nth) for definition in definitions}
+    now = [definition for definition in masked.definitions if (definition.qualname, definition.nth) in wanted]
+    same = len(now) == len(wanted) and code.outside(module, definitions) == code.outside(masked, now)
+    if not same or not all(_has_docstring(definition, notes) for definition in now):
         raise SourceError(
             f"{module.name}: masking would change more than the body",
             "report this file to the lmr-author project",
         )
+
+
+def _has_docstring(definition: code.Definition, notes: Mapping[str, MaskNotes]) -> bool:
+    """Return False for a function that was given a docstring and has another one now."""
+    given = clean_docstring(notes.get(definition.label, MaskNotes()).docstring)
+    return not given or inspect.cleandoc(definition.docstring or "") == given

@@ -11,7 +11,7 @@ import difflib
 from dataclasses import replace
 
 from lmr_author.authoring.masking.body import notes_in
-from lmr_author.authoring.masking.draft import Documented, DocumentedParameter, documented, sentences
+from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, documented, sentences
 from lmr_author.authoring.masking.notes import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
@@ -46,7 +46,9 @@ def draft_instruction(
     where = f"{section} of the paper" if section else "the paper"
     names = _parameters(definition)
     texts = {name: own.parameters.get(name, DocumentedParameter()) for name in names}
-    inputs = tuple(f"`{name}`: {one.text or one.type}".removesuffix(": ") for name, one in texts.items())
+    inputs = tuple(
+        f"`{name}`: {entry.text or entry.type}".removesuffix(": ") for name, entry in texts.items()
+    )
     unused = _unused(definition.node, names)
     parts = [
         f"Implement the {kind} in `{path}` as {where} describes it.",
@@ -66,7 +68,7 @@ def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:
         return own
 
     def cleaned(text: str) -> str:
-        return " ".join(one for one in sentences(text) if not quotations(node, one))
+        return " ".join(sentence for sentence in sentences(text) if not quotations(node, sentence))
 
     parameters = {
         name: DocumentedParameter(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()
@@ -81,8 +83,7 @@ def _listed(title: str, entries: tuple[str, ...]) -> str:
 
 def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
     """Return the parameters that the original never uses: an agent need not wonder what they are for."""
-    inside = [item for statement in node.body for item in ast.walk(statement)]
-    used = {item.id for item in inside if isinstance(item, ast.Name)}
+    used = {name.id for statement in node.body for name in code.each(statement, ast.Name)}
     if used & {"locals", "vars", "eval", "exec"}:
         return []
     return [f"`{name}`" for name in names if name not in used]
@@ -92,8 +93,8 @@ def _parameters(definition: code.Definition) -> list[str]:
     if isinstance(definition.node, ast.ClassDef):
         return []
     given = definition.node.args
-    named = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
-    names = [item.arg for item in named if item is not None]
+    every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [argument.arg for argument in every if argument is not None]
     # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
     bound = ("self", "cls") if definition.class_name else ("self",)
     return names[1:] if names[:1] and names[0] in bound else names
@@ -110,77 +111,78 @@ def drafted(
         data = files.read_object_or_empty(task.paper_json(info))
     except LmrError:
         data = {}
-    found = best_section(sections(PaperText.from_json(data).pages), words_of(definition)) if data else None
-    return draft_instruction(path, definition, notes, found.named if found else "")
+    section = best_section(sections(PaperText.from_json(data).pages), words_of(definition)) if data else None
+    return draft_instruction(path, definition, notes, section.named if section else "")
 
 
 def words_of(definition: code.Definition) -> FunctionWords:
     """Return the words in a function, by which sections and categories are found."""
-    nodes = list(ast.walk(definition.node))
-    arguments = [node.arg for node in nodes if isinstance(node, ast.arg)]
-    names = [node.id for node in nodes if isinstance(node, ast.Name)]
-    names += [node.attr for node in nodes if isinstance(node, ast.Attribute)]
+    node = definition.node
+    arguments = [argument.arg for argument in code.each(node, ast.arg)]
+    names = [name.id for name in code.each(node, ast.Name)]
+    names += [attribute.attr for attribute in code.each(node, ast.Attribute)]
     return FunctionWords(
         definition.name, definition.class_name, arguments, names, (definition.docstring or "",)
     )
 
 
-def draft_for(task: Task, one: Implementation, *, with_comment: bool = True) -> str:
+def draft_for(task: Task, entry: Implementation, *, with_comment: bool = True) -> str:
     """Draft for a function that is masked already, from its golden and the comment in its masked body.
 
     Raises LmrError when the golden is missing or has no such function.
     """
     info = task.load()
-    golden = task.golden(one)
+    golden = task.golden(entry)
     if not golden.is_file():
-        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
-    definition = code.find(code.Module.parse(golden.read_bytes(), one.golden_file), one.target)
+        raise LmrError(f"{entry.golden_file} is missing", "restore it from version control")
+    definition = code.find(code.Module.parse(golden.read_bytes(), entry.golden_file), entry.target)
     notes = None
     try:
-        goal = code.Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
-        masked = code.find(goal, one.target)
+        goal = code.Module.parse(task.goal(info, entry).read_bytes(), entry.goal_file)
+        masked = code.find(goal, entry.target)
         notes = notes_in(goal, masked) if with_comment and masked.kind == "function" else None
     except (LmrError, OSError):
         pass  # the golden alone says enough
-    return drafted(task, info, one.goal_file, definition, notes)
+    return drafted(task, info, entry.goal_file, definition, notes)
 
 
-def is_drafted(task: Task, one: Implementation) -> bool:
+def is_drafted(task: Task, entry: Implementation) -> bool:
     """Return True when an instruction is a draft as it was made, which its annotator has not touched.
 
     Also one that was made before the comment was written into the masked file by hand.
     """
     try:
-        drafts = (draft_for(task, one), draft_for(task, one, with_comment=False))
-        return GAP in one.instruction or one.instruction in drafts
+        drafts = (draft_for(task, entry), draft_for(task, entry, with_comment=False))
+        return GAP in entry.instruction or entry.instruction in drafts
     except LmrError:
         return False
 
 
-def set_instruction(task: Task, one: Implementation, text: str) -> None:
+def set_instruction(task: Task, entry: Implementation, text: str) -> None:
     """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
     if not text.strip():
         raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
-    _change(task, one, text.strip())
+    _change(task, entry, text.strip())
 
 
 def require_category(name: str) -> None:
     """Raise UsageError for a category that is none of the nine, with a suggestion."""
     if name not in CATEGORIES:
-        near = [item for item in CATEGORIES if name.strip().lower() in item.lower()] if name.strip() else []
+        part = name.strip().lower()
+        near = [category for category in CATEGORIES if part and part in category.lower()]
         near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
         guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
 
 
 @changes_task
-def _change(task: Task, one: Implementation, /, instruction: str) -> None:
+def _change(task: Task, entry: Implementation, /, instruction: str) -> None:
     info = task.load()
-    now = next(item for item in info.implementations if item.index == one.index)
+    (now,) = (known for known in info.implementations if known.index == entry.index)
     task.save(info.with_implementation(replace(now, instruction=instruction)))
 
 
 def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
     """Return the findings of the checks of instructions about one implementation."""
-    found = validate([task], select_checks(select=[RULES])).findings
-    return tuple(item for item in found if item.implementation in (None, index))
+    findings = validate([task], select_checks(select=[RULES])).findings
+    return tuple(finding for finding in findings if finding.implementation in (None, index))

@@ -85,8 +85,9 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
 
 def is_generated(name: str) -> bool:
     """Return True for the name of a file or folder that any run makes."""
-    known = name in files.CACHE_FOLDERS or name in GENERATED_NAMES
-    return known or PurePosixPath(name).suffix in GENERATED_SUFFIXES
+    if name in files.CACHE_FOLDERS or name in GENERATED_NAMES:
+        return True
+    return PurePosixPath(name).suffix in GENERATED_SUFFIXES
 
 
 def _unwanted(repository: Path, backups: set[str]) -> Iterator[Path]:
@@ -119,13 +120,15 @@ def removable(places: Iterable[Leak], repository: Path) -> tuple[str, ...]:
     A file that somebody wrote is the annotator's to decide, and so is one of a package that happens to be called
     ``dist``.
     """
-    found = {leak.path for leak in places if leak.sure and leak.generated}
-    return tuple(sorted(path for path in found if not _is_in_package(repository, PurePosixPath(path))))
+    paths = {leak.path for leak in places if leak.sure and leak.generated}
+    return tuple(sorted(path for path in paths if not _is_in_package(repository, PurePosixPath(path))))
 
 
 def _is_in_package(repository: Path, path: PurePosixPath) -> bool:
-    folders = [item for item in path.parents if item.name in ("build", "dist")]
-    return path.suffix == ".py" and any((repository / item / "__init__.py").is_file() for item in folders)
+    if path.suffix != ".py":
+        return False
+    outputs = [folder for folder in path.parents if folder.name in ("build", "dist")]
+    return any((repository / folder / "__init__.py").is_file() for folder in outputs)
 
 
 def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, ...]:
@@ -163,16 +166,16 @@ def put_back(repository: Path, keep: Path) -> PutBack:
     kept = taken_out(keep)
     done, left = list[str](), list[str]()
     for relative, name in kept.items():
-        place, source = files.inside(repository, relative), files.inside(keep, name)
+        path, source = files.inside(repository, relative), files.inside(keep, name)
         if not os.path.lexists(source):
             continue  # somebody took it from there
-        if is_generated(place.name):
-            _delete(place)
-        if place.name in HISTORY_FOLDERS or os.path.lexists(place):
+        if is_generated(path.name):
+            _delete(path)
+        if path.name in HISTORY_FOLDERS or os.path.lexists(path):
             left.append(relative)
             continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(source, place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(source, path)
         done.append(relative)
     if left:
         files.write_json(keep / RECORD, {relative: kept[relative] for relative in left})
@@ -245,19 +248,17 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
     view = TaskView(task)
     if view.repository is None:
         return Left()
-    indices = {one.index for one in masked}
+    indices = {implementation.index for implementation in masked}
     every = list(leaks.search(view))
-    moved = take_out(
-        view.repository,
-        task.removed_folder,
-        removable((place for leak in every for place in leak.places), view.repository),
-    )
+    places = [place for leak in every for place in leak.places]
+    moved = take_out(view.repository, task.removed_folder, removable(places, view.repository))
     still_open: list[OpenLeak] = []
     for leak in every:
         concerns = leak.implementation is None or leak.implementation.index in indices
-        if concerns and os.path.lexists(leak.file(view)):  # it may have been taken out just now
-            unaccepted = accepted.sort(task, [_finding(view, leak)]).open
-            still_open += [OpenLeak(finding, leak.places) for finding in unaccepted]
+        if not concerns or not os.path.lexists(leak.file(view)):  # it may have been taken out just now
+            continue
+        for finding in accepted.sort(task, [_finding(view, leak)]).open:
+            still_open.append(OpenLeak(finding, leak.places))
     severities = list(Severity)
     still_open.sort(key=lambda leak: severities.index(leak.finding.severity))
     return Left(moved, tuple(still_open))

@@ -6,12 +6,13 @@ import ast
 import difflib
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
-from lmr_author.authoring.masking.notes import Described, NotesEntry
+from lmr_author.authoring.masking.notes import Described
+from lmr_author.authoring.masking.notes_file import NotesEntry
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo, golden_name
@@ -38,15 +39,7 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     try:
         target = Target.parse(text)
     except TargetError as error:
-        named = _named(repository, text.strip())
-        if len(named) == 1 and named[0].qualname == text.strip():
-            return Target.parse(named[0].node_id)
-        nodes = [item.node_id for item in named[:4]]
-        path, colon, name = text.strip().partition(":")
-        if colon and name.replace(".", "").isidentifier():
-            nodes = [f"{path}::{name}"]
-        hint = f"did you mean {' or '.join(nodes)}?" if nodes else error.hint
-        raise TargetError(error.message, hint) from error
+        return _named(repository, text.strip(), error)
     root = repository.resolve()
     for candidate in (repository / target.path, here / target.path, repository.parent / target.path):
         if candidate.is_file() and candidate.resolve().is_relative_to(root):
@@ -63,12 +56,20 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
 
 
-def _named(repository: Path, name: str) -> list[indexing.IndexEntry]:
-    """Return the functions of exactly a qualified name, else those of similar names; none for a path."""
-    if ":" in name or "/" in name or name.endswith(".py"):
-        return []
-    found = [item for item in _similar(repository, Target("", name)) if not item.is_overload]
-    return [item for item in found if item.qualname == name and not item.is_class] or found
+def _named(repository: Path, name: str, error: TargetError) -> Target:
+    """Return the only function of a name without a path; else raise the error, with the likeliest as its hint."""
+    path, colon, rest = name.partition(":")
+    if colon and rest.replace(".", "").isidentifier():
+        raise TargetError(error.message, f"did you mean {path}::{rest}?") from error
+    if colon or "/" in name or name.endswith(".py"):
+        raise error
+    similar = [entry for entry in _similar(repository, Target("", name)) if not entry.is_overload]
+    exact = [entry for entry in similar if entry.qualname == name and not entry.is_class]
+    if len(exact) == 1:
+        return Target.parse(exact[0].node_id)
+    nodes = [entry.node_id for entry in (exact or similar)[:4]]
+    hint = f"did you mean {' or '.join(nodes)}?" if nodes else error.hint
+    raise TargetError(error.message, hint) from error
 
 
 def parse(repository: Path, path: str) -> code.Module:
@@ -93,21 +94,19 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
     try:
         return module, code.find(module, target)
     except TargetError as error:
-        if any(item.qualname == target.qualname for item in module.definitions):
+        known = {definition.qualname for definition in module.definitions}
+        elsewhere = [entry.node_id for entry in _similar(repository, target) if entry.path != target.path]
+        if target.qualname in known or not elsewhere or error.hint.startswith("did you mean"):
             raise
-        elsewhere = [item.node_id for item in _similar(repository, target) if item.path != target.path]
-        hint = error.hint
-        if elsewhere and not hint.startswith("did you mean"):
-            hint = f"did you mean {' or '.join(elsewhere[:4])}?"
-        raise TargetError(error.message, hint) from error
+        raise TargetError(error.message, f"did you mean {' or '.join(elsewhere[:4])}?") from error
 
 
-def meant(repository: Path, target: Target, found: Sequence[Implementation]) -> list[Implementation]:
+def meant(repository: Path, target: Target, masked: Sequence[Implementation]) -> list[Implementation]:
     """Return those masked functions of a target's name that its number or line means: all when it has none."""
     nth = target.nth
     if target.line is not None:
         nth = code.find(parse(repository, target.path), target).nth
-    return [item for item in found if nth is None or item.nth in (None, nth)]
+    return [entry for entry in masked if nth is None or entry.nth in (None, nth)]
 
 
 def python_files(repository: Path) -> Iterator[Path]:
@@ -129,7 +128,7 @@ def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
 
 
 def _similar_files(repository: Path, target: Target) -> str:
-    close = [item.node_id for item in _similar(repository, target)][:4]
+    close = [entry.node_id for entry in _similar(repository, target)][:4]
     if not close:
         known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
         close = difflib.get_close_matches(target.path, known, 3, 0.7)
@@ -178,13 +177,13 @@ class Selection:
     @property
     def documented(self) -> list[str]:
         """The node ids of the functions that have a docstring."""
-        return [str(item.target) for item in self.chosen if item.definition.docstring is not None]
+        return [str(chosen.target) for chosen in self.chosen if chosen.definition.docstring is not None]
 
     def by_file(self) -> dict[str, list[Chosen]]:
         """Return the functions of each file."""
         result: dict[str, list[Chosen]] = {}
-        for item in self.chosen:
-            result.setdefault(item.path, []).append(item)
+        for chosen in self.chosen:
+            result.setdefault(chosen.path, []).append(chosen)
         return result
 
 
@@ -202,35 +201,43 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
     info = task.load()
     repository = task.repository(info)
     modules: dict[str, code.Module] = {}
-    chosen: list[Chosen] = []
-    for text in targets:
-        target = locate(repository, text, here)
-        module, definition = find(repository, target)
-        module = modules.setdefault(target.path, module)
-        golden = _golden(task, info, target.path)
-        originals = {item: _original(module, item, golden) for item in module.definitions}
-        function = function_of(module, definition, {item for item in originals if originals[item]})
-        original = originals[function]
-        pair = (golden, original) if golden and original else None
-        chosen.append(Chosen(target.path, module, function, begun=pair is not None, golden=pair))
-    selection = Selection(info, repository, tuple(chosen))
-    masked = {one.target: one.index for one in info.implementations}
-    for item in chosen:
-        if item.begun and item.target in masked:
-            index = masked[item.target]
+    selection = Selection(
+        info, repository, tuple(_choose(task, info, text, here, modules) for text in targets)
+    )
+    masked = {entry.target: entry.index for entry in info.implementations}
+    for chosen in selection.chosen:
+        if chosen.begun and chosen.target in masked:
+            index = masked[chosen.target]
             raise TargetError(
-                f"{item.target} is already masked, as implementation {index}",
+                f"{chosen.target} is already masked, as implementation {index}",
                 f"`lmr-author instruct --implementation {index}` sets another instruction; to "
-                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(item.target))}",
+                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(chosen.target))}",
             )
-    for path, items in selection.by_file().items():
-        refuse_overlaps(info, path, items[0].module, [item.definition for item in items])
+    for path, together in selection.by_file().items():
+        refuse_overlaps(info, path, together[0].module, [chosen.definition for chosen in together])
     return selection
+
+
+def _choose(task: Task, info: TaskInfo, text: str, here: Path, modules: dict[str, code.Module]) -> Chosen:
+    """Return the function that a target names. ``modules``: by path, so that a file is one object in a selection."""
+    repository = task.repository(info)
+    target = locate(repository, text, here)
+    module, definition = find(repository, target)
+    module = modules.setdefault(target.path, module)
+    golden = _golden(task, info, target.path)
+    originals: dict[code.Definition, code.Definition] = {}
+    for known in module.definitions if golden else ():
+        if original := _original(module, known, golden):
+            originals[known] = original
+    function = function_of(module, definition, set(originals))
+    if golden is None or function not in originals:
+        return Chosen(target.path, module, function)
+    return Chosen(target.path, module, function, begun=True, golden=(golden, originals[function]))
 
 
 def _golden(task: Task, info: TaskInfo, path: str) -> code.Module | None:
     """Return the golden of a goal file, if there is one that can be read."""
-    taken = {item.golden_file: item.goal_file for item in info.implementations}
+    taken = {entry.golden_file: entry.goal_file for entry in info.implementations}
     golden = files.inside(task.root, golden_name(path, taken))
     try:
         return code.Module.parse(golden.read_bytes(), path) if golden.is_file() else None
@@ -249,7 +256,7 @@ def _original(
 
 
 def function_of(
-    module: code.Module, definition: code.Definition, begun: set[code.Definition]
+    module: code.Module, definition: code.Definition, begun: Collection[code.Definition]
 ) -> code.Definition:
     """Return the function that a definition stands for: itself, or the only method of a class but its constructor.
 
@@ -261,15 +268,7 @@ def function_of(
     """
     name = f"{module.name}::{definition.qualname}"
     if definition.kind == "class":
-        methods = [item for item in code.methods(module, definition) if item in begun or not empty_body(item)]
-        own = [item for item in methods if item.name not in CONSTRUCTORS]
-        if len(own) != 1:
-            nodes = [shlex.quote(str(Chosen(module.name, module, item).target)) for item in own or methods]
-            if not nodes:
-                raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
-            hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
-            raise TargetError(f"{name} is a class with several methods", hint)
-        return own[0]
+        return _only_method(module, definition, begun)
     if definition.is_overload:
         raise TargetError(
             f"{name}#{definition.nth} is an overload, without a body", f"name the implementation: {name}"
@@ -282,6 +281,29 @@ def function_of(
     return definition
 
 
+def _only_method(
+    module: code.Module, definition: code.Definition, begun: Collection[code.Definition]
+) -> code.Definition:
+    name = f"{module.name}::{definition.qualname}"
+    methods = _methods(module, definition, begun)
+    if not methods:
+        raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
+    own = [method for method in methods if method.name not in CONSTRUCTORS]
+    if len(own) == 1:
+        return own[0]
+    nodes = [shlex.quote(str(Chosen(module.name, module, method).target)) for method in own or methods]
+    hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
+    raise TargetError(f"{name} is a class with several methods", hint)
+
+
+def _methods(
+    module: code.Module, definition: code.Definition, begun: Collection[code.Definition] = ()
+) -> list[code.Definition]:
+    """Return the methods of a class that there is something to mask in."""
+    methods = code.methods(module, definition)
+    return [method for method in methods if method in begun or not empty_body(method)]
+
+
 def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
     """Return the node ids of the methods that a class target could mean, False for its constructors.
 
@@ -292,8 +314,9 @@ def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
     module, definition = find(repository, target)
     if definition.kind == "function":
         return {}
-    methods = [item for item in code.methods(module, definition) if not empty_body(item)]
-    nodes = {str(Chosen(target.path, module, item).target): item.name not in CONSTRUCTORS for item in methods}
+    nodes = {}
+    for method in _methods(module, definition):
+        nodes[str(Chosen(target.path, module, method).target)] = method.name not in CONSTRUCTORS
     return nodes if len(nodes) > 1 else {}
 
 
@@ -324,25 +347,28 @@ def refuse_overlaps(
     info: TaskInfo, path: str, module: code.Module, definitions: Sequence[code.Definition]
 ) -> None:
     """Raise TargetError for functions of a file that cannot be masked together: given twice, or one inside another."""
-    masked = [item for item in module.definitions for one in info.implementations if means(one, path, item)]
-    for position, one in enumerate(definitions):
-        if one in definitions[position + 1 :]:
-            raise TargetError(f"{path}::{one.qualname} is given twice", "name each function once")
+    masked = []
+    for definition in module.definitions:
+        if any(means(entry, path, definition) for entry in info.implementations):
+            masked.append(definition)
+    for position, function in enumerate(definitions):
+        if function in definitions[:position]:
+            raise TargetError(f"{path}::{function.qualname} is given twice", "name each function once")
         for other in (*definitions[position + 1 :], *masked):
-            outer, inner = sorted((one, other), key=lambda item: (item.line, -item.end_line))
-            if one != other and inner.end_line <= outer.end_line:
+            outer, inner = sorted((function, other), key=lambda node: (node.line, -node.end_line))
+            if function != other and inner.end_line <= outer.end_line:
                 raise TargetError(
                     f"{path}::{inner.qualname} lies inside {outer.qualname}, which is masked too",
                     "mask the outer function alone, or the inner one; unmask restores one that is masked already",
                 )
 
 
-def means(one: Implementation, path: str, definition: code.Definition) -> bool:
+def means(entry: Implementation, path: str, definition: code.Definition) -> bool:
     """Return True for the definition of a masked function in its goal file."""
     return (
         definition.kind == "function"
-        and (one.goal_file, one.qualname) == (path, definition.qualname)
-        and one.nth in (None, definition.nth)
+        and (entry.goal_file, entry.qualname) == (path, definition.qualname)
+        and entry.nth in (None, definition.nth)
     )
 
 

@@ -61,59 +61,69 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     goldens = list(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
-    masked = {str(item.target) for item in selection.info.implementations}
-    targets = masked | {str(item.target) for item in selection.chosen}
-    recorded = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
-    modules = {item.path: item.module for item in selection.chosen}
-    found: list[LookAlike] = []
+    masked = {str(entry.target) for entry in selection.info.implementations}
+    targets = masked | {str(chosen.target) for chosen in selection.chosen}
+    modules = {chosen.path: chosen.module for chosen in selection.chosen}
+    along: list[LookAlike] = []
     for text in nodes:
         target = locate.locate(selection.repository, text, here)
-        path = target.path
         module, definition = locate.find(selection.repository, target)
-        if f"{path}::{definition.qualname}" in targets:
+        if f"{target.path}::{definition.qualname}" in targets:
             raise TargetError(
-                f"{path}::{definition.qualname} is a target",
+                f"{target.path}::{definition.qualname} is a target",
                 "--also is for functions elsewhere that give a target's solution away",
             )
-        module = modules.setdefault(path, module)
-        entries = {
-            item: recorded[path, item.qualname, item.nth]
-            for item in module.definitions
-            if (path, item.qualname, item.nth) in recorded and is_masked(item)
-        }
-        function = locate.function_of(module, definition, set(entries))
-        entry, share = entries.get(function), 1.0
-        if entry and entry.target in masked:
+        module = modules.setdefault(target.path, module)
+        look_alike = _look_alike(task, module, definition, goldens)
+        entry = look_alike.record
+        if look_alike.chosen.begun and entry.target in masked:
             raise TargetError(
                 f"{entry.node_id} is already masked, along with {entry.target}",
                 f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
             )
-        if entry is None:
-            statements = of_function(function.function)
-            shares = [(compare(of_function(node), statements).similarity, name) for name, node in goldens]
-            share, name = max(shares, key=lambda item: item[0])
-            kept = original_name(task, path)
-            record = AlsoMasked(path, function.qualname, function.nth, name, kept)
-            found.append(LookAlike(Chosen(path, module, function), record, share))
-        else:
-            found.append(LookAlike(Chosen(path, module, function, begun=True), entry, share))
-    for path in {item.record.path for item in found}:
-        chosen = [item.definition for item in selection.chosen if item.path == path]
-        along = [item.chosen.definition for item in found if item.record.path == path]
-        locate.refuse_overlaps(selection.info, path, modules[path], [*chosen, *along])
-    return tuple(found)
+        along.append(look_alike)
+    for path in {look_alike.record.path for look_alike in along}:
+        together = [chosen.definition for chosen in selection.chosen if chosen.path == path]
+        together += [look_alike.chosen.definition for look_alike in along if look_alike.record.path == path]
+        locate.refuse_overlaps(selection.info, path, modules[path], together)
+    return tuple(along)
+
+
+def _look_alike(
+    task: Task,
+    module: code.Module,
+    definition: code.Definition,
+    goldens: Iterable[tuple[str, code.FunctionNode]],
+) -> LookAlike:
+    """Return the look-alike that a definition means; one that is recorded may be masked already."""
+    path = module.name
+    recorded = {(entry.qualname, entry.nth): entry for entry in also_masked.load(task) if entry.path == path}
+    entries = {}
+    for known in module.definitions:
+        entry = recorded.get((known.qualname, known.nth))
+        if entry is not None and is_masked(known):
+            entries[known] = entry
+    function = locate.function_of(module, definition, set(entries))
+    if function in entries:
+        return LookAlike(Chosen(path, module, function, begun=True), entries[function], 1.0)
+    statements = of_function(function.function)
+    shares = {name: compare(of_function(golden), statements).similarity for name, golden in goldens}
+    name = max(shares, key=lambda name: shares[name])
+    new = AlsoMasked(path, function.qualname, function.nth, name, original_name(task, path))
+    return LookAlike(Chosen(path, module, function), new, shares[name])
 
 
 def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:
     """Yield (node id, original function) of everything that is about to be masked, or is."""
-    for item in selection.chosen:
-        yield str(item.target), item.definition.function
-    for one in selection.info.implementations:
-        path = task.golden(one)
-        module = code.Module.parse(path.read_bytes(), one.golden_file) if path.is_file() else None
-        for definition in module.definitions if module else ():
-            if means(one, one.goal_file, definition):
-                yield str(one.target), definition.function
+    for chosen in selection.chosen:
+        yield str(chosen.target), chosen.definition.function
+    for entry in selection.info.implementations:
+        path = task.golden(entry)
+        if not path.is_file():
+            continue
+        for definition in code.Module.parse(path.read_bytes(), entry.golden_file).definitions:
+            if means(entry, entry.goal_file, definition):
+                yield str(entry.target), definition.function
 
 
 def original_name(task: Task, path: str) -> str:
@@ -121,12 +131,12 @@ def original_name(task: Task, path: str) -> str:
     return (task.originals / path).relative_to(task.root).as_posix()
 
 
-def record(task: Task, along: Iterable[LookAlike]) -> None:
+def record(task: Task, along: Sequence[LookAlike]) -> None:
     """Write down what is about to be masked along, before it is."""
-    entries = {(item.path, item.qualname, item.nth): item for item in also_masked.load(task)}
-    new = {(item.record.path, item.record.qualname, item.record.nth): item.record for item in along}
-    if new:
-        also_masked.save(task, list({**entries, **new}.values()))
+    if along:
+        entries = [*also_masked.load(task), *(look_alike.record for look_alike in along)]
+        unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
+        also_masked.save(task, list(unique.values()))
 
 
 def restore(
@@ -147,25 +157,25 @@ def restore(
         TargetError: a look-alike is no longer in its file.
         LmrError: its original is gone.
     """
-    masked = {str(item.target) for item in info.implementations} - targets
+    masked = {str(entry.target) for entry in info.implementations} - targets
     entries = also_masked.load(task)
     # One whose target was never entered, because the command was killed, is restored with any.
-    chosen = [item for item in entries if item in alone or (targets and item.target not in masked)]
-    contents = {
-        path: _restored(task, info, path, [item for item in chosen if item.path == path], force)
-        for path in dict.fromkeys(item.path for item in chosen)
-    }
+    chosen = [entry for entry in entries if entry in alone or (targets and entry.target not in masked)]
+    contents = {}
+    for path in dict.fromkeys(entry.path for entry in chosen):
+        own = [entry for entry in chosen if entry.path == path]
+        contents[path] = _restored(task, info, path, own, force)
     for path, (data, is_edited) in contents.items():
-        place = files.inside(task.repository(info), path)
-        if is_edited and place.is_file():
-            task.put_aside(place, copy=True)
-        files.write_bytes(place, data)
-    left = [item for item in entries if item not in chosen]
+        file = files.inside(task.repository(info), path)
+        if is_edited and file.is_file():
+            task.put_aside(file, copy=True)
+        files.write_bytes(file, data)
+    left = [entry for entry in entries if entry not in chosen]
     if chosen:
         also_masked.save(task, left)
-    for name in {item.original for item in chosen} - {item.original for item in left}:
+    for name in {entry.original for entry in chosen} - {entry.original for entry in left}:
         files.inside(task.root, name).unlink(missing_ok=True)
-    return tuple(item.node_id for item in chosen)
+    return tuple(entry.node_id for entry in chosen)
 
 
 def _restored(
@@ -180,8 +190,8 @@ def _restored(
     original = code.Module.parse(kept.read_bytes(), path)
     try:
         module = locate.parse(task.repository(info), path)
-        for item in entries:
-            module = code.Module.parse(unmask_source(original, module, item.qualname, item.nth), path)
+        for entry in entries:
+            module = code.Module.parse(unmask_source(original, module, entry.qualname, entry.nth), path)
     except LmrError as error:
         if not force:
             raise TargetError(
@@ -195,8 +205,10 @@ def _restored(
 def with_look_alikes(task: Task, golden: code.Module, goal: code.Module) -> bytes:
     """Return a golden with the look-alikes in it that are still masked in its goal file."""
     regions = {}
-    for item in also_masked.load(task):
-        pair = code.matching(golden, goal, item.qualname, item.nth) if item.path == goal.name else None
+    for entry in also_masked.load(task):
+        if entry.path != goal.name:
+            continue
+        pair = code.matching(golden, goal, entry.qualname, entry.nth)
         if pair is not None:
             regions[pair[0]] = code.region_bytes(goal, pair[1])
     return code.splice_regions(golden, regions)

@@ -100,25 +100,25 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     check(options, selection)
     known = describe(task, selection, options)
     planned = _plan(task, selection, along, known)
-    remarks = [item.remark for item in along if item.remark]
-    remarks += [remark for one in planned for remark in one.remarks]
+    remarks = [look_alike.remark for look_alike in along if look_alike.remark]
+    for change in planned:
+        remarks += change.remarks
     hints = [*_gpu_hints(selection), *_context_hints(selection, known)]
-    for name, data in (kept for one in planned for kept in one.originals.items()):
-        if not files.inside(task.root, name).exists():
-            files.write_bytes(files.inside(task.root, name), data)
+    for change in planned:
+        for name, data in change.originals.items():
+            if not files.inside(task.root, name).exists():
+                files.write_bytes(files.inside(task.root, name), data)
     look_alikes.record(task, along)
     info, done = selection.info, list[Implementation]()
-    goal_files = {item.goal_file for item in info.implementations} | {
-        one.path for one in planned if one.items
-    }
+    goal_files = {entry.goal_file for entry in info.implementations} | set(selection.by_file())
     cleaned = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
-    for one in planned:
-        files.write_bytes(files.inside(selection.repository, one.path), one.masked)
+    for change in planned:
+        files.write_bytes(files.inside(selection.repository, change.path), change.masked)
         # Entered before the next file is written: killed, the command can be completed.
-        for item in one.items:
-            done.append(_entry(task, info, item, one.golden, known[str(item.target)]))
+        for chosen in change.targets:
+            done.append(_entry(task, info, chosen, change.golden, known[str(chosen.target)]))
             info = info.with_implementation(done[-1])
-        if one.items:
+        if change.targets:
             task.save(info)
     left = leftovers.search_tree(task, done or info.implementations)
     return MaskResult(
@@ -126,7 +126,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
         leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
         (*remarks, *hints),
         left.leaks,
-        tuple(item.record for item in along),
+        tuple(look_alike.record for look_alike in along),
     )
 
 
@@ -141,17 +141,17 @@ def check(options: MaskOptions, selection: Selection) -> None:
         )
     if options.style == "todo" and options.notes is not None and options.notes.has_comment:
         raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
-    known = {str(item.target) for item in selection.chosen}
+    known = {str(chosen.target) for chosen in selection.chosen}
     for name in options.each:
         if name not in known:
             raise UsageError(
                 f"the notes describe {name}, which is not to be masked", "name it as a target too"
             )
     common = Described(category=options.category or "", retrieval=options.retrieval)
-    for said in (common, *options.each.values()):
-        if said.category:
-            require_category(said.category)
-        for path in said.retrieval or ():
+    for described in (common, *options.each.values()):
+        if described.category:
+            require_category(described.category)
+        for path in described.retrieval or ():
             if not files.inside(selection.repository, path).is_file():
                 raise UsageError(
                     f"--retrieval {path}: no such file in {selection.repository.name}/",
@@ -164,99 +164,112 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
 
     None or "" for what nobody has said.
     """
-    found: dict[str, Described] = {}
-    for item in selection.chosen:
-        name = str(item.target)
-        own, before = options.each.get(name, Described()), earlier(task, item.target)
-        notes = own.notes if own.notes is not None else before.notes
-        if options.notes not in (None, MaskNotes()):
-            notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
-        if notes is not None and options.style == "todo":
-            notes = notes.without_comment()
+    known: dict[str, Described] = {}
+    for chosen in selection.chosen:
+        name = str(chosen.target)
+        own, before = options.each.get(name, Described()), earlier(task, chosen.target)
         retrieval = own.retrieval if own.retrieval is not None else options.retrieval
         if options.propose_retrieval:
-            retrieval = (*(retrieval or ()), *(one.path for one in _proposals(selection, item)))
-        found[name] = Described(
-            notes=notes,
+            retrieval = (*(retrieval or ()), *(file.path for file in _proposals(selection, chosen)))
+        known[name] = Described(
+            notes=_notes(own, before, options),
             instruction=own.instruction or options.instruction or before.instruction,
             category=own.category or options.category or before.category,
             retrieval=retrieval if retrieval is not None else before.retrieval,
         )
-    return found
+    return known
+
+
+def _notes(own: Described, before: Described, options: MaskOptions) -> MaskNotes | None:
+    notes = own.notes if own.notes is not None else before.notes
+    if options.notes not in (None, MaskNotes()):
+        notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
+    if notes is not None and options.style == "todo":
+        return notes.without_comment()
+    return notes
 
 
 def drafts(selection: Selection) -> Drafts:
     """Draft notes and context of functions that are not masked yet. Nothing is written."""
-    return {
-        str(item.target): (draft(item.module, item.definition), _proposals(selection, item))
-        for item in selection.chosen
-        if not item.begun
-    }
+    result: Drafts = {}
+    for chosen in selection.chosen:
+        if not chosen.begun:
+            notes = draft(chosen.module, chosen.definition)
+            result[str(chosen.target)] = notes, _proposals(selection, chosen)
+    return result
 
 
-def preview(item: Chosen, notes: MaskNotes) -> str:
+def preview(chosen: Chosen, notes: MaskNotes) -> str:
     """Return a function as it would be in the masked file; of a docstring that it has already, the first line."""
-    definition = item.definition
-    data = mask_source(item.module, [definition], {definition.label: notes}).data
-    module = code.Module.parse(data, item.path)
-    now = next(one for one in module.definitions if one.label == definition.label)
-    lines = {at: module.line_text(at) for at in range(code.first_line(now.node), now.end_line + 1)}
-    own = now.node.body[0] if definition.docstring is not None else None
+    definition = chosen.definition
+    data = mask_source(chosen.module, [definition], {definition.label: notes}).data
+    module = code.Module.parse(data, chosen.path)
+    masked = next(known for known in module.definitions if known.label == definition.label)
+    lines = {
+        number: module.line_text(number)
+        for number in range(code.first_line(masked.node), masked.end_line + 1)
+    }
+    own = masked.node.body[0] if definition.docstring is not None else None
     if own is not None and own.end_lineno and own.end_lineno > own.lineno:
-        lines = {at: text for at, text in lines.items() if not own.lineno < at <= own.end_lineno}
+        lines = {number: text for number, text in lines.items() if not own.lineno < number <= own.end_lineno}
         lines[own.lineno] += " …"
     return "\n".join(lines.values())
 
 
-def likely_category(item: Chosen) -> str:
+def likely_category(chosen: Chosen) -> str:
     """Guess the category of a function; "" when there is none."""
-    return sections.likely_category(words_of(item.definition))
+    return sections.likely_category(words_of(chosen.definition))
 
 
-def _proposals(selection: Selection, item: Chosen) -> tuple[Proposal, ...]:
-    """Return the files proposed as context of a function."""
-    return propose(selection.repository, *item.unmasked)
+def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
+    return propose(selection.repository, *chosen.unmasked)
 
 
 def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list[str]:
     """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
-    unsaid = (item for item in selection.chosen if known[str(item.target)].retrieval is None)
-    found = list(dict.fromkeys(one.path for item in unsaid for one in _proposals(selection, item)))
-    if not found:
+    paths: dict[str, None] = {}
+    for chosen in selection.chosen:
+        if known[str(chosen.target)].retrieval is None:
+            paths.update((proposal.path, None) for proposal in _proposals(selection, chosen))
+    if not paths:
         return []
-    named = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
+    named = ", ".join(list(paths)[:4]) + (", …" if len(paths) > 4 else "")
     hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
     return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
 
 
 def _gpu_hints(selection: Selection) -> list[str]:
     """Name the lines of functions that insist on a GPU."""
-    functions = ((item.target, *item.unmasked) for item in selection.chosen)
-    lines = {target: code.gpu_lines(definition.node, module.tree) for target, module, definition in functions}
-    return [
-        f"{target} insists on a GPU (line {listed([str(line) for line in found], 3)} of the original): "
-        "`record --cuda-as-cpu` runs it on the CPU"
-        for target, found in lines.items()
-        if found
-    ]
+    hints = []
+    for chosen in selection.chosen:
+        module, definition = chosen.unmasked
+        lines = [str(line) for line in code.gpu_lines(definition.node, module.tree)]
+        if lines:
+            hints.append(
+                f"{chosen.target} insists on a GPU (line {listed(lines, 3)} of the original): "
+                "`record --cuda-as-cpu` runs it on the CPU"
+            )
+    return hints
 
 
-def _entry(task: Task, info: TaskInfo, item: Chosen, golden: str, said: Described) -> Implementation:
+def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
     """Return the ``info.json`` entry of a newly masked function."""
-    indices = {one.target: one.index for one in info.implementations}
+    indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
-    index = indices.get(item.target, free)
+    index = indices.get(chosen.target, free)
+    context = tuple(path for path in dict.fromkeys(described.retrieval or ()) if path != chosen.path)
+    original = chosen.unmasked[1]
     return Implementation(
         index=index,
-        instruction=said.instruction or drafted(task, info, item.path, item.unmasked[1], said.notes),
-        category=said.category,
-        goal_file=item.path,
-        goal_function=item.definition.function_name,
-        class_name=item.definition.class_name,
+        instruction=described.instruction or drafted(task, info, chosen.path, original, described.notes),
+        category=described.category,
+        goal_file=chosen.path,
+        goal_function=chosen.definition.function_name,
+        class_name=chosen.definition.class_name,
         golden_file=golden,
-        retrieval_context=tuple(path for path in dict.fromkeys(said.retrieval or ()) if path != item.path),
+        retrieval_context=context,
         unit_test_file=unit_test_name(index),
-        nth=item.target.nth,
+        nth=chosen.target.nth,
     )
 
 
@@ -268,14 +281,14 @@ class _Planned:
     """The change of one file.
 
     Attributes:
-        items: its targets.
+        targets: the functions masked in it.
         golden: where the original is kept for them, relative to the task.
         originals: that and the copy for look-alikes: path relative to the task → content.
         masked: its bytes afterwards.
     """
 
     path: str
-    items: tuple[Chosen, ...]
+    targets: tuple[Chosen, ...]
     golden: str
     originals: Mapping[str, bytes]
     masked: bytes
@@ -290,36 +303,51 @@ def _plan(
     Raises LmrError where an original that is kept already is not that of the file.
     """
     targets = selection.by_file()
-    taken = {item.golden_file: item.goal_file for item in selection.info.implementations}
-    earlier_masked = [(one.goal_file, one.qualname, one.nth) for one in selection.info.implementations]
-    earlier_masked += [(one.path, one.qualname, one.nth) for one in also_masked.load(task)]
-    planned = []
+    goldens = {entry.golden_file: entry.goal_file for entry in selection.info.implementations}
     # Files with look-alikes only come first: a command that is killed has not written the target's entry.
-    others = [item.chosen for item in along]
-    for path in dict.fromkeys([item.path for item in others if item.path not in targets] + list(targets)):
-        items, own = targets.get(path, []), [item for item in others if item.path == path]
-        module = items[0].module if items else own[0].module
-        golden = golden_name(path, taken)
-        if items:
-            taken[golden] = path
-        names = ([golden] if items else []) + ([look_alikes.original_name(task, path)] if own else [])
-        kept = [golden] if path in taken.values() else []
-        kept = [
-            name for name in (*kept, look_alikes.original_name(task, path)) if (task.root / name).exists()
-        ]
-        masked_here = [(name, nth) for place, name, nth in earlier_masked if place == path]
-        masked_here += [(item.definition.qualname, item.definition.nth) for item in (*items, *own)]
-        original = module.data
-        for name in kept:
-            original = files.inside(task.root, name).read_bytes()
-            _assert_original(code.Module.parse(original, name), module, masked_here)
-        pending = [item for item in items if not item.begun]
-        emptied = [item.definition for item in own if not item.begun]
-        notes = {item.definition.label: known[str(item.target)].notes or MaskNotes() for item in pending}
-        masked = mask_source(module, [item.definition for item in pending], notes, emptied)
-        originals = dict.fromkeys(names, original)
-        planned.append(_Planned(path, tuple(items), golden, originals, masked.data, masked.remarks))
+    others = [look_alike.chosen for look_alike in along]
+    paths = [chosen.path for chosen in others if chosen.path not in targets] + list(targets)
+    planned = []
+    for path in dict.fromkeys(paths):
+        own = [chosen for chosen in others if chosen.path == path]
+        golden = golden_name(path, goldens)
+        if path in targets:
+            goldens[golden] = path
+        kept = golden if path in goldens.values() else ""
+        planned.append(_planned(task, selection, targets.get(path, []), own, golden, kept, known))
     return planned
+
+
+def _planned(
+    task: Task,
+    selection: Selection,
+    targets: Sequence[Chosen],
+    along: Sequence[Chosen],
+    golden: str,
+    kept: str,
+    known: Mapping[str, Described],
+) -> _Planned:
+    """Mask the targets and look-alikes of one file. ``kept``: the golden of a file that has one."""
+    functions = [*targets, *along]
+    path, module = functions[0].path, functions[0].module
+    copy = look_alikes.original_name(task, path)
+    masked = [
+        (entry.qualname, entry.nth) for entry in selection.info.implementations if entry.goal_file == path
+    ]
+    masked += [(entry.qualname, entry.nth) for entry in also_masked.load(task) if entry.path == path]
+    masked += [(chosen.definition.qualname, chosen.definition.nth) for chosen in functions]
+    original = module.data
+    for name in (kept, copy):
+        if name and (task.root / name).exists():
+            original = files.inside(task.root, name).read_bytes()
+            _assert_original(code.Module.parse(original, name), module, masked)
+    pending = [chosen for chosen in targets if not chosen.begun]
+    emptied = [chosen.definition for chosen in along if not chosen.begun]
+    notes = {chosen.definition.label: known[str(chosen.target)].notes or MaskNotes() for chosen in pending}
+    result = mask_source(module, [chosen.definition for chosen in pending], notes, emptied)
+    names = ([golden] if targets else []) + ([copy] if along else [])
+    originals = dict.fromkeys(names, original)
+    return _Planned(path, tuple(targets), golden, originals, result.data, result.remarks)
 
 
 def _assert_original(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,36 +74,43 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         back = leftovers.put_back(task.repository(info), task.removed_folder)
         if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
             return UnmaskResult((), (), put_back=back.done, left_out=back.left)
-    chosen, alone, stray = _chosen(task, masked, target, here)
+    chosen = _chosen(task, masked, target, here)
     moved: list[str] = []
     # First: a target's file has to be as its golden but for the target.
-    unnamed = [name for one in stray for name in _restore_stray(task, info, one)]
-    for one in chosen:
-        _restored(task, info, one, force)  # nothing is written when one of them cannot be restored
-    targets = {str(one.target) for one in chosen}
-    also = look_alikes.restore(task, info, targets, alone, force=force)
-    for one in chosen:
-        now = _restored(task, info, one, force)
-        goal_path = task.goal(info, one)
-        if not _keep_words(task, one, now) or now.is_edited:
-            # The body holds words of the annotator that are no notes, or the file holds edits.
-            moved.append(task.put_aside(goal_path, copy=True))
-        for path in (task.unit_test(info, one), task.recording(info, one.index)):
-            if path.exists():
-                moved.append(task.put_aside(path))
-        files.write_bytes(goal_path, now.data)
-        kept = tuple(item for item in info.implementations if item.index != one.index)
-        info = replace(info, implementations=kept)
-        task.save(info)
-        if one.golden_file not in {item.golden_file for item in kept}:
-            task.golden(one).unlink(missing_ok=True)
-    moved += _drop_originals(task, {one.original for one in stray})
+    unnamed = [name for stray in chosen.strays for name in _restore_stray(task, info, stray)]
+    for entry in chosen.implementations:
+        _restored(task, info, entry, force)  # nothing is written when one of them cannot be restored
+    targets = {str(entry.target) for entry in chosen.implementations}
+    also = look_alikes.restore(task, info, targets, chosen.alone, force=force)
+    for entry in chosen.implementations:
+        moved += _unmask_one(task, info, entry, force)
+        info = task.load()
+    moved += _drop_originals(task, {stray.original for stray in chosen.strays})
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
     back = leftovers.PutBack()
     if not info.implementations:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
-    restored = tuple(str(one.target) for one in chosen)
+    restored = tuple(str(entry.target) for entry in chosen.implementations)
     return UnmaskResult(restored, tuple(moved), also, tuple(unnamed), back.done, back.left)
+
+
+def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> list[str]:
+    """Restore one target and drop its entry; return what was moved away."""
+    moved = []
+    now = _restored(task, info, entry, force)
+    goal_path = task.goal(info, entry)
+    if not _keep_words(task, entry, now) or now.is_edited:
+        # The body holds words of the annotator that are no notes, or the file holds edits.
+        moved.append(task.put_aside(goal_path, copy=True))
+    for path in (task.unit_test(info, entry), task.recording(info, entry.index)):
+        if path.exists():
+            moved.append(task.put_aside(path))
+    files.write_bytes(goal_path, now.data)
+    left = tuple(other for other in info.implementations if other.index != entry.index)
+    task.save(replace(info, implementations=left))
+    if entry.golden_file not in {other.golden_file for other in left}:
+        task.golden(entry).unlink(missing_ok=True)
+    return moved
 
 
 def masked_names(task: Task) -> dict[str, str]:
@@ -137,45 +144,57 @@ class _Masked:
         return cls(info, along, unnamed, names)
 
 
-def _chosen(
-    task: Task, masked: _Masked, target: str | None, here: Path
-) -> tuple[list[Implementation], list[AlsoMasked], list[Stray]]:
-    """Return the targets to restore, or the look-alikes that are named themselves, and what no record names."""
-    info, along, unnamed, names = masked.info, masked.along, masked.unnamed, masked.names
-    if not names:
+@dataclass(frozen=True)
+class _Chosen:
+    """What is to be restored.
+
+    Attributes:
+        alone: look-alikes that are named themselves.
+        strays: what no record names.
+    """
+
+    implementations: tuple[Implementation, ...] = ()
+    alone: tuple[AlsoMasked, ...] = ()
+    strays: tuple[Stray, ...] = ()
+
+
+def _chosen(task: Task, masked: _Masked, target: str | None, here: Path) -> _Chosen:
+    info = masked.info
+    if not masked.names:
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
     if target is None:
-        return list(info.implementations), list(along), list(unnamed)
-    if of_name := [one for one in unnamed if one.original == target]:
-        return [], [], of_name
+        return _Chosen(info.implementations, masked.along, masked.unnamed)
+    if originals := tuple(stray for stray in masked.unnamed if stray.original == target):
+        return _Chosen(strays=originals)
+    hint = f"masked: {', '.join(masked.names)}"
     try:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
-        raise TargetError(error.message, f"masked: {', '.join(names)}") from error
-    chosen = [
-        item
-        for item in info.implementations
-        if item.goal_file == wanted.path
-        and (item.qualname == wanted.qualname or item.qualname.rpartition(".")[0] == wanted.qualname)
-    ]
-    chosen = locate.meant(task.repository(info), wanted, chosen)
-    alone = [
-        item
-        for item in along
-        if (item.path, item.qualname) == (wanted.path, wanted.qualname) and wanted.nth in (None, item.nth)
-    ]
-    stray = [one for one in unnamed if one.path == wanted.path]
-    if not chosen and not alone and not _is_named_in(stray, wanted):
-        raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {', '.join(names)}")
-    return chosen, [] if chosen else alone, stray if chosen or not alone else []
+        raise TargetError(error.message, hint) from error
+    strays = tuple(stray for stray in masked.unnamed if stray.path == wanted.path)
+    named = []
+    for entry in info.implementations:
+        owner = entry.qualname.rpartition(".")[0]  # of a class all methods are restored
+        if entry.goal_file == wanted.path and wanted.qualname in (entry.qualname, owner):
+            named.append(entry)
+    if named := locate.meant(task.repository(info), wanted, named):
+        return _Chosen(tuple(named), strays=strays)
+    alone = []
+    for along in masked.along:
+        is_wanted = (along.path, along.qualname) == (wanted.path, wanted.qualname)
+        if is_wanted and wanted.nth in (None, along.nth):
+            alone.append(along)
+    if alone:
+        return _Chosen(alone=tuple(alone))
+    if not any(_is_named_in(stray, wanted) for stray in strays):
+        raise TargetError(f"{wanted} is not masked in {task.name}", hint)
+    return _Chosen(strays=strays)
 
 
-def _is_named_in(stray: Sequence[Stray], target: Target) -> bool:
-    """Return True for a function of strays, or for any of a file of which only the original was left."""
-    return any(
-        not one.functions or any(function.qualname == target.qualname for function in one.functions)
-        for one in stray
-    )
+def _is_named_in(stray: Stray, target: Target) -> bool:
+    """Return True for a function of a stray, or for any of a file of which only the original was left."""
+    names = [function.qualname for function in stray.functions]
+    return not names or target.qualname in names
 
 
 def _restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
@@ -200,8 +219,8 @@ def _drop_originals(task: Task, names: set[str]) -> list[str]:
         else:
             moved.append(task.put_aside(files.inside(task.root, stray.original)))
     entries = also_masked.load(task)
-    if dropped & {item.original for item in entries}:
-        also_masked.save(task, [item for item in entries if item.original not in dropped])
+    if dropped & {entry.original for entry in entries}:
+        also_masked.save(task, [entry for entry in entries if entry.original not in dropped])
     return moved
 
 
@@ -215,19 +234,19 @@ class _Restored:
     is_edited: bool
 
 
-def _restored(task: Task, info: TaskInfo, one: Implementation, force: bool) -> _Restored:
-    golden_path = task.golden(one)
+def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> _Restored:
+    golden_path = task.golden(entry)
     if not golden_path.is_file():
-        raise LmrError(f"{one.golden_file} is missing", "restore it from version control")
-    golden = code.Module.parse(golden_path.read_bytes(), one.golden_file)
-    is_alone = sum(item.goal_file == one.goal_file for item in info.implementations) == 1
+        raise LmrError(f"{entry.golden_file} is missing", "restore it from version control")
+    golden = code.Module.parse(golden_path.read_bytes(), entry.golden_file)
+    is_alone = sum(other.goal_file == entry.goal_file for other in info.implementations) == 1
     goal, problem, original = None, "", golden.data
     try:
-        goal = locate.parse(task.repository(info), one.goal_file)
+        goal = locate.parse(task.repository(info), entry.goal_file)
         original = look_alikes.with_look_alikes(task, golden, goal)
-        data = unmask_source(golden, goal, one.qualname, one.nth)
+        data = unmask_source(golden, goal, entry.qualname, entry.nth)
         if is_alone and data != original:
-            problem = f"{one.goal_file} was edited outside of the mask"
+            problem = f"{entry.goal_file} was edited outside of the mask"
     except LmrError as error:
         problem = error.message
     if not problem:
@@ -247,14 +266,15 @@ def earlier(task: Task, target: Target) -> Described:
 
     Raises LmrError for a damaged record: it may be the one that is searched.
     """
-    found = _record_of(task, target, files.read_object_to_change)
-    if found is None:
+    path = _record_of(task, target, files.read_object_to_change)
+    if path is None:
         return Described()
-    entry, notes = Implementation.from_json(found[1]), MaskNotes()
+    record = files.read_object_to_change(path)
+    entry, notes = Implementation.from_json(record), MaskNotes()
     with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
-        notes = msgspec.convert(found[1].get(NOTES), MaskNotes)
+        notes = msgspec.convert(record.get(NOTES), MaskNotes)
     # A draft is made anew from the notes of that day; an annotator's own words stay.
-    is_draft = found[1].get(DRAFTED) or GAP in entry.instruction
+    is_draft = record.get(DRAFTED) or GAP in entry.instruction
     return Described(
         notes=notes if notes != MaskNotes() else None,
         instruction="" if is_draft else entry.instruction,
@@ -263,19 +283,19 @@ def earlier(task: Task, target: Target) -> Described:
     )
 
 
-def _keep_words(task: Task, one: Implementation, now: _Restored) -> bool:
+def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
     """Write the record of an implementation that is about to be unmasked.
 
     Returns False when the comment was edited by hand into something that is no structured comment.
     """
     golden, goal = now.golden, now.goal
     # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
-    found = _record_of(task, one.target, files.read_object_or_empty)
+    path = _record_of(task, entry.target, files.read_object_or_empty)
     is_restored = goal is not None and goal.data == now.data
-    if is_restored and found:
+    if is_restored and path is not None:
         return True  # by a command that was killed after it had written the record
     notes, complete = MaskNotes(), True
-    pair = code.matching(golden, goal, one.qualname, one.nth) if goal is not None else None
+    pair = code.matching(golden, goal, entry.qualname, entry.nth) if goal is not None else None
     if goal is not None and pair is not None:
         original, masked = pair
         notes = notes_in(goal, masked)
@@ -283,20 +303,17 @@ def _keep_words(task: Task, one: Implementation, now: _Restored) -> bool:
             notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
         body = masked_body(masked.name, notes, generator=code.is_generator(masked.function))
         complete = is_restored or code.splice(goal, {masked: body}) == goal.data
-    number = one.index
+    number = entry.index
     while (free := task.removed_folder / f"implementation-{number}.json").exists():
         number += 1
-    record = {**one.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, one)}
-    files.write_json(found[0] if found else free, record)
+    record = {**entry.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, entry)}
+    files.write_json(path or free, record)
     return complete
 
 
-def _record_of(
-    task: Task, target: Target, read: Callable[[Path], dict[str, Any]]
-) -> tuple[Path, dict[str, Any]] | None:
-    """Return the record of a target, and its file; ``read`` decides what becomes of damaged ones."""
+def _record_of(task: Task, target: Target, read: Callable[[Path], dict[str, Any]]) -> Path | None:
+    """Return the file of a target's record; ``read`` decides what becomes of damaged ones."""
     for path in sorted(task.removed_folder.glob("implementation-*.json")):
-        record = read(path)
-        if Implementation.from_json(record).target == target:
-            return path, record
+        if Implementation.from_json(read(path)).target == target:
+            return path
     return None

@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.masking.draft import DocumentedParameter, read_docstring, shapes_of
+from lmr_author.authoring.masking.docstrings import DocumentedParameter, read_docstring
+from lmr_author.authoring.masking.draft import shapes_of
 from lmr_author.core import code
 
 UNKNOWN = "..."

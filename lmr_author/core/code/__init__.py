@@ -17,6 +17,14 @@ from lmr_author.core.code.edit import (
     splice_regions,
     statement_text,
 )
+from lmr_author.core.code.gpu import gpu_lines, gpu_only
+from lmr_author.core.code.importing import (
+    demanded,
+    is_main_guard,
+    python_2_names,
+    running,
+    set_at_run_time,
+)
 from lmr_author.core.code.module import (
     Definition,
     DefinitionNode,
@@ -31,21 +39,14 @@ from lmr_author.core.code.tree import (
     block_end,
     bound_by,
     children,
-    demanded,
     each,
     first_line,
     form,
-    gpu_lines,
-    gpu_only,
     imported_as,
-    is_main_guard,
     is_same,
     parameters,
     parse,
-    python_2_names,
     root_name,
-    running,
-    set_at_run_time,
     walk,
 )
 

@@ -39,22 +39,20 @@ def splice(module: Module, bodies: Mapping[Definition, Sequence[str]]) -> bytes:
 
     Raises SourceError for lines that are not Python.
     """
-    functions = {definition: _read(module, definition) for definition in bodies}
-    return _replaced(
-        module,
-        [
-            (one.region.start, one.region.end, module.encode(one.with_body(bodies[definition])), definition)
-            for definition, one in functions.items()
-        ],
-    )
+    cuts = []
+    for definition, lines in bodies.items():
+        text = _read(module, definition)
+        cuts.append((text.region.start, text.region.end, module.encode(text.with_body(lines)), definition))
+    return _replaced(module, cuts)
 
 
 def splice_regions(module: Module, regions: Mapping[Definition, bytes]) -> bytes:
     """Return the file with the regions of some functions replaced by raw bytes (of another version of it)."""
-    places = {definition: region(module, definition) for definition in regions}
-    return _replaced(
-        module, [(places[item].start, places[item].end, new, item) for item, new in regions.items()]
-    )
+    cuts = []
+    for definition, new in regions.items():
+        old = region(module, definition)
+        cuts.append((old.start, old.end, new, definition))
+    return _replaced(module, cuts)
 
 
 def outside(module: Module, definitions: Iterable[Definition]) -> bytes:
@@ -89,8 +87,9 @@ def insert_above(module: Module, definition: Definition, texts: Sequence[str], *
     """Return the file with statements (not indented) above a function, or the statement at the top that holds it."""
     node: ast.stmt = definition.node
     if at_top:
-        around = (one for one in module.tree.body if one.lineno <= definition.line <= (one.end_lineno or 0))
-        node = next(around)
+        for statement in module.tree.body:
+            if statement.lineno <= definition.line:
+                node = statement
     line = first_line(node)
     indent, newline = _indent(module.line_text(line)), region(module, definition).newline
     chunk = ""
@@ -122,21 +121,21 @@ def _moved(module: Module, start: int, end: int, old: str, new: str, newline: st
 
 def _lines_inside_strings(tree: ast.AST) -> set[int]:
     """Return the numbers of the lines that begin inside a string."""
-    return {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
-        for line in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
-    }
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        if isinstance(node, ast.JoinedStr) or isinstance(node.value, str | bytes):
+            lines.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+    return lines
 
 
 def _replaced(module: Module, cuts: list[tuple[int, int, bytes, Definition]]) -> bytes:
     cuts.sort(key=lambda cut: cut[0])
-    for (_, end, _, one), (start, _, _, other) in itertools.pairwise(cuts):
+    for (_, end, _, outer), (start, _, _, inner) in itertools.pairwise(cuts):
         if start < end:
             raise TargetError(
-                f"{other.qualname} lies inside {one.qualname} ({module.name})",
+                f"{inner.qualname} lies inside {outer.qualname} ({module.name})",
                 "mask the outer function alone",
             )
     data = module.data

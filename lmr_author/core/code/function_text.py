@@ -40,9 +40,10 @@ class FunctionText:
                 f"{module.name}:{self.line}: libcst cannot read {definition.qualname}: {_reason(error)}",
                 "choose another function: this one cannot be edited safely",
             ) from error
-        place, lines = positions[self.body], self.text.split("\n")
+        position, lines = positions[self.body], self.text.split("\n")
         self.first, last = (
-            sum(len(item) + 1 for item in lines[: at.line - 1]) + at.column for at in (place.start, place.end)
+            sum(len(line) + 1 for line in lines[: at.line - 1]) + at.column
+            for at in (position.start, position.end)
         )
         self.last = self._with_comments(len(self.text[:last].rstrip()))
 
@@ -51,13 +52,16 @@ class FunctionText:
 
         libcst leaves out those that are not as deep as the body; they may hold the solution as well.
         """
-        end = place = (self.text + "\n").find("\n", last)
+        end = line_end = (self.text + "\n").find("\n", last)
+        own_width = len(self.indent.expandtabs(8))
         for line in self.text[end + 1 :].split("\n"):
-            place += 1 + len(line)
-            blank = _indent_of(line)[0].expandtabs(8)
-            if line.strip() and (line.strip()[0] != "#" or len(blank) <= len(self.indent.expandtabs(8))):
+            line_end += 1 + len(line)
+            if not line.strip():
+                continue
+            width = len(_indent_of(line)[0].expandtabs(8))
+            if line.strip()[0] != "#" or width <= own_width:
                 break
-            end = place if line.strip() else end
+            end = line_end
         return end
 
     def _around(self) -> cst.Module | cst.IndentedBlock:
@@ -107,16 +111,12 @@ class FunctionText:
                 f"{self.module.name}:{self.line}: libcst would change the header", "choose another function"
             )
         edited = edited[self.first :].rstrip("\n")
+        if where.docstring is None:
+            return edited.replace("\n", where.newline)
         # The docstring keeps the line ends it has, whatever they are.
-        docstring = where.docstring or ""
-        before, same, after = (
-            edited.partition(NEWLINE.sub("\n", docstring)) if docstring else (edited, "", "")
-        )
-        return (
-            before.replace("\n", where.newline)
-            + (docstring if same else "")
-            + after.replace("\n", where.newline)
-        )
+        before, same, after = edited.partition(NEWLINE.sub("\n", where.docstring))
+        docstring = where.docstring if same else ""
+        return before.replace("\n", where.newline) + docstring + after.replace("\n", where.newline)
 
     def _with(self, body: cst.IndentedBlock) -> str:
         """Return the text with another body, and without the comments below that are not the function's."""
@@ -160,9 +160,11 @@ def _statements(
         block = cst.ensure_type(cst.parse_module("if 1:\n" + text).body[0], cst.If).body
     except cst.ParserSyntaxError as error:
         raise SourceError(f"{name}: the new body is not Python: {error.message}", "") from error
-    return [
-        item for item in block.body if isinstance(item, cst.SimpleStatementLine | cst.BaseCompoundStatement)
-    ]
+    statements = []
+    for statement in block.body:
+        assert isinstance(statement, cst.SimpleStatementLine | cst.BaseCompoundStatement)
+        statements.append(statement)
+    return statements
 
 
 def _reason(error: Exception) -> str:

@@ -81,7 +81,8 @@ class Definition:
     @property
     def is_overload(self) -> bool:
         """True for a ``typing.overload`` stub, which a target never means."""
-        return any(ast.unparse(item).rpartition(".")[2] == "overload" for item in self.node.decorator_list)
+        names = [ast.unparse(decorator) for decorator in self.node.decorator_list]
+        return any(name.rpartition(".")[2] == "overload" for name in names)
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,9 @@ class Module:
             text = data[len(_BOM) if data.startswith(_BOM) else 0 :].decode(encoding)
             tree = parse(data, name)
         except SyntaxError as error:
-            place = f"{name}:{error.lineno}" if error.lineno else name
+            where = f"{name}:{error.lineno}" if error.lineno else name
             raise SourceError(
-                f"{place}: not valid Python 3: {error.msg}",
+                f"{where}: not valid Python 3: {error.msg}",
                 "correct the file, or choose a target in another one (Python 2 files cannot be masked)",
             ) from error
         except (RecursionError, MemoryError) as error:
@@ -160,11 +161,11 @@ class Module:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every function and class, however nested, in file order."""
-        found = sorted(_walk(self.tree), key=lambda item: (item[1].lineno, item[1].col_offset))
-        totals = Counter(".".join(parts) for parts, _, _ in found)
+        nodes = sorted(_walk(self.tree), key=lambda walked: (walked[1].lineno, walked[1].col_offset))
+        totals = Counter(".".join(parts) for parts, _, _ in nodes)
         seen: Counter[str] = Counter()
         result = []
-        for parts, node, classes in found:
+        for parts, node, classes in nodes:
             qualname = ".".join(parts)
             seen[qualname] += 1
             result.append(

@@ -18,25 +18,25 @@ _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.La
 
 def find(module: Module, target: Target) -> Definition:
     """Return the definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
-    same = [item for item in module.definitions if item.qualname == target.qualname]
+    same = [definition for definition in module.definitions if definition.qualname == target.qualname]
     if not same:
         raise TargetError(f"no function {target.qualname!r} in {module.name}", _suggestion(module, target))
     if target.nth is not None:
-        for item in same:
-            if item.nth == target.nth:
-                return item
+        for definition in same:
+            if definition.nth == target.nth:
+                return definition
         raise TargetError(
             f"{target.qualname} is defined {len(same)} times in {module.name}, there is no #{target.nth}",
             f"lines: {_lines(same)}",
         )
     if target.line is not None:
-        for item in same:
-            if item.line <= target.line <= item.end_line:
-                return item
+        for definition in same:
+            if definition.line <= target.line <= definition.end_line:
+                return definition
         raise TargetError(
             f"no {target.qualname} at line {target.line} of {module.name}", f"it is defined at {_lines(same)}"
         )
-    real = [item for item in same if not item.is_overload] or same
+    real = [definition for definition in same if not definition.is_overload] or same
     if len(real) > 1:
         raise TargetError(
             f"{target.qualname} is defined {len(real)} times in {module.name}: {_lines(real)}",
@@ -47,28 +47,24 @@ def find(module: Module, target: Target) -> Definition:
 
 def number(module: Module, definition: Definition) -> int | None:
     """Return the number of a definition among those of its name; None for the only one (overloads do not count)."""
-    same = [
-        item
-        for item in module.definitions
-        if item.qualname == definition.qualname and item.kind == definition.kind and not item.is_overload
-    ]
-    return definition.nth if len(same) > 1 else None
+    same = 0
+    for other in module.definitions:
+        is_namesake = (other.qualname, other.kind) == (definition.qualname, definition.kind)
+        same += is_namesake and not other.is_overload
+    return definition.nth if same > 1 else None
 
 
 def _suggestion(module: Module, target: Target) -> str:
     """Return "did you mean …" for a name that a module does not define."""
-    names = list(dict.fromkeys(item.qualname for item in module.definitions))
+    names = list(dict.fromkeys(definition.qualname for definition in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
     last = {name.rpartition(".")[2]: name for name in reversed(names)}
     close += [last[name] for name in difflib.get_close_matches(target.name, last, 3, 0.6)]
     if not close:
         return f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
-    return (
-        "did you mean "
-        + " or ".join(f"{target.path}::{name}" for name in list(dict.fromkeys(close))[:4])
-        + "?"
-    )
+    nodes = [f"{target.path}::{name}" for name in dict.fromkeys(close)]
+    return f"did you mean {' or '.join(nodes[:4])}?"
 
 
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
@@ -78,19 +74,18 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
     """
     if definition.kind == "function":
         return (definition,)
-    inside = tuple(
-        item
-        for item in module.definitions
-        if item.kind == "function"
-        and item.qualname == f"{definition.qualname}.{item.name}"
-        and definition.line <= item.line <= definition.end_line
-        and not item.is_overload
-    )
+    inside = []
+    for function in module.definitions:
+        if function.kind != "function" or function.is_overload:
+            continue
+        is_inside = definition.line <= function.line <= definition.end_line
+        if is_inside and function.qualname == f"{definition.qualname}.{function.name}":
+            inside.append(function)
     if not inside:
         raise TargetError(
             f"class {definition.qualname} in {module.name} has no methods", "name a function instead"
         )
-    return inside
+    return tuple(inside)
 
 
 def is_generator(node: FunctionNode) -> bool:
@@ -106,7 +101,7 @@ def is_generator(node: FunctionNode) -> bool:
             stack.extend(getattr(current, "decorator_list", []))
             arguments = getattr(current, "args", None)
             if isinstance(arguments, ast.arguments):
-                stack.extend([*arguments.defaults, *(item for item in arguments.kw_defaults if item)])
+                stack.extend([*arguments.defaults, *filter(None, arguments.kw_defaults)])
             stack.extend(getattr(current, "bases", []))
             continue
         stack.extend(children(current))
@@ -121,18 +116,21 @@ def matching(
     Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
     known, the one whose region differs. None when either file lacks it, or the pair cannot be told.
     """
-    ours = [item for item in golden.definitions if item.qualname == qualname]
-    theirs = [item for item in goal.definitions if item.qualname == qualname]
-    if not ours or len(ours) != len(theirs):
+    ours = [definition for definition in golden.definitions if definition.qualname == qualname]
+    theirs = [definition for definition in goal.definitions if definition.qualname == qualname]
+    if len(ours) != len(theirs):
         return None
-    pairs = [
-        pair
-        for pair in zip(ours, theirs, strict=True)
-        if pair[0].kind == pair[1].kind == "function" and nth in (None, pair[0].nth)
+    pairs = []
+    for original, now in zip(ours, theirs, strict=True):
+        if original.kind == now.kind == "function" and nth in (None, original.nth):
+            pairs.append((original, now))
+    if len(pairs) <= 1:
+        return pairs[0] if pairs else None
+    differing = [
+        (original, now)
+        for original, now in pairs
+        if region_bytes(golden, original) != region_bytes(goal, now)
     ]
-    if len(pairs) == 1:
-        return pairs[0]
-    differing = [pair for pair in pairs if region_bytes(golden, pair[0]) != region_bytes(goal, pair[1])]
     if len(differing) == 1:
         return differing[0]
     real = [pair for pair in pairs if not pair[0].is_overload]
@@ -140,4 +138,4 @@ def matching(
 
 
 def _lines(definitions: Iterable[Definition]) -> str:
-    return ", ".join(f"line {item.line}" for item in definitions)
+    return ", ".join(f"line {definition.line}" for definition in definitions)

@@ -52,27 +52,27 @@ class Index:
     @cached_property
     def functions(self) -> tuple[IndexEntry, ...]:
         """The functions and methods, without overload stubs."""
-        return tuple(item for item in self.entries if not item.is_class and not item.is_overload)
+        return tuple(entry for entry in self.entries if not entry.is_class and not entry.is_overload)
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
         """Names that the code of some function uses without calling them."""
-        return frozenset(name for item in self.entries for name in item.names)
+        return frozenset(name for entry in self.entries for name in entry.names)
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[IndexEntry]]:
-        found: dict[str, list[IndexEntry]] = defaultdict(list)
-        for item in self.entries:
-            found[item.name].append(item)
-        return dict(found)
+        by_name: dict[str, list[IndexEntry]] = defaultdict(list)
+        for entry in self.entries:
+            by_name[entry.name].append(entry)
+        return dict(by_name)
 
     @cached_property
     def _callers(self) -> Mapping[str, list[tuple[str, int]]]:
-        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        callers: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for path, calls in self.calls.items():
             for name, count in calls.items():
-                found[name].append((path, count))
-        return dict(found)
+                callers[name].append((path, count))
+        return dict(callers)
 
     def named(self, name: str) -> Sequence[IndexEntry]:
         """Return the entries with that last name."""
@@ -84,11 +84,11 @@ class Index:
 
     def similar(self, name: str) -> list[IndexEntry]:
         """Return entries of that last name, else of similar ones, at most SUGGESTED: for "did you mean"."""
-        found = list(self.named(name))
-        if not found:
+        similar = list(self.named(name))
+        if not similar:
             for close in difflib.get_close_matches(name, self._by_name, SUGGESTED, 0.75):
-                found += self._by_name[close]
-        return found[:SUGGESTED]
+                similar += self._by_name[close]
+        return similar[:SUGGESTED]
 
 
 def build(
@@ -112,18 +112,18 @@ def build(
             if data is None:
                 unread.append(Unread(path, NOT_READ))
                 continue
-            found, calls[path] = read(path, data)
+            own, calls[path] = read(path, data)
         except SourceError as error:
             unread.append(Unread(path, reason(error)))
             continue
         if instead is not None and path in instead:
             try:
                 originals, calls[path] = read(path, instead[path])
-                found = _at_lines_of(found, originals)
+                own = _at_lines_of(own, originals)
             except SourceError:
                 pass
         paths.append(path)
-        entries += found
+        entries += own
     return Index(tuple(paths), tuple(unread), tuple(entries), calls)
 
 
@@ -137,9 +137,9 @@ def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
 
 def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[IndexEntry]:
     """Return the originals with the lines that they have in the masked file."""
-    places = {(item.qualname, item.nth): item for item in masked}
-    pairs = ((item, places.get((item.qualname, item.nth), item)) for item in originals)
-    return [
-        replace(item, line=place.line, end_line=place.end_line, first_line=place.first_line)
-        for item, place in pairs
-    ]
+    masked_by_name = {(entry.qualname, entry.nth): entry for entry in masked}
+    moved = []
+    for entry in originals:
+        now = masked_by_name.get((entry.qualname, entry.nth), entry)
+        moved.append(replace(entry, line=now.line, end_line=now.end_line, first_line=now.first_line))
+    return moved

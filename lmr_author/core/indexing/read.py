@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.core import code
-from lmr_author.core.code.tree import PYTHON_2
+from lmr_author.core.code.importing import PYTHON_2
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 
@@ -112,57 +112,70 @@ class IndexEntry:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Names of its parameters, without stars and annotations."""
-        return tuple(item.partition(":")[0].lstrip("*") for item in self.parameters)
+        return tuple(text.partition(":")[0].lstrip("*") for text in self.parameters)
 
 
 def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
     """Return a file's definitions in file order, and how often the file calls each name. Raises SourceError."""
     module = code.Module.parse(data, path)
     comments = list(_comments(module.text)) if "#" in module.text else []
-    demand = code.demanded(module.tree) if b"parse_args" in data else ""
-    nodes = list(ast.walk(module.tree))
-    has_old_names = any(isinstance(node, ast.Name) and node.id in PYTHON_2 for node in nodes)
+    obstacles = _Obstacles(module)
     entries = []
-    for item in module.definitions:
-        node = item.node
-        decorators = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
-        is_class = isinstance(node, ast.ClassDef)
+    for definition in module.definitions:
+        node = definition.node
+        decorators = [part.func if isinstance(part, ast.Call) else part for part in node.decorator_list]
+        own = [text for line, text in comments if definition.line <= line <= definition.end_line]
         facts: dict[str, Any] = {}
-        if not is_class:
-            obstacle = ""
-            if demand:
-                obstacle = f"no test can import it: the file {demand}"
-            elif has_old_names and (gone := code.python_2_names(module.tree, node)):
-                obstacle = (
-                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
-                )
-            elif b"cuda" in data and (lines := code.gpu_lines(item.function, module.tree)):
-                shown = listed([str(line) for line in lines], 3)
-                obstacle = f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-            facts = {**_facts(item), "obstacle": obstacle}
+        generator = False
+        if isinstance(node, ast.ClassDef):
+            parameters = tuple(map(ast.unparse, node.bases))
+        else:
+            parameters = tuple(_parameters(node.args))
+            facts = _facts(definition)
+            facts["obstacle"] = obstacles.of(node)
+            generator = b"yield" in data and code.is_generator(node)
         entry = IndexEntry(
             path=path,
-            qualname=item.qualname,
+            qualname=definition.qualname,
             kind=_KINDS[type(node)],
-            class_name=item.class_name,
-            function_name=item.function_name,
-            line=item.line,
-            end_line=item.end_line,
+            class_name=definition.class_name,
+            function_name=definition.function_name,
+            line=definition.line,
+            end_line=definition.end_line,
             first_line=code.first_line(node),
-            nth=item.nth,
-            siblings=item.siblings,
-            generator=b"yield" in data and not is_class and code.is_generator(item.function),
+            nth=definition.nth,
+            siblings=definition.siblings,
+            generator=generator,
             decorators=tuple(map(ast.unparse, decorators)),
-            parameters=tuple(
-                map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else _parameters(node.args)
-            ),
-            docstring=item.docstring or "",
-            comments="\n".join(text for line, text in comments if item.line <= line <= item.end_line),
+            parameters=parameters,
+            docstring=definition.docstring or "",
+            comments="\n".join(own),
             **facts,
         )
         entries.append(entry)
-    names = (_name(node.func) for node in nodes if isinstance(node, ast.Call))
+    names = [_name(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
     return entries, Counter(name for name in names if name and name not in _SELF)
+
+
+class _Obstacles:
+    """Why the functions of a file cannot run in a test."""
+
+    def __init__(self, module: code.Module) -> None:
+        # The words are looked for first: the analyses are slow, and most files need none of them.
+        self.tree, self.asks_for_gpu = module.tree, b"cuda" in module.data
+        self.demand = code.demanded(module.tree) if b"parse_args" in module.data else ""
+        names = (node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name))
+        self.has_old_names = not PYTHON_2.isdisjoint(names)
+
+    def of(self, node: code.FunctionNode) -> str:
+        if self.demand:
+            return f"no test can import it: the file {self.demand}"
+        if self.has_old_names and (gone := code.python_2_names(self.tree, node)):
+            return f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+        if self.asks_for_gpu and (lines := code.gpu_lines(node, self.tree)):
+            shown = listed([str(line) for line in lines], 3)
+            return f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+        return ""
 
 
 def _facts(definition: code.Definition) -> dict[str, Any]:
@@ -202,18 +215,12 @@ def _name(node: ast.AST) -> str:
 def _parameters(arguments: ast.arguments) -> Iterator[str]:
     """Yield a function's parameters as written, without defaults."""
     stars = {arguments.vararg: "*", arguments.kwarg: "**"}
-    items = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        arguments.vararg,
-        *arguments.kwonlyargs,
-        arguments.kwarg,
-    ]
-    for item in filter(None, items):
-        text = stars.get(item, "") + item.arg
-        if item.annotation is not None:
-            quoted = getattr(item.annotation, "value", None)
-            text += f": {quoted if isinstance(quoted, str) else ast.unparse(item.annotation)}"
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for argument in filter(None, [*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]):
+        text = stars.get(argument, "") + argument.arg
+        if argument.annotation is not None:
+            quoted = getattr(argument.annotation, "value", None)
+            text += f": {quoted if isinstance(quoted, str) else ast.unparse(argument.annotation)}"
         yield text
 
 

@@ -145,7 +145,7 @@ class PageImage:
 
 def blocks(pdf: Path) -> tuple[Paragraph, ...]:
     """Return the paragraphs of a PDF, in reading order. Raises LmrError when it cannot be read."""
-    return tuple(Paragraph(*item) for item in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
+    return tuple(Paragraph(*paragraph) for paragraph in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
 
 
 def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:
@@ -212,11 +212,11 @@ def _authors(text: str) -> tuple[str, ...]:
 def _venue(page: str) -> tuple[str, int | None]:
     """Return the line, or up to three of them, that names a venue and its year, or an edition that tells the year."""
     lines = [printable(unicodedata.normalize("NFKC", line), 200) for line in page.split("\n")]
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         if _VENUE.search(line) and not _CITED.search(line):
             # A publisher's line goes on below: "Proceedings of …, pages 1-9" above "Florence, Italy, 2019".
             for length in range(1, 4 if _PROCEEDINGS.search(line) else 2):
-                text = " ".join(lines[place : place + length])
+                text = " ".join(lines[number : number + length])
                 text = re.sub(r"(\w)- (?=[a-z])", r"\1", text)
                 if year := _year_in(text):
                     return re.split(r"\s*(?:©|c⃝|Copy-?right|Copy-$)", text)[0][:300], year
@@ -251,13 +251,13 @@ def _year(
 
 
 def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    links: dict[str, None] = {}
     for text in texts:
         whole = _BROKEN_LINK.sub(r"\1", text)
         for match in _REPOSITORY.finditer(whole):
-            found.setdefault("https://" + match["address"].removesuffix(".git"))
+            links.setdefault("https://" + match["address"].removesuffix(".git"))
     # A link at a line's end may have been cut where no hyphen tells: then the whole one starts with it.
-    return tuple(one for one in found if not any(other.startswith(f"{one}-") for other in found))[:20]
+    return tuple(link for link in links if not any(other.startswith(f"{link}-") for other in links))[:20]
 
 
 def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:

@@ -114,17 +114,17 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _store(data: bytes, place: str, into: Path) -> str:
+def _store(data: bytes, shown: str, into: Path) -> str:
     """Write a PDF and return its SHA-256. Raises LmrError for what is none, without a trace.
 
     A PDF's header stands in its first 1024 bytes (ISO 32000-1, annex H).
     """
     if not data:
-        raise LmrError(f"{place} is empty (0 bytes)", _AGAIN)
+        raise LmrError(f"{shown} is empty (0 bytes)", _AGAIN)
     if b"%PDF-" not in data[:1024]:
         if re.match(rb"\s*<(?:!doctype|html|head|\?xml)", data[:1024], re.I):
-            raise LmrError(f"{place} is a web page, not a PDF", "give the address of the PDF itself")
-        raise LmrError(f"{place} is not a PDF", "give the paper as a PDF")
+            raise LmrError(f"{shown} is a web page, not a PDF", "give the address of the PDF itself")
+        raise LmrError(f"{shown} is not a PDF", "give the paper as a PDF")
     files.write_bytes(into, data)
     return files.sha256_bytes(data)
 

@@ -88,7 +88,9 @@ def _headline(document: Any) -> str:
         blocks = document[0].get_text("dict")["blocks"]
     except (RuntimeError, ValueError):
         return ""
-    lines = [found for block in blocks for line in block.get("lines", ()) if (found := _line(line))]
+    lines: list[tuple[float, str]] = []
+    for block in blocks:
+        lines += filter(None, map(_line, block.get("lines", ())))
     letters_of = Counter[float]()
     for size, text in lines:
         letters_of[size] += len(text)
@@ -113,7 +115,7 @@ def _line(line: Any) -> tuple[float, str] | None:
 
 
 def _blocks(document: Any) -> list[list[Any]]:
-    found: list[list[Any]] = []
+    paragraphs: list[list[Any]] = []
     for number in range(document.page_count):
         try:
             page = document[number]
@@ -122,26 +124,26 @@ def _blocks(document: Any) -> list[list[Any]]:
                 if kind == 0:
                     sides = [x0 / wide, y0 / high, x1 / wide, y1 / high]
                     short = _clean(text)[:MAX_BLOCK_CHARACTERS]
-                    found.append([number + 1, *(round(side, 4) for side in sides), short])
+                    paragraphs.append([number + 1, *(round(side, 4) for side in sides), short])
         except (RuntimeError, ValueError):
             continue
-    return found[:MAX_BLOCKS]
+    return paragraphs[:MAX_BLOCKS]
 
 
 def _images(document: Any, pages: list[int], width: int) -> dict[str, list[Any]]:
     import pymupdf
 
-    found: dict[str, list[Any]] = {}
+    pictures: dict[str, list[Any]] = {}
     for number in pages:
         try:
             page = document[number - 1]
             scale = width / (page.rect.width or 1)
             picture = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY)
             data = base64.b64encode(picture.tobytes("png")).decode()
-            found[str(number)] = [picture.width, picture.height, data]
+            pictures[str(number)] = [picture.width, picture.height, data]
         except (RuntimeError, ValueError, IndexError):
             continue
-    return found
+    return pictures
 
 
 if __name__ == "__main__":

@@ -179,8 +179,8 @@ def public_address(address: Address, linked: Sequence[str]) -> str:
     origin = address.origin()
     scp = re.fullmatch(r"git@([\w.-]+):(.+)", origin)
     with suppress(LmrError):  # none, or one that is not allowed
-        found = Address.parse(f"https://{scp[1]}/{scp[2]}" if scp else origin)
-        if not found.local:
-            return found.shown
+        public = Address.parse(f"https://{scp[1]}/{scp[2]}" if scp else origin)
+        if not public.local:
+            return public.shown
     same = [url for url in linked if url.rpartition("/")[2].lower() == address.folder_name.lower()]
     return same[0] if same else ""

@@ -31,6 +31,9 @@ LOCAL_UPLOAD = (
 )
 """Serves a local repository: any commit by its id; objects that it lacks are not fetched for us from elsewhere."""
 
+_NO_NAME = re.compile(r"^$|^-|[\s~^:?*\[\\]|\.\.|@\{")
+"""What git would read as an option or an expression, and not as the name of a commit."""
+
 DEPTH = 5
 """Submodules of submodules are followed this deep."""
 
@@ -109,25 +112,20 @@ def clone(
     cannot be had. Then ``into`` does not exist.
     """
     address = Address.parse(url)
-    if commit is not None and (
-        not commit
-        or commit.startswith("-")
-        or not commit.isprintable()
-        or re.search(r"[\s~^:?*\[\\]|\.\.|@\{", commit)
-    ):
+    if commit is not None and (not commit.isprintable() or _NO_NAME.search(commit)):
         raise LmrError(f"not a commit: {commit!r}", "give a commit's hexadecimal id, a tag or a branch")
     into = into.absolute()
     into.parent.mkdir(parents=True, exist_ok=True)
     with files.temporary_folder(".clone-", into.parent) as temporary:
         folder = temporary / "tree"
-        found = _checkout(address, commit, folder, options, progress)
+        made = _checkout(address, commit, folder, options, progress)
         changed = "" if commit else _note_uncommitted(address, folder)
         removed = clean(folder)
-        left = tuple(name for name in found.lfs_left if (folder / name).exists())
+        left = tuple(name for name in made.lfs_left if (folder / name).exists())
         licence, licence_file = recognise_licence(folder)
         folder.rename(into)
     return replace(
-        found,
+        made,
         folder=into,
         licence=licence,
         licence_file=licence_file,
@@ -167,14 +165,14 @@ def _checkout(
         repository.git.update_environment(GIT_NO_LAZY_FETCH="1", GIT_NO_REPLACE_OBJECTS="1")
         sha = _resolve(git, repository, commit, address.shown)
         git.run("checkout", "--quiet", "--force", "--detach", sha)
-        found = _describe(repository, sha, folder)
+        made = _describe(repository, sha, folder)
         links = list(_submodule_links(repository, sha))
     left, resolved = resolve_lfs(git, skip=options.skip_lfs)
-    found = replace(found, lfs_left=left, lfs_resolved=resolved)
+    made = replace(made, lfs_left=left, lfs_resolved=resolved)
     for link in links:
-        found = _with_submodule(found, link, address, options, progress, depth)
+        made = _with_submodule(made, link, address, options, progress, depth)
     shutil.rmtree(folder / ".git")
-    return found
+    return made
 
 
 def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
@@ -229,13 +227,13 @@ def _submodule_links(repository: Repo, sha: str) -> Iterator[Submodule]:
                 values = dict(settings.items(section))
                 if "path" in values and "url" in values:
                     urls[values["path"].rstrip("/")] = values["url"]
-    for item in tree.traverse():
-        if item.type == "submodule":
-            yield Submodule(str(item.path), urls.get(str(item.path), ""), item.hexsha)
+    for entry in tree.traverse():
+        if entry.type == "submodule":
+            yield Submodule(str(entry.path), urls.get(str(entry.path), ""), entry.hexsha)
 
 
 def _with_submodule(
-    found: Clone,
+    outer: Clone,
     link: Submodule,
     parent: Address,
     options: CloneOptions,
@@ -247,13 +245,13 @@ def _with_submodule(
     if options.skip_submodules:
         url = re.sub(r"//[^/@]*@", "//", printable(link.url))
         left_out = Submodule(shown, url, link.commit, "left out by --skip-submodules")
-        return replace(found, submodules=(*found.submodules, left_out))
+        return replace(outer, submodules=(*outer.submodules, left_out))
     hint = "pass --skip-submodules to go on without the repository's submodules (it is recorded)"
     if not link.url:
         raise LmrError(f"{shown} is a submodule link, but .gitmodules gives no address for it", hint)
     if depth >= DEPTH:
         raise LmrError(f"submodules are nested more than {DEPTH} deep at {shown}", hint)
-    target = files.inside(found.folder, link.path)
+    target = files.inside(outer.folder, link.path)
     if target.exists():
         target.rmdir()  # git made it as an empty folder
     try:
@@ -265,12 +263,12 @@ def _with_submodule(
         raise LmrError(
             f"the submodule {shown} cannot be had: {error.message}", f"{hint}; or: {error.hint}"
         ) from error
-    inner = (replace(item, path=f"{link.path}/{item.path}") for item in below.submodules)
+    inner = (replace(submodule, path=f"{link.path}/{submodule.path}") for submodule in below.submodules)
     return replace(
-        found,
-        submodules=(*found.submodules, Submodule(shown, address.shown, link.commit), *inner),
-        lfs_left=(*found.lfs_left, *(f"{link.path}/{name}" for name in below.lfs_left)),
-        lfs_resolved=found.lfs_resolved + below.lfs_resolved,
+        outer,
+        submodules=(*outer.submodules, Submodule(shown, address.shown, link.commit), *inner),
+        lfs_left=(*outer.lfs_left, *(f"{link.path}/{name}" for name in below.lfs_left)),
+        lfs_resolved=outer.lfs_resolved + below.lfs_resolved,
     )
 
 

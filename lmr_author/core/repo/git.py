@@ -77,8 +77,8 @@ class Git:
             on_line=self.progress,
         )
         if done.timed_out:
-            place = self.secret[1]
-            raise LmrError(f"git {arguments[0]} of {place} took longer than {self.seconds:.0f} s", _ELSEWHERE)
+            shown = self.secret[1]
+            raise LmrError(f"git {arguments[0]} of {shown} took longer than {self.seconds:.0f} s", _ELSEWHERE)
         if done.exit_code != 0:
             raise self._failure(arguments[0], done.stderr)
 

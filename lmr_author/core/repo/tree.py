@@ -49,7 +49,7 @@ def clean(root: Path) -> tuple[Removed, ...]:
                 removed.append(Removed(printable(path.relative_to(root).as_posix()), reason))
             elif is_folder:
                 stack.append(path)
-    return tuple(sorted(removed, key=lambda item: item.path))
+    return tuple(sorted(removed, key=lambda entry: entry.path))
 
 
 def _why_removed(entry: os.DirEntry[str], root: Path) -> str:
@@ -95,7 +95,7 @@ def recognise_licence_text(text: str) -> str:
     """
     whole = re.sub(r"\s+", " ", text.lower().replace("“", '"').replace("”", '"'))
     for licence in LICENCES:
-        place = whole[:600] if "GPL" in licence["spdx"] else whole
-        if all(sentence in place for sentence in licence["sentences"]):
+        part = whole[:600] if "GPL" in licence["spdx"] else whole
+        if all(sentence in part for sentence in licence["sentences"]):
             return str(licence["spdx"])
     return ""

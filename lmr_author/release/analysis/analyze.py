@@ -51,73 +51,74 @@ def analyze(
     """
     if out.exists():
         raise LmrError(f"{out} exists already", "name a new folder with --out, or remove this one")
-    found = read(results, scales)
-    if not found.items:
+    observed = read(results, scales)
+    if not observed.items:
         raise UsageError(
             "no results to analyze", "name the results.jsonl of `lmr-author judge --predictions`, or logs"
         )
     if predictions is not None:
-        found = _add_grades(found, tasks, predictions)
-    problems = {one.problem for one in found.items}
+        observed = _add_grades(observed, tasks, predictions)
+    problems = {observation.problem for observation in observed.items}
     known, categories = {}, {}
     for task in tasks:
         info = task.load()
-        for one in info.implementations:
-            problem = task.name, one.index
+        for implementation in info.implementations:
+            problem = task.name, implementation.index
             problems.add(problem)
-            categories[problem] = one.category
-            if measured := properties(task, info, one):
+            categories[problem] = implementation.category
+            if measured := properties(task, info, implementation):
                 known[problem] = measured
     made = (
-        tables.main_results(found.items, problems),
-        tables.by_input(found.items, problems),
-        regression(found.items, known),
-        tables.binary(found.items),
-        tables.by_category(found.items, problems, categories),
-        tables.action_shares(found.items),
-        tables.action_counts(found.items),
-        tables.error_classes(found.items),
-        tables.agreements(found.items),
+        tables.main_results(observed.items, problems),
+        tables.by_input(observed.items, problems),
+        regression(observed.items, known),
+        tables.binary(observed.items),
+        tables.by_category(observed.items, problems, categories),
+        tables.action_shares(observed.items),
+        tables.action_counts(observed.items),
+        tables.error_classes(observed.items),
+        tables.agreements(observed.items),
     )
-    remarks = _remarks(found, problems)
     can_draw = importlib.util.find_spec("matplotlib") is not None
-    remarks += () if can_draw else (NO_FIGURES,)
+    remarks = (*_remarks(observed, problems), *(() if can_draw else (NO_FIGURES,)))
+    _write(out, made, remarks, can_draw)
+    return Analysis(out, made, remarks)
+
+
+def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: bool) -> None:
     with files.staged_folder(out) as staging:
         for table in made:
             files.write_text(staging / f"{table.name}.csv", as_csv(table))
             files.write_text(staging / f"{table.name}.tex", as_latex(table))
             if can_draw:
                 draw(table, staging)
-        text = "\n".join(
-            ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
-        )
-        files.write_text(staging / "results.md", text)
+        lines = ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
+        files.write_text(staging / "results.md", "\n".join(lines))
         page = render("analysis.html.j2", {"tables": made, "remarks": remarks})
         files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
-    return Analysis(out, made, remarks)
 
 
-def _add_grades(found: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
+def _add_grades(observed: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
     """Add people's grades of the answers in a file of predictions."""
     stored = grades_of_predictions(tasks, predictions)
-    items = []
-    for one in found.items:
-        grades = {person: GRADES[grade] for person, grade in stored.get(one.key, {}).items()}
-        items.append(replace(one, grades={**one.grades, **grades}))
-    return replace(found, items=tuple(items))
+    graded = []
+    for observation in observed.items:
+        grades = {person: GRADES[grade] for person, grade in stored.get(observation.key, {}).items()}
+        graded.append(replace(observation, grades={**observation.grades, **grades}))
+    return replace(observed, items=tuple(graded))
 
 
-def _remarks(found: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:
-    models = {one.model for one in found.items}
-    answers = counted(len(found.items), "answer")
+def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:
+    models = {observation.model for observation in observed.items}
+    answers = counted(len(observed.items), "answer")
     remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
-    if found.repeated:
-        remarks.append(f"{counted(found.repeated, 'repeated line')} ignored")
-    for where in found.cut:
+    if observed.repeated:
+        remarks.append(f"{counted(observed.repeated, 'repeated line')} ignored")
+    for where in observed.cut:
         again = "`lmr-author judge --predictions` with the same --out judges its answer again"
         remarks.append(f"{where} was cut off and is left out: {again}")
     for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
-        if count := sum(one.outcome == outcome for one in found.items):
+        if count := sum(observation.outcome == outcome for observation in observed.items):
             remarks.append(f"{counted(count, 'answer')} {text}")
     return tuple(remarks)
 

@@ -40,7 +40,7 @@ def panels(table: Table) -> list[Panel]:
     bars = table.bars
     if bars is None:
         return []
-    at = {column: place for place, column in enumerate(table.columns)}
+    at = {column: number for number, column in enumerate(table.columns)}
     sorted_rows: dict[str, list[tuple[Any, ...]]] = {}
     for row in table.rows:
         title = ", ".join(str(cell) for cell in row[: at[bars.label]] if cell)
@@ -86,10 +86,10 @@ def draw(table: Table, folder: Path) -> None:
 def _draw_panel(panel: Panel, ax: Any) -> None:
     thick = 0.8 / len(panel.series)
     for number, (name, values) in enumerate(panel.series.items()):
-        places = [place + number * thick for place in range(len(panel.labels))]
-        bars = ax.barh(places, values, thick, label=name, color=COLOURS[number % len(COLOURS)])
+        heights = [row + number * thick for row in range(len(panel.labels))]
+        bars = ax.barh(heights, values, thick, label=name, color=COLOURS[number % len(COLOURS)])
         ax.bar_label(bars, fmt="%g", padding=2, fontsize=7)
-    ax.set_yticks([place + 0.4 - thick / 2 for place in range(len(panel.labels))], panel.labels)
+    ax.set_yticks([row + 0.4 - thick / 2 for row in range(len(panel.labels))], panel.labels)
     ax.invert_yaxis()
     ax.locator_params(axis="x", integer=True)
     ax.set_xlabel(panel.axis)

@@ -70,6 +70,11 @@ class Observation:
         return self.task, self.index, self.model, self.setting, self.input, self.sample
 
     @property
+    def is_tested(self) -> bool:
+        """True where a unit test has judged it."""
+        return self.outcome not in ("", "infrastructure")
+
+    @property
     def problem(self) -> tuple[str, int]:
         """The implementation that this is about."""
         return self.task, self.index
@@ -122,12 +127,12 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
         if path.is_dir() and (results := published.find(path)):
             yield results
             continue
-        found = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
-        if not found or not found[0].is_file():
+        paths_below = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
+        if not paths_below or not paths_below[0].is_file():
             raise UsageError(
                 f"{path}: no results", "name a JSONL file, a log, or a folder that contains some"
             )
-        yield from found
+        yield from paths_below
 
 
 def _lines(path: Path, cut: list[str], scales: Mapping[str, int]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -176,8 +181,8 @@ def _observation(data: Mapping[str, Any], where: str) -> Observation:
 
 
 def _grade(value: object, where: str) -> str:
-    if found := GRADES.get(str(value).strip().lower()):
-        return found
+    if grade := GRADES.get(str(value).strip().lower()):
+        return grade
     raise LmrError(f"{where}: unknown grade {value!r}", "grades are CC, LC, LI")
 
 

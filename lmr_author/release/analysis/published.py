@@ -33,9 +33,9 @@ Line = tuple[str, dict[str, Any]]
 
 def find(folder: Path) -> Path | None:
     """Return the folder of published results: the given one, or its ``results``; None where there is none."""
-    for place in (folder, folder / "results"):
-        if any((place / name).is_dir() for name in (UNIT_TESTS, JUDGES, PEOPLE)):
-            return place
+    for candidate in (folder, folder / "results"):
+        if any((candidate / name).is_dir() for name in (UNIT_TESTS, JUDGES, PEOPLE)):
+            return candidate
     return None
 
 
@@ -62,18 +62,18 @@ def read(folder: Path, scales: Mapping[str, int]) -> Iterator[Line]:
 
 def _systems(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the folder of each setting and model, and what all of its lines say."""
-    for place in sorted(folder.glob("*/*/")):
-        setting = place.parent.name
-        if "checkpoint" in f"{setting}/{place.name}":
+    for system in sorted(folder.glob("*/*/")):
+        setting = system.parent.name
+        if "checkpoint" in f"{setting}/{system.name}":
             continue
         if setting not in SETTINGS:
-            raise LmrError(f"{place.parent}: unknown setting", f"one of: {', '.join(SETTINGS)}")
-        yield place, {"model": place.name, "setting": SETTINGS[setting]}
+            raise LmrError(f"{system.parent}: unknown setting", f"one of: {', '.join(SETTINGS)}")
+        yield system, {"model": system.name, "setting": SETTINGS[setting]}
 
 
 def _unit_tests(folder: Path) -> Iterator[Line]:
-    for place, system in _systems(folder):
-        path = place / "results.txt"
+    for results, system in _systems(folder):
+        path = results / "results.txt"
         if not path.is_file():
             continue
         for number, text in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
@@ -91,11 +91,11 @@ def _unit_tests(folder: Path) -> Iterator[Line]:
 
 
 def _judges(folder: Path) -> Iterator[Line]:
-    for place, system in _systems(folder):
-        for path in sorted(place.glob("*_analysis.txt")):
+    for results, system in _systems(folder):
+        for path in sorted(results.glob("*_analysis.txt")):
             if match := _ANALYSIS.fullmatch(path.stem):
-                found = set(_CATEGORY.findall(path.read_text("utf-8", errors="replace")))
-                grade = GRADES[int(found.pop()) - 1] if len(found) == 1 else "unparsable"
+                categories = set(_CATEGORY.findall(path.read_text("utf-8", errors="replace")))
+                grade = GRADES[int(categories.pop()) - 1] if len(categories) == 1 else "unparsable"
                 yield (
                     str(path),
                     {**system, "task": match["task"], "index": int(match["index"]) + 1, "judge": grade},
@@ -110,9 +110,9 @@ def _people(path: Path, scales: Mapping[str, int], names: Mapping[str, str]) -> 
     graded = [entry for entry in entries if entry.get("human_judge_result") is not None]
     lowest = scales.get(path.stem, 1)
     given = {str(entry["human_judge_result"]).strip() for entry in graded}
-    allowed = [str(lowest + place) for place in range(len(GRADES))]
+    allowed = [str(lowest + step) for step in range(len(GRADES))]
     if strange := sorted(given - set(allowed)):
-        fits = next((each for each in SCALES if given <= {str(each + place) for place in range(3)}), None)
+        fits = next((each for each in SCALES if given <= {str(each + step) for step in range(3)}), None)
         hint = "correct the file: its grades are on more than one scale"
         if fits is not None:
             best = fits + len(GRADES) - 1

@@ -39,10 +39,10 @@ class Properties:
     length: int
 
 
-def properties(task: Task, info: TaskInfo, one: Implementation) -> Properties | None:
+def properties(task: Task, info: TaskInfo, implementation: Implementation) -> Properties | None:
     """Measure a problem; None when its repository or golden cannot be read."""
     try:
-        lines = len(task.golden(one).read_bytes().splitlines())
+        lines = len(task.golden(implementation).read_bytes().splitlines())
         depth, branches = _shape(task.repository(info))
     except (LmrError, OSError):
         return None
@@ -70,14 +70,14 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
 
     Answers to one task are not independent: standard errors are clustered by task.
     """
-    used = [one for one in observations if one.problem in known and one.outcome not in ("", "infrastructure")]
+    used = [answer for answer in observations if answer.problem in known and answer.is_tested]
     if not used:
         return _table([], "No judged answer to a task that --tasks names")
     names, columns, left_out = _variables(used, known)
     if len(used) < len(names) + 2:
         return _table([], f"Too few results: {len(used)} for {len(names)} variables")
-    success = numpy.array([one.outcome == "passed" for one in used], dtype=float)
-    fitted = fit(numpy.column_stack(columns), success, [one.task for one in used])
+    success = numpy.array([answer.outcome == "passed" for answer in used], dtype=float)
+    fitted = fit(numpy.column_stack(columns), success, [answer.task for answer in used])
     if fitted is None:
         return _table([], "No solution: a variable is constant or decides alone, or there is one task only")
     lines: list[tuple[Cell, ...]] = []
@@ -85,9 +85,9 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
         z = value / error if error else math.inf
         p = math.erfc(abs(z) / math.sqrt(2))
         lines.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
-    baseline = " ".join(min(getattr(one, kind) for one in used) for kind in DUMMIES).strip()
+    baseline = " ".join(min(getattr(answer, kind) for answer in used) for kind in DUMMIES).strip()
     note = (
-        f"{len(used)} answers to {counted(len({one.task for one in used}), 'task')}; the baseline is {baseline}; "
+        f"{len(used)} answers to {counted(len({answer.task for answer in used}), 'task')}; the baseline is {baseline}; "
         "standard errors are clustered by task."
     )
     if left_out:
@@ -101,11 +101,13 @@ def _variables(
     """Return names and columns of the regression's variables, and the names of dummies that the others determine."""
     names, columns = ["constant", *FEATURES], [numpy.ones(len(used))]
     for attribute in ("depth", "branches", "length"):
-        columns.append(numpy.array([getattr(known[one.problem], attribute) for one in used], dtype=float))
+        columns.append(
+            numpy.array([getattr(known[answer.problem], attribute) for answer in used], dtype=float)
+        )
     left_out = []
     for kind in DUMMIES:
-        for value in sorted({getattr(one, kind) for one in used})[1:]:
-            dummy = numpy.array([getattr(one, kind) == value for one in used], dtype=float)
+        for value in sorted({getattr(answer, kind) for answer in used})[1:]:
+            dummy = numpy.array([getattr(answer, kind) == value for answer in used], dtype=float)
             if _rank([*columns, dummy]) > _rank(columns):
                 names.append(f"{kind} {value}")
                 columns.append(dummy)

@@ -68,24 +68,24 @@ class Accuracy:
 
 def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
     """Sort observations by model, setting and input."""
-    found: dict[Group, list[Observation]] = defaultdict(list)
-    for one in observations:
-        found[one.group].append(one)
-    return dict(sorted(found.items()))
+    grouped: dict[Group, list[Observation]] = defaultdict(list)
+    for observation in observations:
+        grouped[observation.group].append(observation)
+    return dict(sorted(grouped.items()))
 
 
-def accuracy(items: Sequence[Observation], problems: Iterable[tuple[str, int]]) -> Accuracy:
+def accuracy(observations: Sequence[Observation], problems: Iterable[tuple[str, int]]) -> Accuracy:
     """Measure unit-test accuracy over problems; several samples of a problem are averaged (pass@1).
 
     The interval is Wilson's with one sample for each problem, otherwise that of the mean over problems.
     """
     samples: dict[tuple[str, int], list[bool]] = {}
     unjudged = set()
-    for one in items:
-        if one.outcome == "infrastructure":
-            unjudged.add(one.problem)
-        elif one.outcome:
-            samples.setdefault(one.problem, []).append(one.outcome == "passed")
+    for observation in observations:
+        if observation.outcome == "infrastructure":
+            unjudged.add(observation.problem)
+        elif observation.outcome:
+            samples.setdefault(observation.problem, []).append(observation.outcome == "passed")
     wanted = set(problems)
     left_out = (unjudged - set(samples)) & wanted
     shares = [mean(samples.get(problem, [False])) for problem in sorted(wanted - left_out)]
@@ -104,17 +104,17 @@ def accuracy(items: Sequence[Observation], problems: Iterable[tuple[str, int]]) 
 def main_results(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
     """Return the paper's Table 2: unit test, judge and people, per model and setting."""
     rows = []
-    for (model, setting, given), items in groups(observations).items():
-        found = accuracy(items, problems)
-        judged = Counter(one.judge for one in items if one.judge)
-        people = Counter(grade for one in items if (grade := majority(one.grades)))
-        shares = [one.golden_share for one in items if one.golden_share is not None]
+    for (model, setting, given), answers in groups(observations).items():
+        measured = accuracy(answers, problems)
+        judged, people = _judged(answers), _graded(answers)
+        shares = [answer.golden_share for answer in answers if answer.golden_share is not None]
         rows.append(
             (
-                model, setting, given, found.problems, percent(found.share), percent(found.low), percent(found.high),
-                found.missing, found.unjudged,
-                *(_part(judged, grade, (CC, LC, LI, "unparsable")) for grade in (CC, LC, LI)), judged["unparsable"],
-                *(_part(people, grade, (CC, LC, LI, "disputed")) for grade in (CC, LC, LI)), people["disputed"],
+                model, setting, given, measured.problems,
+                percent(measured.share), percent(measured.low), percent(measured.high),
+                measured.missing, measured.unjudged,
+                *(_part(judged, grade, (*GRADES, "unparsable")) for grade in GRADES), judged["unparsable"],
+                *(_part(people, grade, (*GRADES, "disputed")) for grade in GRADES), people["disputed"],
                 percent(mean(shares)) if shares else None,
             )
         )  # fmt: skip
@@ -130,12 +130,12 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
 def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
     """Return the paper's Table 3: unit-test accuracy and grades by the input that a model was given."""
     rows = []
-    for (model, setting, given), items in groups(observations).items():
+    for (model, setting, given), answers in groups(observations).items():
         if given:
-            judged = Counter(one.judge for one in items if one.judge)
-            people = Counter(grade for one in items if (grade := majority(one.grades)))
-            grades = [_part(counts, grade, GRADES) for counts in (judged, people) for grade in GRADES]
-            rows.append((model, setting, given, percent(accuracy(items, problems).share), *grades))
+            judged, people = _judged(answers), _graded(answers)
+            grades = [_part(judged, grade, GRADES) for grade in GRADES]
+            grades += [_part(people, grade, GRADES) for grade in GRADES]
+            rows.append((model, setting, given, percent(accuracy(answers, problems).share), *grades))
     columns = ("model", "setting", "input", "unit test %", *(f"judge {grade} %" for grade in GRADES),
                *(f"people {grade} %" for grade in GRADES))  # fmt: skip
     return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows))
@@ -144,11 +144,12 @@ def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]
 def binary(observations: Sequence[Observation]) -> Table:
     """Return the paper's Table 6: the judge's and people's grades as completely correct or not."""
     rows = []
-    for (model, setting, given), items in groups(observations).items():
-        judged = [one.judge == CC for one in items if one.judge in (CC, LC, LI)]
-        people = [grade == CC for one in items if (grade := majority(one.grades)) in (CC, LC, LI)]
-        shares = [percent(mean(values)) if values else None for values in (judged, people)]
-        rows.append((model, setting, given, len(judged), shares[0], len(people), shares[1]))
+    for (model, setting, given), answers in groups(observations).items():
+        judged, people = _judged(answers), _graded(answers)
+        judged_count = sum(judged[grade] for grade in GRADES)
+        graded_count = sum(people[grade] for grade in GRADES)
+        shares = [_part(counts, CC, GRADES) for counts in (judged, people)]
+        rows.append((model, setting, given, judged_count, shares[0], graded_count, shares[1]))
     columns = ("model", "setting", "input", "judged", "judge CC %", "graded", "people CC %")
     return Table("table6-binary", "Completely correct or not (Table 6)", columns, tuple(rows))
 
@@ -163,14 +164,17 @@ def by_category(
     Args:
         known: categories by the tasks, where the results name none.
     """
-    category = {**(known or {}), **{one.problem: one.category for one in observations if one.category}}
+    category = dict(known or {})
+    category |= {
+        observation.problem: observation.category for observation in observations if observation.category
+    }
     members: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for problem in problems:
         members[category.get(problem) or "unknown"].add(problem)
     rows = []
-    for name, own in sorted(members.items(), key=lambda item: (-len(item[1]), item[0])):
-        outcomes = [one.outcome == "passed" for one in observations if one.problem in own and one.outcome
-                    and one.outcome != "infrastructure"]  # fmt: skip
+    for name, own in sorted(members.items(), key=lambda member: (-len(member[1]), member[0])):
+        tested = [answer for answer in observations if answer.problem in own and answer.is_tested]
+        outcomes = [answer.outcome == "passed" for answer in tested]
         rows.append((name, len(own), len(outcomes), percent(mean(outcomes)) if outcomes else None))
     columns = ("category", "problems", "answers", "passed %")
     return Table(
@@ -216,17 +220,18 @@ def action_counts(observations: Sequence[Observation]) -> Table:
 def _actions(observations: Sequence[Observation]) -> dict[Group, dict[bool, Counter[str]]]:
     """Count actions by group, and by whether the answer passed; answers that were not judged do not count."""
     counted: dict[Group, dict[bool, Counter[str]]] = {}
-    for group, items in groups(observations).items():
-        for one in items:
-            if one.actions and one.outcome not in ("", "infrastructure"):
+    for group, answers in groups(observations).items():
+        for answer in answers:
+            if answer.actions and answer.is_tested:
                 by_outcome = counted.setdefault(group, {True: Counter(), False: Counter()})
-                by_outcome[one.outcome == "passed"].update(one.actions)
+                by_outcome[answer.outcome == "passed"].update(answer.actions)
     return counted
 
 
 def error_classes(observations: Sequence[Observation]) -> Table:
     """Return the paper's Figure 7: the classes of errors that people assigned."""
-    counts = Counter((one.error_class, one.model) for one in observations if one.error_class)
+    classified = [answer for answer in observations if answer.error_class]
+    counts = Counter((answer.error_class, answer.model) for answer in classified)
     rows = tuple((name, model, count) for (name, model), count in sorted(counts.items()))
     return Table(
         "figure7-errors",
@@ -244,34 +249,29 @@ def agreements(observations: Sequence[Observation]) -> Table:
     judge_and_people: dict[str, dict[str, str]] = {"judge": {}, "people": {}}
     conflicts = 0
     right = []
-    for one in observations:
-        thing = "/".join(map(str, one.key))
-        for person, grade in one.grades.items():
-            people[person][thing] = grade
-        said = majority(one.grades)
-        if one.judge in (CC, LC, LI) and said in (CC, LC, LI):
-            judge_and_people["judge"][thing], judge_and_people["people"][thing] = one.judge, said
-            conflicts += {one.judge, said} == {CC, LI}
-        if one.judge in (CC, LC, LI) and one.outcome in ("passed", "failed", "timeout", "crashed", "invalid"):
-            right.append((one.judge == CC) == (one.outcome == "passed"))
+    for observation in observations:
+        answer = "/".join(map(str, observation.key))
+        for person, grade in observation.grades.items():
+            people[person][answer] = grade
+        judge, grade_of_most = observation.judge, majority(observation.grades)
+        if judge not in GRADES:
+            continue
+        if grade_of_most in GRADES:
+            judge_and_people["judge"][answer] = judge
+            judge_and_people["people"][answer] = grade_of_most
+            conflicts += {judge, grade_of_most} == {CC, LI}
+        if observation.outcome in ("passed", "failed", "timeout", "crashed", "invalid"):
+            right.append((judge == CC) == (observation.outcome == "passed"))
     rows: list[tuple[Cell, ...]] = []
     for name, judgements in (("people", people), ("judge and people", judge_and_people)):
-        found = agreement(judgements)
-        kappa = found.cohen if found.cohen is not None else found.fleiss
+        agreed = agreement(judgements)
+        kappa = agreed.cohen if agreed.cohen is not None else agreed.fleiss
         direct = conflicts if name != "people" else None
         rows.append(
-            (name, found.judged, percent(found.percent), _round(kappa), _round(found.krippendorff), direct)
+            (name, agreed.judged, percent(agreed.percent), _round(kappa), _round(agreed.krippendorff), direct)
         )
-    rows.append(
-        (
-            "judge and unit test (CC = passed)",
-            len(right),
-            percent(mean(right)) if right else None,
-            None,
-            None,
-            None,
-        )
-    )
+    share = percent(mean(right)) if right else None
+    rows.append(("judge and unit test (CC = passed)", len(right), share, None, None, None))
     columns = ("between", "answers", "agree %", "kappa", "Krippendorff's alpha", "CC against LI")
     note = "Kappa is Cohen's for two, Fleiss' for more. The people's grade is that of their majority."
     return Table("agreement", "Agreement", columns, tuple(rows), note)
@@ -284,6 +284,17 @@ def percent(share: float | None) -> float | None:
 
 def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
+
+
+def _judged(answers: Sequence[Observation]) -> Counter[str]:
+    """Count the judge's grades."""
+    return Counter(answer.judge for answer in answers if answer.judge)
+
+
+def _graded(answers: Sequence[Observation]) -> Counter[str]:
+    """Count people's grades: that of the majority, for each answer."""
+    grades = [majority(answer.grades) for answer in answers]
+    return Counter(grade for grade in grades if grade)
 
 
 def _part(counts: Counter[str], grade: str, among: Sequence[str]) -> float | None:

@@ -25,7 +25,7 @@ OWNER = 1000
 
 
 def write_image(
-    task: Task, info: TaskInfo, item: Implementation, given: Given, base_image: str, folder: Path
+    task: Task, info: TaskInfo, implementation: Implementation, given: Given, base_image: str, folder: Path
 ) -> str:
     """Write what an agent's container is made from, with its compose file; return the name of the image.
 
@@ -43,7 +43,7 @@ def write_image(
     (folder / "task.json").unlink()
     paper = ["paper.pdf", "paper.json"]
     if not given.has_tree:
-        _keep_only(repository, [*paper, *([item.goal_file] if "goal" in given else [])])
+        _keep_only(repository, [*paper, *([implementation.goal_file] if "goal" in given else [])])
     unread = [] if given.has_paper else paper
     for name in [*unread, *(["paper.json"] if "pages" in given else [])]:
         (repository / name).unlink(missing_ok=True)

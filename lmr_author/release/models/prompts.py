@@ -47,7 +47,12 @@ class Prompt:
 
 
 def prompting(
-    task: Task, info: TaskInfo, item: Implementation, given: Given, context: Sequence[str], tokens: int
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
+    given: Given,
+    context: Sequence[str],
+    tokens: int,
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
@@ -57,9 +62,9 @@ def prompting(
         context: files and folders to show in place of the files that ``info.json`` names.
     """
     paper = pages(task, info) if "paper" in given else []
-    shown = [item.goal_file] if "goal" in given else []
+    shown = [implementation.goal_file] if "goal" in given else []
     if given.has_tree:
-        named = _context(task, info, item, ["."] if "whole" in given else context)
+        named = _context(task, info, implementation, ["."] if "whole" in given else context)
         shown += [path for path in named if path not in shown]
     pictures = tuple(_pictures(task, info)) if "pages" in given else ()
 
@@ -70,33 +75,36 @@ def prompting(
         text = render(
             "models/prompting.md.j2",
             info=info,
-            item=item,
+            item=implementation,
             given=given,
             paper=given.has_paper,
             pages=paper[:number],
             cut=cut,
             files=[(path, _read(task, info, path)) for path in shown],
             goal_given=bool(shown),
-            signature=signature(task, info, item),
+            signature=signature(task, info, implementation),
         )
         return Prompt(text, cut, pictures)
 
-    fitting = (fill(number) for number in range(len(paper), 0, -1))
-    return next((one for one in fitting if len(one.text) <= tokens * CHARACTERS), fill(0))
+    for number in range(len(paper), 0, -1):
+        prompt = fill(number)
+        if len(prompt.text) <= tokens * CHARACTERS:
+            return prompt
+    return fill(0)
 
 
-def agent(task: Task, info: TaskInfo, item: Implementation, given: Given) -> str:
+def agent(task: Task, info: TaskInfo, implementation: Implementation, given: Given) -> str:
     """Write the instruction of an agent."""
     repository = tree_path(info)
     return render(
         "models/agent.md.j2",
         info=info,
-        item=item,
+        item=implementation,
         given=given,
         whole=given.has_tree,
         repository=repository,
-        path=f"{repository}/{item.goal_file}",
-        signature=signature(task, info, item),
+        path=f"{repository}/{implementation.goal_file}",
+        signature=signature(task, info, implementation),
     )
 
 
@@ -142,16 +150,16 @@ def _own_prompt(path: Path) -> str:
     return text
 
 
-def signature(task: Task, info: TaskInfo, item: Implementation) -> str:
+def signature(task: Task, info: TaskInfo, implementation: Implementation) -> str:
     """Return the target's header and docstring, without the comment on how to implement it."""
-    goal = code.Module.parse(task.goal(info, item).read_bytes(), item.goal_file)
-    node = copy.deepcopy(code.find(goal, item.target).node)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    node = copy.deepcopy(code.find(goal, implementation.target).node)
     for function in ast.walk(node):
         if isinstance(function, FunctionNode):
             has_docstring = ast.get_docstring(function) is not None
             function.body = [function.body[0] if has_docstring else ast.Expr(ast.Constant(...))]
     text = ast.unparse(node)
-    for name in reversed(item.class_name.split(".") if item.class_name else []):
+    for name in reversed(implementation.class_name.split(".") if implementation.class_name else []):
         text = f"class {name}:\n" + "\n".join(f"    {line}".rstrip() for line in text.splitlines())
     return text
 
@@ -180,18 +188,20 @@ def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
         yield drawn[number].png
 
 
-def _context(task: Task, info: TaskInfo, item: Implementation, chosen: Sequence[str]) -> Iterable[str]:
+def _context(
+    task: Task, info: TaskInfo, implementation: Implementation, chosen: Sequence[str]
+) -> Iterable[str]:
     """Return the paths of the files to show beside the goal file; never anything of ``unit_test/``."""
     repository = task.repository(info)
     if not chosen:
-        return [path for path in item.retrieval_context if files.is_file_inside(repository, path)]
-    found: list[Path] = []
+        return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
+    shown: list[Path] = []
     for name in chosen:
         path = repository if name == "." else files.inside(repository, name)
         if not path.exists():
             raise LmrError(f"{task.name}: there is no {name} in its repository", "see -T context")
-        found += [path] if path.is_file() else (one for one in files.walk(path) if one.suffix == ".py")
-    paths = (path.relative_to(repository) for path in found)
+        shown += [path] if path.is_file() else (below for below in files.walk(path) if below.suffix == ".py")
+    paths = (path.relative_to(repository) for path in shown)
     return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != UNIT_TEST]
 
 

@@ -140,13 +140,13 @@ def golden_share(tasks: str) -> Scorer:
             return _unmade(state)
         candidate = answer(_task(folder, state), _prediction(state))
         own, golden = _statements(candidate.text), _statements(candidate.golden)
-        left = Counter(one.exact for one in own)
+        left = Counter(statement.exact for statement in own)
         same = 0.0
-        for one in golden:
-            if left[one.exact]:
-                left[one.exact] -= 1
-                same += one.weight
-        return Score(value=same / max(sum(one.weight for one in golden), 1e-9))
+        for statement in golden:
+            if left[statement.exact]:
+                left[statement.exact] -= 1
+                same += statement.weight
+        return Score(value=same / max(sum(statement.weight for statement in golden), 1e-9))
 
     return score
 
@@ -202,4 +202,4 @@ def _statements(text: str) -> list[statements.Statement]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     functions = [node for node in tree.body if isinstance(node, FunctionNode)]
-    return [one for node in functions for one in statements.of_function(node)]
+    return [statement for node in functions for statement in statements.of_function(node)]

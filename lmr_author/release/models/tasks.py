@@ -96,17 +96,17 @@ def prompting(
     # Inspect splits what has a comma.
     chosen = [context] if isinstance(context, str) and context else list(context)
     samples = []
-    for one, info, item in _problems(tasks):
-        about = _about(one, item, "prompting", given.name)
+    for owner, info, implementation in _problems(tasks):
+        about = _about(owner, implementation, "prompting", given.name)
         try:
-            prompt = prompts.prompting(one, info, item, given, chosen, tokens)
+            prompt = prompts.prompting(owner, info, implementation, given, chosen, tokens)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
         if prompt.cut:
-            _log.warning("%s/%s: %s", one.name, item.index, prompt.cut)
+            _log.warning("%s/%s: %s", owner.name, implementation.index, prompt.cut)
             about["cut"] = prompt.cut
-        samples.append(Sample(_message(prompt), id=f"{one.name}/{item.index}", metadata=about))
+        samples.append(Sample(_message(prompt), id=f"{owner.name}/{implementation.index}", metadata=about))
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
     return InspectTask(MemoryDataset(samples), solver=asked_once(), scorer=scorers, fail_on_error=MOST_ERRORS)
 
@@ -138,23 +138,25 @@ def agent(
     folder = ending.enter_context(files.temporary_folder("lmr-author-agents-"))
     samples, made = [], set[str]()
     ending.callback(remove_images, made)
-    for one, info, item in _problems(tasks):
+    for owner, info, implementation in _problems(tasks):
         about = {
-            **_about(one, item, "agent", given.name),
-            "answer_file": f"{tree_path(info)}/{item.goal_file}",
+            **_about(owner, implementation, "agent", given.name),
+            "answer_file": f"{tree_path(info)}/{implementation.goal_file}",
         }
         # Where only the goal file is shown, it distinguishes the implementations of a task.
         alone = "goal" in given and not given.has_tree
-        place = folder / (f"{one.name}-{given.name}" + (f"-{item.index}" if alone else ""))
+        context = folder / (f"{owner.name}-{given.name}" + (f"-{implementation.index}" if alone else ""))
         try:
-            if not place.exists():
-                made.add(write_image(one, info, item, given, base_image, place))
-            text = prompts.agent(one, info, item, given)
+            if not context.exists():
+                made.add(write_image(owner, info, implementation, given, base_image, context))
+            text = prompts.agent(owner, info, implementation, given)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
-        container = ("docker", str(place / COMPOSE))
-        samples.append(Sample(text, id=f"{one.name}/{item.index}", metadata=about, sandbox=container))
+        container = ("docker", str(context / COMPOSE))
+        samples.append(
+            Sample(text, id=f"{owner.name}/{implementation.index}", metadata=about, sandbox=container)
+        )
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
     return InspectTask(
         MemoryDataset(samples),
@@ -186,14 +188,30 @@ def answers(
     """
     _refuse_unknown(unknown)
     known = by_name(tasks_at([Path(tasks)]), "samples")
-    found = given.read(Path(predictions), {name: one.load() for name, one in known.items()})
+    read = given.read(Path(predictions), {name: owner.load() for name, owner in known.items()})
     samples = []
-    for item in found.items:
-        one = known[item.task]
-        implementation = one.load().implementation(item.index)
-        about = _about(one, implementation, item.setting, item.input)
-        about |= {"model": item.model, "sample": item.sample, "answer": _text(one, implementation, item)}
-        name = "/".join(map(str, (item.task, item.index, item.model, item.setting, item.input, item.sample)))
+    for prediction in read.items:
+        owner = known[prediction.task]
+        implementation = owner.load().implementation(prediction.index)
+        about = _about(owner, implementation, prediction.setting, prediction.input)
+        about |= {
+            "model": prediction.model,
+            "sample": prediction.sample,
+            "answer": _text(owner, implementation, prediction),
+        }
+        name = "/".join(
+            map(
+                str,
+                (
+                    prediction.task,
+                    prediction.index,
+                    prediction.model,
+                    prediction.setting,
+                    prediction.input,
+                    prediction.sample,
+                ),
+            )
+        )
         samples.append(Sample(implementation.instruction, id=name, metadata=about))
     scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
     return InspectTask(MemoryDataset(samples), solver=given_answer(), scorer=scorers)
@@ -269,19 +287,19 @@ async def _collect(path: str) -> str:
 def _scorers(tasks: str, sandbox: str, python: str, base_image: str, gpus: str, jobs: int) -> list[Scorer]:
     """Return the scorers of a task; a model judges if there is one in the role ``grader``."""
     folder = str(Path(tasks).resolve())
-    found = [unit_test(folder, sandbox, python, base_image, gpus, jobs), golden_share(folder)]
-    return [*found, judge(folder)] if "grader" in model_roles() else found
+    scorers = [unit_test(folder, sandbox, python, base_image, gpus, jobs), golden_share(folder)]
+    return [*scorers, judge(folder)] if "grader" in model_roles() else scorers
 
 
 def _problems(tasks: str) -> Iterator[tuple[Task, TaskInfo, Implementation]]:
-    for one in by_name(tasks_at([Path(tasks)]), "samples").values():
-        info = one.load()
-        for item in info.implementations:
-            yield one, info, item
+    for owner in by_name(tasks_at([Path(tasks)]), "samples").values():
+        info = owner.load()
+        for implementation in info.implementations:
+            yield owner, info, implementation
 
 
-def _about(one: Task, item: Implementation, setting: str, input_: str) -> dict[str, Any]:
-    about = {"task": one.name, "index": item.index, "category": item.category}
+def _about(owner: Task, implementation: Implementation, setting: str, input_: str) -> dict[str, Any]:
+    about = {"task": owner.name, "index": implementation.index, "category": implementation.category}
     return about | {"setting": setting, "input": input_}
 
 
@@ -318,13 +336,13 @@ def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:
     return [ChatMessageUser(content=[ContentText(text=prompt.text), *shown])]
 
 
-def _text(one: Task, item: Implementation, prediction: given.Prediction) -> str:
+def _text(owner: Task, implementation: Implementation, prediction: given.Prediction) -> str:
     """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
     if prediction.code is not None:
         return prediction.code
-    repository = one.repository(one.load())
+    repository = owner.repository(owner.load())
     try:
-        changed = given.changed_files(prediction, repository, item.goal_file)
+        changed = given.changed_files(prediction, repository, implementation.goal_file)
     except Invalid:
         return prediction.patch or ""
-    return changed.get(item.goal_file, b"").decode("utf-8", errors="replace")
+    return changed.get(implementation.goal_file, b"").decode("utf-8", errors="replace")
