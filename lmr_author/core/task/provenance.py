@@ -51,6 +51,8 @@ class PaperOrigin:
         notes: anything unusual about the PDF.
     """
 
+    optional: ClassVar = ("authors",)
+
     source: Literal["file", "url", "arxiv"] = "file"
     url: str = ""
     sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
