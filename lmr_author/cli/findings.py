@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,15 +138,10 @@ def _summary(report: Report, width: int) -> Iterator[str]:
 
 
 def _next(report: Report, width: int) -> Iterator[str]:
-    """Yield the next command, after an advice where there are findings."""
+    """Yield an advice where there are findings, and the next command."""
     if report.clean:
         if report.findings:
             yield "notes need no action"
-        one = report.tasks[0].path if len(report.tasks) == 1 else None
-        words = ["lmr-author", "next" if one else "status"]
-        if one and not Path.cwd().is_relative_to(one.absolute()):
-            words += ["--task", str(one)]
-        yield f"next: {shlex.join(words)}"
         return
     found = {finding.severity.value for finding in report.findings}
     worst = next(name for name in SEVERITIES if name in found)
