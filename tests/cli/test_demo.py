@@ -19,7 +19,7 @@ from tests.cli.program import lmr, snapshot
 def test_demo_shows_every_gate(demo: Demo) -> None:
     assert demo.ended.code == 0, demo.ended.err
     gates = demo.ended.out.partition("\ngates\n")[2]
-    shown = re.findall(r"^  (\S) (\S+) ", gates, re.MULTILINE)
+    shown = re.findall(r"^  (\S) (\S+) ", gates.partition("sound:")[0], re.MULTILINE)
     assert shown == [("✓", gate) for gate in GATES]
     assert "sound: every gate holds (8 of 8 gates, local sandbox" in gates
     verbs = [words[1] for words in demo.commands if words[0] == "lmr-author"]

@@ -47,6 +47,8 @@ RUNS = {
     "explain": 0,
     "evaluate --implementation 7": 2,
     "accept --mutant 0000aaaa --reason none": 2,
+    "challenge --answers ../../nothing": 3,
+    "set": 0,
     "judge --predictions ../../predictions.jsonl --out ../../results": 0,
     "review --template": 0,
     "adjudicate --reviewer Ann": 2,

@@ -45,6 +45,7 @@ WRITING = {
     "extract": ("extract", "run.py:6-7", "--name", "work", "--yes"),
     "record": ("record", HINGE, "--yes", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
+    "challenge": ("challenge", "--answers", ".."),
     "accept": ("accept", "--mutant", "1", "--reason", "it is equal"),
     "adjudicate": ("adjudicate", "--item", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
     "validate": ("validate", "--accept", "LMR201", "--reason", "it has none"),

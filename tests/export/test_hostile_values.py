@@ -85,7 +85,7 @@ def test_every_value_is_data(example: Task, tmp_path: Path, text: str) -> None:
         for token, after in zip(tokens[1:], tokens, strict=False)
         if after.type == "heading_open"
     ]
-    assert headings == ["Research code to implement from papers", "Datasheet", "Citation"]
+    assert headings == ["Research code to implement from papers", "Datasheet", "Assessment", "Citation"]
     cells = [token.content for token in tokens if token.type == "inline"]
     assert "pwned" not in cells
     for name in ("implementations", "papers"):

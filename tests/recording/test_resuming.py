@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lmr_author.authoring.recording.checkers import Helpers
 from lmr_author.authoring.recording.drivers import read_command
 from lmr_author.authoring.recording.run import Run, begin, calls_left, forget
 from tests.support import write_files
 
 COMMAND = ("python", "driver.py", "--fast")
 FILES = {"repo/a.py": "", "here/driver.py": "f()", "here/data.json": "[]", "here/notes.txt": ""}
+FILES["repo/unit_test/fixtures.py"] = ""
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ FILES = {"repo/a.py": "", "here/driver.py": "f()", "here/data.json": "[]", "here
         ("", (), {"nth": 2}, False),
         ("", (), {"gradients": True}, False),
         ("", (), {"max_bytes": 2000}, False),
-        ("", (), {"helpers": Helpers(fixtures=Path(__file__))}, False),
+        ("repo/unit_test/fixtures.py", (), {}, False),
         ("", (), {"seconds": 5.0, "line": 7, "work": Path("elsewhere")}, True),
     ],
 )

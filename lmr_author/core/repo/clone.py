@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files
+from lmr_author.core import files, processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.address import Address
 from lmr_author.core.repo.git import Git, resolve_lfs
@@ -144,6 +144,7 @@ def _checkout(
     depth: int = 0,
 ) -> Clone:
     """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
+    processes.require("git")
     import git as gitpython
 
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
