@@ -33,7 +33,7 @@ import tempfile
 import traceback
 import types
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import PurePath
 from types import CodeType
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
@@ -612,9 +612,32 @@ def mode() -> Dict[str, Any]:
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "get_default_dtype"):
         return {}
-    found = {"grad": torch.is_grad_enabled(), "dtype": str(torch.get_default_dtype()).rpartition(".")[2]}
-    usual = {"grad": True, "dtype": "float32"}
+    found = {
+        "grad": torch.is_grad_enabled(),
+        "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
+        "group": _in_group_of_one(torch),
+    }
+    usual = {"grad": True, "dtype": "float32", "group": False}
     return {name: value for name, value in found.items() if value != usual[name]}
+
+
+def _in_group_of_one(torch: Any) -> bool:
+    """Tell whether this process is a group of its own, as a script for several is when it runs alone."""
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return False
+    return bool(distributed.get_world_size() == 1)
+
+
+@contextmanager
+def _group_of_one(torch: Any) -> Iterator[None]:
+    """Be a process group of one, for code that gathers or reduces; it needs no network."""
+    distributed = torch.distributed
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
 
 
 @contextmanager
@@ -628,8 +651,10 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
+    alone = modes.get("group") and not torch.distributed.is_initialized()
     try:
-        yield
+        with _group_of_one(torch) if alone else nullcontext():
+            yield
     finally:
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
