@@ -80,6 +80,17 @@ def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
     )
 
 
+def test_a_loop_that_repeats_is_told_from_one_that_runs_once(tmp_path: Path) -> None:
+    goal = (
+        "def f(words):\n    total = 0\n    for word in words:\n        total += len(word)\n    return total\n"
+    )
+    repository = make(tmp_path, "f", goal, "from pkg.goal import f\nf([])\nf(['a'])\nf(['a', 'b'])\n")
+    repository.record("driver.py")
+    none, once, twice = (set(repository.meta(call)["hits"]) for call in repository.calls)
+    assert none < once < twice
+    repository.replay().assert_same()
+
+
 def test_too_large_and_unstorable_calls_are_counted(tmp_path: Path) -> None:
     goal = "def f(x):\n    return x\n"
     driver = "from pkg.goal import f\nf(bytes(2_000_000))\nf(lambda: 1)\nf(k for k in 'ab')\n"

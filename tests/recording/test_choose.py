@@ -14,7 +14,7 @@ from lmr_author.authoring.recording.choose import (
     additions,
     order_of_choice,
 )
-from lmr_author.runtime.probe.traits import Trait, describe_call
+from lmr_author.runtime.probe.traits import MOST_DESCRIBED, Trait, describe_call
 
 
 def call(
@@ -133,6 +133,35 @@ def test_a_combination_of_flags_is_an_option() -> None:
     found = chosen([*calls, layer(5, True, False), layer(6, False, True)], {}, wanted=1)
     assert len(found) == 4 and {3, 4} <= set(found)
     assert "the only one with its combination of flags" in found[4]
+
+
+def test_a_flag_together_with_a_number_of_dimensions_is_an_option() -> None:
+    """The denominator is squared for rows elsewhere, and plain for a matrix nowhere but in the last call."""
+
+    def scored(number: int, squared: bool, *shape: int) -> RecordedCall:
+        return call(number, {0}, scores=tensor(*shape), squared=squared)
+
+    calls = [scored(1, True, 4), scored(2, False, 4), scored(3, True, 4, 2), scored(4, False, 4, 2)]
+    assert 4 in chosen(calls, {}, wanted=1)
+
+
+def test_a_call_that_repeats_a_loop_is_a_case() -> None:
+    """A merge that is done once cannot tell in which order merges are done."""
+    calls = [call(1, {0, 1, 2}), call(2, {0, 1}), call(3, {0, 1, ~1})]
+    found = chosen(calls, {}, wanted=1)
+    assert set(found) == {1, 3}
+    assert "runs lines that no other runs" in found[1] and "repeats lines that no other repeats" in found[3]
+
+
+def test_a_large_dictionary_leaves_room_for_the_arguments() -> None:
+    vocabulary = {"$": "dict", "v": [[index, f"token{index}"] for index in range(200)]}
+    arguments = {
+        "self": {"$": "object", "cls": "m:Tokenizer", "state": {"vocab": vocabulary}},
+        "text": "Émile",
+    }
+    described = describe_call(arguments, {"vocab"}, {})
+    assert Trait("text", "letters", "with letters outside ASCII") in described.traits
+    assert "text" in described.texts and len(described.texts) == MOST_DESCRIBED
 
 
 def test_none_given_and_left_out_are_three_ways_of_an_argument_to_stand() -> None:

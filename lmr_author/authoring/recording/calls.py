@@ -26,7 +26,8 @@ class RecordedCall:
     Attributes:
         number: its place among all calls of the run, from 1.
         folder: holds ``inputs.*`` and ``expected.*``.
-        hits: blocks and branches of the target that it executed, in its replay if there was one.
+        hits: blocks and branches of the target that it executed, in its replay if there was one; ``~block`` for one
+            that it executed more than once, as in a loop.
         size: bytes of the values in inputs and expected outputs together.
         summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
         traits: the recorder's facts about it, by which calls are told apart.

@@ -148,7 +148,9 @@ def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
         parts = [f"the only one with {listed(list(map(option_in_words, options)), 3)}"] if options else []
         parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
         parts += ["larger than the others"] if any(kind == "size" for kind, _ in own) else []
-        parts += ["runs lines that no other runs"] if any(kind == "block" for kind, _ in own) else []
+        blocks = [block for kind, block in own if kind == "block" and isinstance(block, int)]
+        parts += ["runs lines that no other runs"] if any(block >= 0 for block in blocks) else []
+        parts += ["repeats lines that no other repeats"] if blocks and max(blocks) < 0 else []
         named = {option.path for option in options}
         differs = [
             shortened(in_words(path, text), LONGEST)

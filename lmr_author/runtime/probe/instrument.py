@@ -155,7 +155,7 @@ class Hook:
         source: served instead of the file's content; None for the content itself.
 
     Attributes:
-        hits: numbers of the blocks executed.
+        hits: numbers of the blocks executed; ``~number`` for one executed more than once.
         found: what was instrumented; None before the file is imported.
     """
 
@@ -180,7 +180,12 @@ class Hook:
 
     def install(self) -> None:
         """Start serving. Replaces an earlier hook."""
-        setattr(builtins, HIT, self.hits.add)
+        hits = self.hits
+
+        def hit(number: int) -> None:
+            hits.add(~number if number in hits else number)
+
+        setattr(builtins, HIT, hit)
         setattr(builtins, REGISTER, self.register)
         Hook.serving = self
         if Hook.patched:

@@ -20,7 +20,7 @@ class Trait(NamedTuple):
     Attributes:
         path: the part, as in code: ``self.config.beta``; "" for the call as a whole.
         kind: ``type``, ``value``, ``range``, ``size``, ``order``, ``content``, ``grad``, ``outcome``, ``random``, or
-            ``flags``, which is how all flags of the call stand together.
+            ``flags``, which is how all flags of the call, and the dimensions of its arguments, stand together.
     """
 
     path: str
@@ -50,8 +50,12 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
     traits: List[Trait] = []
     flags: List[str] = []
     waiting = [(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
-    while waiting and len(texts) < MOST_DESCRIBED:
-        path, node, depth, option = waiting.pop()
+    # Data is described after all else, or a vocabulary would leave no room for the arguments.
+    data: List[Tuple[str, Any, int, bool]] = []
+    while waiting or data:
+        path, node, depth, option = (waiting or data).pop()
+        if depth and len(texts) >= MOST_DESCRIBED:
+            continue
         if isinstance(node, dict) and node.get("$") == "ref":
             node = ids[node["id"]]
         texts[path] = _in_words(node)
@@ -59,15 +63,22 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
             # Items of a list are data, and the mode of a part is that of the whole.
             if "[0]" not in path and not (depth > 1 and path.endswith(".training")):
-                flags.append(path + ("=%r" % node if node is None or isinstance(node, bool) else ""))
+                flags.append(path + _standing(node, depth))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
         if depth < DEEPEST:
-            below = [
-                (path + step, item, depth + 1, option and own) for step, item, own in _named(node, names)
-            ]
-            waiting.extend(reversed(below))
+            for step, part, own in reversed(list(_named(node, names))):
+                below = waiting if option and own else data
+                below.append((path + step, part, depth + 1, option and own))
     return Description(texts, [*traits, Trait("", "flags", ", ".join(sorted(flags)))])
+
+
+def _standing(node: Any, depth: int) -> str:
+    """Return how a part stands in the combination of flags: its truth, or the dimensions of an argument."""
+    if node is None or isinstance(node, bool):
+        return "=%r" % node
+    shape = node.get("shape") if depth == 0 and isinstance(node, dict) else None
+    return "" if shape is None else "[%d]" % len(shape)
 
 
 def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any, bool]]:
@@ -184,7 +195,7 @@ def _order(node: Any) -> Iterator[Tuple[str, str]]:
 
 
 def _spelling(node: Any) -> Iterator[Tuple[str, str]]:
-    """Yield what an argument's texts have that functions treat in ways of their own: capitals, blanks, nothing."""
+    """Yield what an argument's texts have that functions treat apart: capitals, blanks, accents, nothing."""
     node = tagged(node)
     items = node["v"] if isinstance(node, dict) and node["$"] in ("list", "tuple") else [node]
     if not items or not all(isinstance(item, str) for item in items[:MOST_ORDERED]):
@@ -195,6 +206,8 @@ def _spelling(node: Any) -> Iterator[Tuple[str, str]]:
     yield "blanks", "with blanks in a row or at an end" if odd else "with single blanks"
     if not all(texts):
         yield "content", "with an empty text"
+    ascii_only = all(text.isascii() for text in texts)
+    yield "letters", "of ASCII alone" if ascii_only else "with letters outside ASCII"
 
 
 def outcome_trait(raised: Optional[str]) -> Trait:
