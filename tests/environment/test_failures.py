@@ -31,11 +31,11 @@ def test_a_log_gives_its_row(path: Path) -> None:
 
 
 def test_every_row_has_a_log() -> None:
-    names = {row["name"] for stage in ("build", "import") for _, row in rows(stage)}  # type: ignore[arg-type]
+    names = {row["name"] for stage in ("build", "import", "script") for _, row in rows(stage)}  # type: ignore[arg-type]
     assert names == {read(path)[0]["row"] for path in LOGS}
 
 
-@pytest.mark.parametrize("stage", ["build", "install", "import"])
+@pytest.mark.parametrize("stage", ["build", "install", "import", "script"])
 def test_an_unknown_failure_is_not_explained(stage: str) -> None:
     assert explain(Failure(stage, "RUN make", "the flux capacitor is empty")) is None  # type: ignore[arg-type]
 

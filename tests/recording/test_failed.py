@@ -67,7 +67,6 @@ ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (LIBRARY, [], {"explain": "why: {}".format}, f"why: {LIBRARY}"),
     (LIBRARY, [], {"in_image": True}, "or the image (`lmr-author env build` says what it lacks)"),
     ("OSError: no data", [], {}, "or its environment (`lmr-author env local` makes one"),
-    (NLTK, [], {}, "RUN python -m nltk.downloader -d /usr/share/nltk_data stopwords"),
     ("Traceback\nno weights in data/\nOSError: gone\n", [], {}, "it said: no weights in data/"),
     (ASSERT, [], {"unseen": [Path("/data/penn")]}, "names /data/penn, and the sandbox shows the repository and the"),
     (ASSERT, [], {"unseen": [Path("/data/penn")]}, "it said: assert os.path.exists(path)"),

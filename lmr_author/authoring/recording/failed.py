@@ -14,7 +14,6 @@ _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*
 _OF_PYTEST = re.compile(r"E +")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _MODULE = re.compile(r"(?:module|from) '([\w.]+)'")
-_NLTK = re.compile(r"nltk\.download\(\W*([\w.-]+)\W*\)")
 _MOST = 300
 
 Explain = Callable[[str], str]
@@ -66,12 +65,6 @@ def advice(
             return explained
     if package:
         return _install_advice(package, in_image)
-    if data := _NLTK.search(output.replace("\n", " ")):
-        return (
-            "NLTK's data is no package, and there is no network here: fetch it into the environment "
-            f"(`uv run --no-project --with nltk python -m nltk.downloader -d ENVIRONMENT/lib/nltk_data {data[1]}`), "
-            f"and in the Dockerfile into the image (RUN python -m nltk.downloader -d /usr/share/nltk_data {data[1]})"
-        )
     if unseen:
         return (
             f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "

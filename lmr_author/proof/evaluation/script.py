@@ -11,12 +11,10 @@ import os
 import posixpath
 import re
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
@@ -25,6 +23,7 @@ from lmr_author.proof.checks.unit_test_code import read_test
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.leaks.tree import scan
 from lmr_author.proof.view import TaskView
+from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.replay.staging import PROBE_ROOT
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 
@@ -44,11 +43,6 @@ _ERROR = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w*(?:Error|Exception|Int
 _PRINTS_FAILED, _LOG_PASSED = "it prints Failed", "its log says Passed"
 _NOT_IMPORTED = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
-
-_OBSTACLES: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("obstacles.toml").read_text("utf-8")
-)
-"""Texts of errors that say that a test cannot run here, with the reason and a hint."""
 
 
 @dataclass(frozen=True)
@@ -184,10 +178,8 @@ def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
         if pointers and run.error not in ("AssertionError", *_NOT_IMPORTED):
             hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
             return f"{listed(list(pointers), 3)}, which it reads, is a Git LFS pointer instead of data", hint
-        for known in _OBSTACLES.values():
-            if match := re.search(known["pattern"], text):
-                what = next((group for group in match.groups() if group), "")
-                return known["reason"].format(what).replace(" ()", ""), known["hint"]
+        if known := explain(Failure("script", "", text)):
+            return known.cause if known.about == "environment" else "", known.advice
     return "", ""
 
 

@@ -1,4 +1,4 @@
-"""Explain why an environment could not be built, or the repository not imported in it, and what helps.
+"""Explain why an environment could not be built, or something not imported or run in it, and what helps.
 
 Causes and remedies are the rows of ``failures.toml``.
 """
@@ -21,8 +21,9 @@ from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.packages import debian, distribution, library_of, names, table
 
-Stage = Literal["build", "install", "import"]
-"""``build``: an instruction of the Dockerfile; ``install``: uv, locally; ``import``: the smoke test."""
+Stage = Literal["build", "install", "import", "script"]
+"""``build``: an instruction of the Dockerfile; ``install``: uv, locally; ``import``: the smoke test; ``script``: a
+hand-made test."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _LED_TO = (
@@ -115,8 +116,8 @@ def _search(pattern: str, text: str) -> re.Match[str] | None:
 
 def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
     """Return the rows for a stage, in order, each with what it is about."""
-    if stage == "import":
-        return [("" if row.get("code") else "environment", row) for row in _data()["import"]]
+    if stage in ("import", "script"):
+        return [("" if row.get("code") else "environment", row) for row in _data()[stage]]
     return [*(("machine", row) for row in _data()["machine"]), *(("", row) for row in _data()["build"])]
 
 
