@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,6 +98,22 @@ def test_gradients_stop_at_the_inputs() -> None:
     expected = gradients({"x": x, "y": apart}, x + apart * apart)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert x.grad is None and torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((2,), 3.0))
+
+
+def test_a_pytorch_that_runs_no_hook_of_a_leaf_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch 1 runs the hook of a computed tensor in ``autograd.grad`` and none of a leaf."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = 3 * x
+    expected = gradients({"x": x, "y": y}, x * y * y)
+    plain, nothing = torch.Tensor.register_hook, torch.ones(1, requires_grad=True)
+
+    def register_hook(tensor: Any, hook: Any) -> Any:
+        return plain(nothing if tensor.is_leaf else tensor, hook)
+
+    monkeypatch.setattr(torch.Tensor, "register_hook", register_hook)
+    found = gradients({"x": x, "y": y}, x * y * y)
+    assert list(found) == ["x", "y"]
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
 SCORES = """\

@@ -238,10 +238,15 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
         wanted = _reached(total, wanted)
         hooks = [item.register_hook(stop(path)) for path, item in wanted]
         try:
-            torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
+            ends = [item for _, item in wanted]
+            returned = torch.autograd.grad(total, ends, retain_graph=True, allow_unused=True)
         finally:
             for handle in hooks:
                 handle.remove()
+    for (path, _), gradient in zip(wanted, returned):
+        # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
+        if path not in found and gradient is not None:
+            found[path] = gradient
     return {path: found[path] for path, _ in wanted if path in found}
 
 
