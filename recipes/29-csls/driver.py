@@ -28,13 +28,14 @@ def settings(method, rank=0, size=0, least=0, threshold=0.0):
     )
 
 
-for words, others, dim, hubs in ((24, 20, 6, 0.0), (30, 40, 8, 3.0), (150, 140, 5, 2.0)):
+for words, others, dim, hubs in ((24, 20, 6, 0.0), (30, 40, 8, 3.0), (129, 140, 5, 2.0)):
     for method in ("nn", "csls_knn_5", "csls_knn_1", "invsm_beta_30", "invsm_beta_4.5"):
         if method.startswith("invsm") and words > 100:
-            others = 133
+            words = 150
         for limits in (
             {},
             {"rank": 12},
+            {"rank": 200, "threshold": 0.7, "least": 5},
             {"size": 9},
             {"threshold": 0.05},
             {"threshold": 0.1, "least": 7},
