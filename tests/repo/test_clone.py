@@ -109,6 +109,23 @@ def test_a_source_that_lacks_its_files_is_named_as_such(source: Path, tmp_path: 
     assert "incomplete" in refused(source, tmp_path / "code").hint
 
 
+@pytest.mark.parametrize("name", ["newest", "branch", "id"])
+def test_a_source_that_lacks_files_of_other_commits_alone_is_cloned(
+    source: Path, tmp_path: Path, name: str
+) -> None:
+    old = git(source, "rev-parse", "HEAD:train.py")
+    commit(source, {"train.py": "x = 2\n"})
+    git(source, "branch", "side")
+    (source / ".git" / "objects" / old[:2] / old[2:]).unlink()
+    newest = git(source, "rev-parse", "HEAD")
+
+    found = clone(str(source), {"newest": None, "branch": "side", "id": newest}[name], tmp_path / "code")
+
+    assert (found.folder / "train.py").read_text() == "x = 2\n"
+    assert (found.commit, found.commits) == (newest, 0), "how many there are is not known"
+    assert not (found.folder / ".git").exists()
+
+
 def test_hooks_filters_and_settings_of_the_user_do_nothing(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,7 +58,12 @@ def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evide
     found = list(files.walk(folder))
     sources = [path for path in found if path.suffix == ".py"]
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
-    activity = [f"{counted(clone.commits, 'commit')} up to the pinned one ({clone.commit_date.date()})"]
+    pinned = f"the pinned one ({clone.commit_date.date()})"
+    activity = [
+        f"{counted(clone.commits, 'commit')} up to {pinned}"
+        if clone.commits
+        else f"of its commits, {pinned} alone"
+    ]
     if clone.last_date is not None:
         activity.append(f"last commit on {clone.default_branch or 'its branch'}: {clone.last_date.date()}")
     if requirements is not None:

@@ -75,7 +75,7 @@ class Clone:
         commit: 40 hexadecimal digits.
         commit_date: when it was committed, UTC.
         default_branch, last_date, commits: of the whole repository: the branch, its newest commit, and
-            how many commits the pinned one has behind it.
+            how many commits the pinned one has behind it; 0 where only a part of the history is there.
         licence: SPDX identifier, "" when not recognised; ``licence_file`` where it stands.
         submodules, lfs_left, lfs_resolved, removed, notes: what was taken over, left and removed.
     """
@@ -148,23 +148,12 @@ def _checkout(
     import git as gitpython
 
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
-    # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
-    # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
-    how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
-    try:
-        git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
-    except LmrError as error:
-        if address.local and "not read from remote" in error.message:
-            raise LmrError(
-                f"{address.shown} is no git repository, or git may not read it",
-                "name the folder of a clone; of files without history make one: git init, git add ., git commit",
-            ) from error
-        raise
+    whole = _fetch(git, address, commit, folder)
     git = replace(git, folder=folder)
     with gitpython.Repo(folder, expand_vars=False) as repository:
         # What is missing here is not fetched behind our back, where no time limit holds.
         repository.git.update_environment(GIT_NO_LAZY_FETCH="1", GIT_NO_REPLACE_OBJECTS="1")
-        sha = _resolve(git, repository, commit, address.shown)
+        sha = _resolve(git, repository, commit if whole else "FETCH_HEAD", address.shown)
         git.run("checkout", "--quiet", "--force", "--detach", sha)
         made = _describe(repository, sha, folder)
         links = list(_submodule_links(repository, sha))
@@ -174,6 +163,31 @@ def _checkout(
         made = _with_submodule(made, link, address, options, progress, depth)
     shutil.rmtree(folder / ".git")
     return made
+
+
+def _fetch(git: Git, address: Address, commit: str | None, folder: Path) -> bool:
+    """Get a repository's history without files, or a local one's with them; False where it is one commit alone."""
+    # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
+    # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
+    how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
+    try:
+        git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
+        return True
+    except LmrError as error:
+        if not address.local:
+            raise
+        # A partial clone may lack files of old commits, and have those of the one that is wanted.
+        with suppress(LmrError):
+            git.run("init", "--quiet", "--template=", str(folder))
+            inside = replace(git, folder=folder)
+            inside.run("fetch", "--quiet", "--depth=1", *how, "--", address.git, commit or "HEAD")
+            return False
+        if "not read from remote" in error.message:
+            raise LmrError(
+                f"{address.shown} is no git repository, or git may not read it",
+                "name the folder of a clone; of files without history make one: git init, git add ., git commit",
+            ) from error
+        raise
 
 
 def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
@@ -205,7 +219,8 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
 def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
     """Return what the history tells of a commit and of the default branch."""
     date = repository.commit(sha).committed_datetime.astimezone(UTC)
-    commits = int(repository.git.rev_list("--count", sha))
+    shallow = Path(repository.git_dir, "shallow").exists()
+    commits = 0 if shallow else int(repository.git.rev_list("--count", sha))
     with suppress(ValueError, TypeError, IndexError, AttributeError):
         head = repository.remotes.origin.refs.HEAD.reference
         last = head.commit.committed_datetime.astimezone(UTC)
