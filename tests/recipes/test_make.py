@@ -209,6 +209,13 @@ def test_a_commit_that_the_clone_lacks_is_named(tmp_path: Path) -> None:
     assert "recipe.yaml: repository: " in said and "1" * 40 in said
 
 
+def test_options_of_the_lock_are_said_to_be_fields(tmp_path: Path) -> None:
+    folder = write_recipe(tmp_path / "1-small")
+    change(folder, lambda data: data.update(environment={"python": "3.11", "packages": ["no such=requirement"]}))
+    said = failing(folder)
+    assert "recipe.yaml: environment: " in said and "a field of the recipe's `environment`" in said
+
+
 def test_a_missing_driver_is_named(tmp_path: Path) -> None:
     folder = write_recipe(tmp_path / "1-small")
     (folder / "driver.py").unlink()

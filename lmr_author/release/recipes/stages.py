@@ -33,6 +33,9 @@ from lmr_author.runtime.environment.local import make_local
 from lmr_author.runtime.environment.lock_file import LockOptions
 from lmr_author.runtime.environment.where import HERE, LOCAL, Where, python_of
 
+LOCK_SECONDS = 1800.0
+"""Time limit of the resolver: nobody waits at a terminal while many recipes are made."""
+
 
 @dataclass(frozen=True)
 class StandIns:
@@ -116,6 +119,7 @@ def environment(build: Build, made: Made) -> Made:
             extra=part.packages,
             without=part.without,
             only_goal=part.only_goal,
+            seconds=LOCK_SECONDS,
             goals=_goal_files(build.folder) if part.only_goal else (),
         )
         with in_field(build.folder, "environment"):
@@ -261,7 +265,10 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
     except SandboxError:
         raise
     except LmrError as error:
-        raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", error.hint) from error
+        hint = error.hint
+        if name.startswith("environment"):
+            hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
+        raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
 
 
 def _make_local(build: Build) -> None:
