@@ -265,20 +265,20 @@ def lost_calls(result: RecordResult) -> list[str]:
     reasons: dict[str, list[int]] = {}
     for rejected in result.proof.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
-    found = []
+    shown = []
     for reason, numbers in reasons.items():
         calls, were = ("calls", "were") if len(numbers) > 1 else ("call", "was")
-        found.append(
+        shown.append(
             f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
         )
     kinds = {"too_large": "too large to store", "misfit": "against the signature"}
-    for item in result.recorded.not_stored:
-        why = kinds.get(item.kind, "impossible to store")
-        advice = f": {too_large_advice(item.reason)}" if item.kind == "too_large" else ""
-        found.append(f"lost: {counted(item.count, 'call')}, {why} ({shortened(item.reason, 200)}){advice}")
+    for lost in result.recorded.not_stored:
+        why = kinds.get(lost.kind, "impossible to store")
+        advice = f": {too_large_advice(lost.size)}" if lost.kind == "too_large" else ""
+        shown.append(f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)}){advice}")
     if result.recorded.result.timed_out:
-        found.append("the command was stopped at its time limit (--timeout): later calls are missing")
-    return found
+        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
+    return shown
 
 
 def lines(blocks: Sequence[tuple[int, int]]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,11 +133,13 @@ def too_much(call: RecordedCall, room: Room) -> str:
     )
 
 
-def too_large_advice(reason: str) -> str:
-    """Return how to make calls smaller that the recorder refused, from the reason that it gave."""
-    found = re.match(r".*?: (\d+) bytes, more than the limit of", reason)
-    most = f" {math.ceil(int(found[1]) / 2**20)}" if found else ""
-    return f"slice the batch in the driver, or raise the limit: --max-mb{most}"
+def too_large_advice(size: int) -> str:
+    """Return how to make calls smaller that the recorder refused, or room for them.
+
+    Args:
+        size: bytes of the largest.
+    """
+    return f"slice the batch in the driver, or raise the limit: --max-mb {math.ceil(size / 2**20)}"
 
 
 def megabytes(size: int) -> str:

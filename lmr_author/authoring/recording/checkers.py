@@ -41,15 +41,15 @@ _STEPS = re.compile(r"\w+(?:\.\w+)*")
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Read ``--check``: path in the outcome → checker. Raises UsageError."""
-    found: dict[str, dict[str, Any]] = {}
+    checks: dict[str, dict[str, Any]] = {}
     for text in texts:
         path, separator, spec = text.rpartition("=")
         kind, _, rest = spec.strip().partition(":")
         if not separator or not path.strip() or kind not in KINDS:
             raise UsageError(f"not a check: {text!r}", HINT)
-        checker = found[path.strip()] = {"kind": kind}
+        checker = checks[path.strip()] = {"kind": kind}
         if kind == "allclose":
-            numbers = [_number(item, text) for item in rest.split(",")] if rest else []
+            numbers = [_number(number, text) for number in rest.split(",")] if rest else []
             if len(numbers) != 2:
                 raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
             checker |= {"rtol": numbers[0], "atol": numbers[1]}
@@ -59,7 +59,7 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
             raise UsageError(
                 f"{kind} takes {'a function' if kind == 'custom' else 'nothing'}: {text!r}", HINT
             )
-    return found
+    return checks
 
 
 def check_option(path: str, kind: str) -> str:
@@ -101,20 +101,24 @@ def with_chosen(
     chosen = {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
     if not grads and _has_grads(expected):
         chosen = {GRADS: {"kind": "ignore", "reason": WORKING_MEMORY}} | chosen
-        derived = {path: item for path, item in derived.items() if not _is_grad(path) or path in checks}
+        derived = {path: checker for path, checker in derived.items() if not _is_grad(path) or path in checks}
     checks = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored} | chosen
     replaced = {
-        path for path, item in checks.items() if item["kind"] in ("exact", "allclose", "custom", "ignore")
+        path
+        for path, checker in checks.items()
+        if checker["kind"] in ("exact", "allclose", "custom", "ignore")
     }
     kept = {
-        path: dict(item)
-        for path, item in derived.items()
+        path: dict(checker)
+        for path, checker in derived.items()
         if not any(path == above or path.startswith((above + ".", above + "[")) for above in replaced)
     }
     others = [path for path in paths if "@" not in path and not path.startswith("value")]
     if checks.get("value", {}).get("kind") == "ignore" and not any(others):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
-    return kept | {path: {**item, **_tolerance(path, item, derived)} for path, item in checks.items()}
+    return kept | {
+        path: {**checker, **_tolerance(path, checker, derived)} for path, checker in checks.items()
+    }
 
 
 def _has_grads(expected: Document) -> bool:
@@ -129,20 +133,20 @@ def _is_grad(path: str) -> bool:
 def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the same checkers as a default and its exceptions: the tolerance that most parts have stands once."""
     usual = Counter(
-        (item["rtol"], item["atol"], item.get("reason", ""))
-        for path, item in checkers.items()
-        if item["kind"] == "allclose" and item.get("reason") != CHOSEN and "@" not in path
+        (checker["rtol"], checker["atol"], checker.get("reason", ""))
+        for path, checker in checkers.items()
+        if checker["kind"] == "allclose" and checker.get("reason") != CHOSEN and "@" not in path
     )
     if DEFAULT in checkers or not usual:
-        return {path: dict(item) for path, item in checkers.items()}
+        return {path: dict(checker) for path, checker in checkers.items()}
     rtol, atol, reason = usual.most_common(1)[0][0]
     default = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
     kept: dict[str, dict[str, Any]] = {DEFAULT: default}
     # Parts come after what is above them. A part below another exception would take that one's checker.
-    for path, item in checkers.items():
+    for path, checker in checkers.items():
         under = any(path.startswith((above + ".", above + "[")) for above in kept)
-        if item != default or under or "@" in path:
-            kept[path] = dict(item)
+        if checker != default or under or "@" in path:
+            kept[path] = dict(checker)
     return kept
 
 
@@ -152,8 +156,8 @@ def _tolerance(
     """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
     if checker["kind"] != "set":
         return {}
-    below = [item for name, item in derived.items() if name.startswith((path + ".", path + "["))]
-    return {name: max(item[name] for item in below) for name in ("rtol", "atol")} if below else {}
+    below = [inner for name, inner in derived.items() if name.startswith((path + ".", path + "["))]
+    return {name: max(inner[name] for inner in below) for name in ("rtol", "atol")} if below else {}
 
 
 # what an implementation has to change
@@ -172,7 +176,7 @@ def changes_by_the_way(
     """
     if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
         return ()
-    first = [item.arg for item, _ in code.parameters(function.args)[:1]] if method else []
+    first = [parameter.arg for parameter, _ in code.parameters(function.args)[:1]] if method else []
     own = [name for name in first if any(name in call.summary for call in calls)]
     changed = [
         name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
@@ -255,9 +259,9 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
     except (SyntaxError, ValueError) as error:
         raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
     return {
-        item.name: item
-        for item in tree.body
-        if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
+        statement.name: statement
+        for statement in tree.body
+        if isinstance(statement, ast.FunctionDef) and not statement.name.startswith("_")
     }
 
 
@@ -277,12 +281,12 @@ def digests(
 ) -> dict[str, str]:
     """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
     needed = {}
-    if helpers.fixtures and any(uses_fixtures(item) for item in documents):
+    if helpers.fixtures and any(uses_fixtures(document) for document in documents):
         needed[FIXTURES] = files.sha256_file(helpers.fixtures)
         folder = helpers.fixtures.parent
         for path in files.walk(folder / FIXTURE_FILES):
             needed[path.relative_to(folder).as_posix()] = files.sha256_file(path)
-    if helpers.checkers and any(functions_of(item) for item in checkers):
+    if helpers.checkers and any(functions_of(checks) for checks in checkers):
         needed[CHECKERS] = files.sha256_file(helpers.checkers)
     return needed
 

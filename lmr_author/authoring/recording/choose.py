@@ -140,25 +140,33 @@ def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
     """
     counts = Counter(trait for call in chosen for trait in catch.of(call))
     shared = Counter(pair for call in chosen for pair in call.summary.items())
-    found = {}
+    words = {}
     for call in chosen:
         own = [trait for trait in catch.of(call) if counts[trait] == 1 < len(chosen)]
         options = _plain(trait for kind, trait in own if kind == "option" and isinstance(trait, Trait))
         mutants = sum(kind == "mutant" for kind, _ in own)
-        parts = [f"the only one with {listed(list(map(option_in_words, options)), 3)}"] if options else []
-        parts += [f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here"] if mutants else []
-        parts += ["larger than the others"] if any(kind == "size" for kind, _ in own) else []
         blocks = [block for kind, block in own if kind == "block" and isinstance(block, int)]
-        parts += ["runs lines that no other runs"] if any(block >= 0 for block in blocks) else []
-        parts += ["repeats lines that no other repeats"] if blocks and max(blocks) < 0 else []
+        parts = []
+        if options:
+            parts.append(f"the only one with {listed(list(map(option_in_words, options)), 3)}")
+        if mutants:
+            parts.append(f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here")
+        if any(kind == "size" for kind, _ in own):
+            parts.append("larger than the others")
+        if any(block >= 0 for block in blocks):
+            parts.append("runs lines that no other runs")
+        elif blocks:
+            parts.append("repeats lines that no other repeats")
         named = {option.path for option in options}
         differs = [
             shortened(in_words(path, text), LONGEST)
             for path, text in call.summary.items()
             if shared[path, text] <= max(1, len(chosen) - 1) and path not in named
         ]
-        found[call.number] = "; ".join([*parts, *([listed(differs, 3)] if differs else [])])
-    return found
+        if differs:
+            parts.append(listed(differs, 3))
+        words[call.number] = "; ".join(parts)
+    return words
 
 
 def _plain(options: Iterable[Trait]) -> list[Trait]:

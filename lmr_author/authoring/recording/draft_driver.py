@@ -65,7 +65,7 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     """
     # What lies in a function can only be reached by calling that.
     outer = target.qualname.removesuffix(target.function_name) + target.function_name.partition(".")[0]
-    definition = next(item for item in module.definitions if item.qualname == outer)
+    definition = next(candidate for candidate in module.definitions if candidate.qualname == outer)
     draft = _Draft(repository, module, definition)
     given = draft.inputs()
     calls = draft.calls(makes=bool(given))
@@ -128,7 +128,7 @@ class _Draft:
         torch = any("import torch" in text for text in self.sources)
         defaults = _defaults(self.sources)
         self.values = DraftValues(module, self.function, defaults, torch)
-        self.decorators = {ast.unparse(item).rpartition(".")[2] for item in self.function.decorator_list}
+        self.decorators = {ast.unparse(node).rpartition(".")[2] for node in self.function.decorator_list}
         self.caller, self.construction, self.sized = definition.qualname, "", False
         self.setup: list[str] = []
         self.unknown: list[str] = []
@@ -138,8 +138,10 @@ class _Draft:
             self.caller = definition.class_name
         elif receives:
             classes = lineage(repository, module, definition)
-            items = [item for node in classes for item in node.body if isinstance(item, ast.FunctionDef)]
-            self.constructor = next((item for item in items if item.name == "__init__"), None)
+            methods = [
+                member for node in classes for member in node.body if isinstance(member, ast.FunctionDef)
+            ]
+            self.constructor = next((method for method in methods if method.name == "__init__"), None)
             self.built = self.values
             if self.constructor is not None:
                 self.built = DraftValues(module, self.constructor, defaults, torch)
@@ -165,8 +167,8 @@ class _Draft:
         """Return the call of the constructor: one of the repository's where a value is not known."""
         required = code.parameters(self.constructor.args)[1:] if self.constructor is not None else []
         given = {
-            item.arg: self.built.of(item.arg, _annotation(item))
-            for item, default in required
+            parameter.arg: self.built.of(parameter.arg, _annotation(parameter))
+            for parameter, default in required
             if default is None
         }
         unknown = [name for name, value in given.items() if UNKNOWN in value]
@@ -181,11 +183,11 @@ class _Draft:
             return []
         receivers = int(bool(self.definition.class_name) and "staticmethod" not in self.decorators)
         lines = []
-        for item, default in code.parameters(self.function.args)[receivers:]:
+        for parameter, default in code.parameters(self.function.args)[receivers:]:
             if default is None:
-                value = self._known(item.arg, self.values.of(item.arg, _annotation(item)))
-                about = f": {_annotation(item)}" if item.annotation else ""
-                lines.append(f'"{item.arg}": {value},{f"  # TODO{about}" if UNKNOWN in value else ""}')
+                value = self._known(parameter.arg, self.values.of(parameter.arg, _annotation(parameter)))
+                about = f": {_annotation(parameter)}" if parameter.annotation else ""
+                lines.append(f'"{parameter.arg}": {value},{f"  # TODO{about}" if UNKNOWN in value else ""}')
         self.sized = bool(re.search(r"\bbatch\b", "\n".join(lines)))
         return lines
 
@@ -207,7 +209,7 @@ class _Draft:
             # The repository knows better than any guess, and each option is tried with its first call.
             first = self.written[0]
             (call,) = code.each(ast.parse(f"f({first})"), ast.Call)[:1]
-            free = {item.arg for item, _ in code.parameters(self.function.args)[len(call.args) :]}
+            free = {parameter.arg for parameter, _ in code.parameters(self.function.args)[len(call.args) :]}
             changed = [
                 f"{first}, {name}={value}"
                 for name, value in options
@@ -220,53 +222,53 @@ class _Draft:
             arguments = f"**inputs({changes})" if makes else changes
             return self._used_up(caller if is_property else f"{caller}({arguments})")
 
-        found = [made(), *([made("batch=2" if self.sized else "")] if makes else [])]
-        found += [made(f"{name}={value}") for name, value in options]
+        drafted = [made(), *([made("batch=2" if self.sized else "")] if makes else [])]
+        drafted += [made(f"{name}={value}") for name, value in options]
         if self.constructor is not None and self.construction:
             variable = self.setup[0].partition(" = ")[0]
             for name, value in _options(self.constructor, self.built):
                 if f"self.{name}" in self.values.uses and f"{name}=" not in self.construction:
                     separator = "" if self.construction.endswith("()") else ", "
                     other = f"{self.construction[:-1]}{separator}{name}={value})"
-                    found.append(made(caller=other + self.caller.removeprefix(variable)))
-        return [*found, *written]
+                    drafted.append(made(caller=other + self.caller.removeprefix(variable)))
+        return [*drafted, *written]
 
 
 def _options(function: code.FunctionNode, values: DraftValues) -> Iterator[tuple[str, str]]:
     """Yield parameters that have a default, each with another value."""
-    for item, default in code.parameters(function.args):
-        if default is None or item.arg in ("verbose", "debug", "device", "dtype"):
+    for parameter, default in code.parameters(function.args):
+        if default is None or parameter.arg in ("verbose", "debug", "device", "dtype"):
             continue
         plain = default.value if isinstance(default, ast.Constant) else ...
-        others = [text for text in _texts_for(function, item) if text != plain]
+        others = [text for text in _texts_for(function, parameter) if text != plain]
         if others:
-            yield from ((item.arg, repr(text)) for text in others)
+            yield from ((parameter.arg, repr(text)) for text in others)
         elif isinstance(plain, bool):
-            yield item.arg, repr(not plain)
+            yield parameter.arg, repr(not plain)
         elif isinstance(plain, int | float):
-            known = values.number(item.arg)
+            known = values.number(parameter.arg)
             if not re.match("[a-z]|2 ", known):  # a size has to fit others
-                yield item.arg, repr(plain * 2) if plain > 0 and plain != 1 else known or "2"
+                yield parameter.arg, repr(plain * 2) if plain > 0 and plain != 1 else known or "2"
         elif plain is None:
-            value = values.of(item.arg, _annotation(item))
+            value = values.of(parameter.arg, _annotation(parameter))
             if UNKNOWN not in value and value[0] not in '["':  # a text or list has to fit others
-                yield item.arg, value
+                yield parameter.arg, value
 
 
-def _annotation(item: ast.arg) -> str:
-    return ast.unparse(item.annotation).strip("'\"") if item.annotation is not None else ""
+def _annotation(parameter: ast.arg) -> str:
+    return ast.unparse(parameter.annotation).strip("'\"") if parameter.annotation is not None else ""
 
 
-def _texts_for(function: code.FunctionNode, item: ast.arg) -> list[str]:
+def _texts_for(function: code.FunctionNode, parameter: ast.arg) -> list[str]:
     """Return the texts that a parameter may have: those of a ``Literal``, and those that it is compared with."""
     sources: list[ast.AST] = [
         other
         for node in code.each(function, ast.Compare)
-        if ast.unparse(node.left) in (item.arg, f"self.{item.arg}")
+        if ast.unparse(node.left) in (parameter.arg, f"self.{parameter.arg}")
         for other in node.comparators
     ]
-    if item.annotation is not None and "Literal" in ast.unparse(item.annotation):
-        sources.insert(0, item.annotation)
+    if parameter.annotation is not None and "Literal" in ast.unparse(parameter.annotation):
+        sources.insert(0, parameter.annotation)
     constants = (node for source in sources for node in code.each(source, ast.Constant))
     return list(dict.fromkeys(node.value for node in constants if isinstance(node.value, str)))
 
@@ -285,7 +287,7 @@ def _callers(repository: Path, target: code.Definition) -> list[str]:
     """Return the lines of the repository that call a function, each with those above it, as an annotator reads them."""
     implicit = target.name in ("forward", "__call__", "__init__", "step")
     name = target.class_name.rpartition(".")[2] if implicit and target.class_name else target.name
-    found: list[str] = []
+    shown_calls: list[str] = []
     for path in files.walk(repository):
         skipped = SKIPPED & set(path.relative_to(repository).parts)
         if path.suffix != ".py" or skipped or path.stat().st_size > MAX_BYTES:
@@ -293,11 +295,11 @@ def _callers(repository: Path, target: code.Definition) -> list[str]:
         text = path.read_text("utf-8", "replace")
         for call in _calls_of(text, name) if f"{name}(" in text else ():
             first, last = max(0, call.lineno - 1 - ABOVE), call.end_lineno or call.lineno
-            if len(found) < MOST_CALLERS:
+            if len(shown_calls) < MOST_CALLERS:
                 shown = textwrap.dedent("\n".join(text.splitlines()[first:last][: 3 * ABOVE])).splitlines()
                 place = f"{path.relative_to(repository).as_posix()}, line {call.lineno}:"
-                found += [place, *(f"    {line[:160]}".rstrip() for line in shown)]
-    return found
+                shown_calls += [place, *(f"    {line[:160]}".rstrip() for line in shown)]
+    return shown_calls
 
 
 def _calls_of(text: str, name: str) -> list[ast.Call]:
@@ -310,19 +312,19 @@ def _calls_of(text: str, name: str) -> list[ast.Call]:
 
 def _defaults(sources: Iterable[str]) -> dict[str, Any]:
     """Return the plain defaults of options of the command line by name; the first counts."""
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for text in sources:
         for name, value in _ARGUMENT.findall(text):
             try:
-                found.setdefault(name.replace("-", "_"), ast.literal_eval(value))
+                defaults.setdefault(name.replace("-", "_"), ast.literal_eval(value))
             except (ValueError, SyntaxError):
                 continue
-    return found
+    return defaults
 
 
 def _calls(sources: Iterable[str], name: str) -> list[str]:
     """Return the arguments of the calls of a name that are plain values, or local names of such, each once."""
-    found = []
+    written = []
     for text in sources:
         if f"{name}(" not in text:
             continue
@@ -342,8 +344,8 @@ def _calls(sources: Iterable[str], name: str) -> list[str]:
                 for node in code.each(scope, ast.Call)
                 if ast.unparse(node.func).rpartition(".")[2] == name
             )
-            found += [text for node in called if (text := _written(node, assigned))]
-    return list(dict.fromkeys(found))
+            written += [text for node in called if (text := _written(node, assigned))]
+    return list(dict.fromkeys(written))
 
 
 def _written(call: ast.Call, assigned: Mapping[str, ast.expr]) -> str:

@@ -110,7 +110,7 @@ class DraftValues:
         self.library = "torch" if "torch" in module.text else "numpy" if "numpy" in module.text else ""
         self.uses, self.everywhere = read_uses(function), read_uses(module.tree)
         self.shapes = shapes_of(function)
-        names = [item.arg for item, _ in code.parameters(function.args)]
+        names = [parameter.arg for parameter, _ in code.parameters(function.args)]
         self.docs = read_docstring(ast.get_docstring(function), (), names).parameters
         self.attends = bool({"k", "key", "keys"} & {*names}) or "attn" in " ".join(names)
         # Labels fit the scores that they are compared with.

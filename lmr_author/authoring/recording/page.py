@@ -57,9 +57,11 @@ def write_page(
     )
     environment.filters["repr"] = repr
     nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
-    arrays = [
-        node for node in nodes if isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
-    ]
+    mappings = [node for node in nodes if isinstance(node, dict)]
+    arrays = [node for node in mappings if node.get("$") in ("tensor", "array", "scalar")]
+    outcomes = [expected for _, expected in documents]
+    # The outcome itself is a dictionary, and none of the function's.
+    below = [node for expected in outcomes for _, node in list(walk(expected.tree))[1:]]
     everywhere, by_case = _rows(recording.cases)
     template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
     text = template.render(
@@ -72,7 +74,7 @@ def write_page(
         sys_path=list(recording.sys_path),
         nth=nth,
         command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
-        uncompared=[printable(item).replace("\\", "\\\\").replace('"""', "'''") for item in uncompared],
+        uncompared=[printable(effect).replace("\\", "\\\\").replace('"""', "'''") for effect in uncompared],
         everywhere=_lines(everywhere, plain),
         cases=[(case.name, _comment(case), _lines(by_case[case.name], plain)) for case in recording.cases],
         torch=any(node["$"] == "tensor" for node in arrays),
@@ -81,16 +83,12 @@ def write_page(
         files=any("file" in node for node in arrays),
         has_numpy="numpy" in recording.versions,
         bits=any(node["dtype"] == "bfloat16" and "file" in node for node in arrays),
-        tuples=any(isinstance(node, dict) and node.get("$") == "tuple" for node in nodes),
-        tensors=any(isinstance(node, dict) and "$" in node for node in nodes),
-        dicts=any(
-            isinstance(node, dict) and "$" not in node
-            for _, e in documents
-            for _, node in list(walk(e.tree))[1:]
-        ),
+        tuples=any(node.get("$") == "tuple" for node in mappings),
+        tensors=any("$" in node for node in mappings),
+        dicts=any(isinstance(node, dict) and "$" not in node for node in below),
         grads=any("requires_grad" in node for node in arrays),
-        raises=any("@raised" in e.tree for _, e in documents),
-        no_grad=any("@mode" in i.tree for i, _ in documents),
+        raises=any("@raised" in expected.tree for expected in outcomes),
+        no_grad=any("@mode" in inputs.tree for inputs, _ in documents),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
@@ -104,18 +102,15 @@ def _is_plain(
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
     arguments = function.args
-    by_name = not (
-        arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname
-    )
-    harmless = all(ast.unparse(item) in HARMLESS for item in function.decorator_list)
-    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
-    if (
-        not (by_name and harmless and recording.module)
-        or yields
-        or isinstance(function, ast.AsyncFunctionDef)
-    ):
+    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname:
         return False
-    given = {item.arg for item, _ in code.parameters(function.args)}
+    if not recording.module or isinstance(function, ast.AsyncFunctionDef):
+        return False
+    if not all(ast.unparse(decorator) in HARMLESS for decorator in function.decorator_list):
+        return False
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
+        return False
+    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
     return all(
         _is_plain_case(case.checkers, inputs, expected, given)
         for case, (inputs, expected) in zip(recording.cases, documents, strict=True)
@@ -129,17 +124,16 @@ def _is_plain_case(checkers: Checkers, inputs: Document, expected: Document, giv
         chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
         if not ignored and (checker["kind"] not in ("allclose", "exact") or chosen):
             return False
-    if any(name[:1] == "@" and name != "@mode" for name in inputs.tree) or inputs.omitted:
+    if inputs.omitted or inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
         return False
-    if any(name not in ("value", "@raised") and name not in inputs.tree for name in expected.tree):
+    own = {name: node for name, node in inputs.tree.items() if name != "@mode"}
+    if any(name.startswith("@") for name in own):
         return False
-    if inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+    if any(name not in ("value", "@raised") and name not in own for name in expected.tree):
         return False
-    trees = [{name: node for name, node in inputs.tree.items() if name != "@mode"}, expected.tree]
-    nodes = [node for tree in trees for _, node in walk(tree)]
-    if compare.GRADS not in checkers and any(
-        isinstance(node, dict) and "requires_grad" in node for node in nodes
-    ):
+    nodes = [node for tree in (own, expected.tree) for _, node in walk(tree)]
+    requires_grad = any(isinstance(node, dict) and "requires_grad" in node for node in nodes)
+    if requires_grad and compare.GRADS not in checkers:
         return False
     return all(map(_plain, nodes))
 
@@ -157,22 +151,22 @@ def _plain(node: Any) -> bool:
 def _rows(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return how parts are compared in every case alike, and by case the others."""
     first, *others = [case.checkers for case in cases]
-    everywhere = {
-        path: item
-        for path, item in first.items()
-        if others and all(other.get(path) == item for other in others)
-    }
-    return everywhere, {
-        case.name: {path: item for path, item in case.checkers.items() if path not in everywhere}
-        for case in cases
-    }
+    everywhere = {}
+    for path, checker in first.items():
+        if others and all(other.get(path) == checker for other in others):
+            everywhere[path] = checker
+    by_case = {}
+    for case in cases:
+        own = {path: checker for path, checker in case.checkers.items() if path not in everywhere}
+        by_case[case.name] = own
+    return everywhere, by_case
 
 
 def _lines(checkers: Checkers, plain: bool) -> list[str]:
     """Write checkers as items of a dictionary, each with its reason."""
     lines = []
     for path, checker in checkers.items():
-        value = {name: item for name, item in checker.items() if name != "reason"}
+        value = {name: setting for name, setting in checker.items() if name != "reason"}
         tolerance = (value.get("rtol", 0), value.get("atol", 0))
         shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
         words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]

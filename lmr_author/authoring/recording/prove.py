@@ -5,7 +5,7 @@ All recorded calls are replayed. About three become cases, and more where these 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -97,18 +97,65 @@ def prove(
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
     """
-    found = Replayed(golden, progress)
-    found.replay(calls, wanted)
-    fitting = [call for call in found.proven if call.stored <= room.left]
-    if not found.proven:
-        raise _irreproducible(golden.plan.qualname, found.rejected)
+    replayed = Replayed(golden, progress)
+    replayed.replay(calls, wanted)
+    fitting = _fitting(replayed, golden, room)
+    first = Catch(fitting, {}).choose(fitting, wanted)
+    sample, made = _mutants(golden, fitting, first, accepted)
+    killed = _killed(golden, fitting, first, sample, progress)
+    catch = Catch(fitting, killed)
+
+    kept: list[RecordedCall] = []
+    without_room = [call for call in replayed.proven if call not in fitting]
+    others = [call for call in fitting if call not in first]
+    for call in catch.choose([*first, *others], wanted):
+        fits = sum(chosen.stored for chosen in kept) + call.stored <= room.left
+        (kept if fits else without_room).append(call)
+    without_room.sort(key=lambda call: call.stored)
+
+    progress(f"confirming the {len(kept)} chosen cases")
+    confirmed, failed, fragile = _confirmed(golden, kept, calls)
+    if not confirmed:
+        raise _irreproducible(golden.plan.qualname, failed)
+    confirmed.sort(key=lambda call: call.number)
+    survivors = _left(sample, (killed[call.number] for call in confirmed))
+    if (
+        failed and survivors
+    ):  # one that died of a dropped case may die of another one that it was not tried on
+        survivors = _left(survivors, try_mutants(golden, confirmed, survivors, progress).values())
+    fragile += [replayed.fragile[call.number] for call in confirmed if call.number in replayed.fragile]
+    too_large = [Rejected(call, too_much(call, room)) for call in without_room]
+    return Proof(
+        chosen=tuple(confirmed),
+        rejected=(*failed, *replayed.rejected, *too_large),
+        versions=replayed.versions,
+        adds=additions(confirmed, catch),
+        hits=frozenset[int]().union(*(call.hits for call in replayed.proven)),
+        fragile=tuple(dict.fromkeys(fragile)),
+        tried=len(sample),
+        survivors=tuple(survivors),
+        made=made,
+    )
+
+
+def _fitting(replayed: Replayed, golden: Golden, room: Room) -> list[RecordedCall]:
+    """Return the calls that reproduce and have room in the task. Raises LmrError where there is none."""
+    if not replayed.proven:
+        raise _irreproducible(golden.plan.qualname, replayed.rejected)
+    fitting = [call for call in replayed.proven if call.stored <= room.left]
     if not fitting:
-        smallest = min(found.proven, key=lambda call: call.stored)
+        smallest = min(replayed.proven, key=lambda call: call.stored)
         raise LmrError(
             f"no call of {golden.plan.qualname} has room in the task",
             f"the smallest: {too_much(smallest, room)}",
         )
-    first = Catch(fitting, {}).choose(fitting, wanted)
+    return fitting
+
+
+def _mutants(
+    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall], accepted: Collection[str]
+) -> tuple[list[Mutant], int]:
+    """Return the mutants to try, as many as there is time for, and how many ``evaluate`` will try."""
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
     affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
     paths = [path for call in fitting for path in call.checkers]
@@ -116,40 +163,14 @@ def prove(
     sample = every if affordable >= len(every) else []
     if not sample and affordable >= FEWEST_MUTANTS:
         sample = mutants_to_try(golden.module, [golden.definition], paths, affordable)
-    mutants = [mutant for mutant in sample if mutant.id not in accepted]
-    killed = _killed(golden, fitting, first, mutants, progress)
-    catch = Catch(fitting, killed)
-    kept: list[RecordedCall] = []
-    without_room = [call for call in found.proven if call not in fitting]
-    for call in catch.choose([*first, *(call for call in fitting if call not in first)], wanted):
-        fits = sum(item.stored for item in kept) + call.stored <= room.left
-        (kept if fits else without_room).append(call)
-    without_room.sort(key=lambda call: call.stored)
-    progress(f"confirming the {len(kept)} chosen cases")
-    confirmed, failed, fragile = _confirmed(golden, kept, calls)
-    if not confirmed:
-        raise _irreproducible(golden.plan.qualname, failed)
-    confirmed.sort(key=lambda call: call.number)
-    dead = set[str]().union(*(killed[call.number] for call in confirmed))
-    left = [item for item in mutants if item.id not in dead]
-    if failed and left:  # one that died of a dropped case may die of another one that it was not tried on
-        dead |= set[str]().union(*try_mutants(golden, confirmed, left, progress).values())
-    fragile += [found.fragile[call.number] for call in confirmed if call.number in found.fragile]
-    return Proof(
-        chosen=tuple(confirmed),
-        rejected=(
-            *failed,
-            *found.rejected,
-            *(Rejected(call, too_much(call, room)) for call in without_room),
-        ),
-        versions=found.versions,
-        adds=additions(confirmed, catch),
-        hits=frozenset[int]().union(*(call.hits for call in found.proven)),
-        fragile=tuple(dict.fromkeys(fragile)),
-        tried=len(mutants),
-        survivors=tuple(item for item in mutants if item.id not in dead),
-        made=sum(mutant.id not in accepted for mutant in every),
-    )
+    counting = [mutant for mutant in sample if mutant.id not in accepted]
+    return counting, sum(mutant.id not in accepted for mutant in every)
+
+
+def _left(mutants: Sequence[Mutant], killed: Iterable[frozenset[str]]) -> list[Mutant]:
+    """Return the mutants that no case kills."""
+    dead = frozenset[str]().union(*killed)
+    return [mutant for mutant in mutants if mutant.id not in dead]
 
 
 class Replayed:
@@ -171,7 +192,7 @@ class Replayed:
     def replay(self, calls: Sequence[RecordedCall], wanted: int) -> None:
         """Replay calls in batches, the best first, until the time is up and enough reproduce."""
         self.rejected = [Rejected(call, why) for call in calls if (why := self._lacks(call))]
-        lacking = {item.call.number for item in self.rejected}
+        lacking = {rejected.call.number for rejected in self.rejected}
         waiting = [call for call in order_of_choice(calls) if call.number not in lacking]
         total, spent = len(waiting), 0.0
         while waiting and (spent < MOST_SECONDS or len(self.proven) < wanted):
@@ -188,18 +209,16 @@ class Replayed:
         exact = [self._exact[call.number] for call in self.proven]
         checkers = narrowed([call.checkers for call in self.proven], exact)
         self.proven = [
-            replace(call, checkers=items) for call, items in zip(self.proven, checkers, strict=True)
+            replace(call, checkers=exacter) for call, exacter in zip(self.proven, checkers, strict=True)
         ]
 
     def _lacks(self, call: RecordedCall) -> str:
         """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
-        for item in call.omitted:
-            path = as_written(str(item["path"]))
+        for part in call.omitted:
+            path, kind = as_written(str(part["path"])), str(part["type"])
             if path.rpartition(".")[2] in self.golden.named:
-                advice = (
-                    fixture_advice({path: str(item["type"])}) or "drive the function with what can be stored"
-                )
-                return f"{path} ({item['type']}) could not be stored, and the function names it; {advice}"
+                advice = fixture_advice({path: kind}) or "drive the function with what can be stored"
+                return f"{path} ({kind}) could not be stored, and the function names it; {advice}"
         return ""
 
     def _replay(self, batch: Sequence[RecordedCall], count: str) -> None:
@@ -243,21 +262,20 @@ class Replayed:
         golden = self.golden
         checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads)
         for outcome in outcomes:
-            found = replaying.differences(expected, outcome, checkers)
-            if found:
-                return Rejected(call, f"gives another result when replayed: {found[0]}")
+            differences = replaying.differences(expected, outcome, checkers)
+            if differences:
+                return Rejected(call, f"gives another result when replayed: {differences[0]}")
         if precise is not None and RANDOM not in inputs.tree:
             parts = differs_in_double(expected, precise, checkers)
             if parts:
                 self.fragile[call.number] = _fragile(*parts[0])
+        wide = [part for part in derived.wide if checkers.get(part.path) == derived.checkers[part.path]]
         return replace(
             call,
             checkers=checkers,
             hits=outcomes[0].hits or call.hits,
             seconds=max(outcome.seconds for outcome in outcomes),
-            wide=tuple(
-                item for item in derived.wide if checkers.get(item.path) == derived.checkers[item.path]
-            ),
+            wide=tuple(wide),
         )
 
 
@@ -296,7 +314,7 @@ def _killed(
     """Return number of a call → mutants that fail its case: all on the first calls, survivors on the others."""
     killed: dict[int, frozenset[str]] = {call.number: frozenset() for call in proven}
     killed |= try_mutants(golden, first, mutants, progress)
-    left = [item for item in mutants if item.id not in set().union(*killed.values())]
+    left = _left(mutants, killed.values())
     budget, others = MUTANT_SECONDS - OVERHEAD * len(left), list[RecordedCall]()
     for call in proven:
         budget -= call.cost * len(left)
@@ -323,34 +341,35 @@ def _confirmed(
     confirmed, failed, fragile = list[RecordedCall](), list[Rejected](), list[str]()
     for call in chosen:
         expected = replaying.load_document(call.folder, "expected")
-        found = {
+        differences = {
             version.id: replaying.differences(expected, run.of(version.id, str(call.number)), call.checkers)
             for version in variants
         }
-        if difference := found.pop("golden"):
-            failed.append(Rejected(call, f"differs in one more run: {difference[0]}"))
+        if own := differences.pop("golden"):
+            failed.append(Rejected(call, f"differs in one more run: {own[0]}"))
             continue
         confirmed.append(call)
-        fragile += [f"the golden with {key} fails: {texts[0]}" for key, texts in found.items() if texts]
+        for rewrite, texts in differences.items():
+            if texts:
+                fragile.append(f"the golden with {rewrite} fails: {texts[0]}")
     return confirmed, failed, fragile
 
 
 def _irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
-    reasons = "; ".join(dict.fromkeys(item.reason for item in rejected))[:400]
-    if all(item.not_imported for item in rejected):
+    reasons = "; ".join(dict.fromkeys(one.reason for one in rejected))[:400]
+    if all(one.not_imported for one in rejected):
         return LmrError(
             f"{qualname} was called, but no test can do that: {reasons}",
             "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
             "file that does not run a program when it is imported",
         )
-    parts = {
-        as_written(str(part["path"])): str(part["type"]) for item in rejected for part in item.call.omitted
-    }
+    omitted = [part for one in rejected for part in one.call.omitted]
+    parts = {as_written(str(part["path"])): str(part["type"]) for part in omitted}
     hint = (
         "the function depends on what is no argument (a global, a file, the time); drive it with "
         "that passed in, or choose a function whose result its inputs determine"
     )
-    if any(_names_folder_of_driver(item.call) for item in rejected):
+    if any(_names_folder_of_driver(one.call) for one in rejected):
         hint = (
             "it is given the path of a file beside the driver, and a test sees the repository alone: give it a file of "
             "the repository, by a path relative to it"

@@ -302,7 +302,7 @@ def _recorded(
     golden = golden_of(job, plan, sandbox, recorded, ask_in_place)
     accepted = {one.id for one in equivalents.load(task).of(implementation.target)}
     proof = prove(golden, recorded.calls, job.options.cases, room_of(job), accepted, progress)
-    wide = {item.path: item for call in proof.chosen for item in call.wide}
+    wide = {part.path: part for call in proof.chosen for part in call.wide}
     if wide and agree is not None and not agree(list(wide.values())):
         raise LmrError(
             "nothing was recorded: the tolerances were not agreed to",
@@ -395,9 +395,12 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_
 
 def room_of(job: Job) -> Room:
     """Return the space that the recordings of the task's other functions leave."""
-    others = [item for item in job.info.implementations if item.index != job.implementation.index]
-    recordings = {str(item.target): load(job.task.recording(job.info, item.index)) for item in others}
-    taken = {key: sum(case.bytes for case in item.cases) for key, item in recordings.items() if item}
+    others = [other for other in job.info.implementations if other.index != job.implementation.index]
+    taken = {}
+    for other in others:
+        recording = load(job.task.recording(job.info, other.index))
+        if recording:
+            taken[str(other.target)] = sum(case.bytes for case in recording.cases)
     return Room(int(job.options.max_total_mb * 2**20), taken)
 
 
@@ -434,20 +437,21 @@ def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], 
 
 def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
     """Return the masked function that a target names. Raises TargetError for none and for several."""
-    found = list(info.implementations)
-    if not found:
+    meant = list(info.implementations)
+    if not meant:
         raise TargetError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
     several = "several functions are masked"
     if target is not None:
-        masked = "; ".join(str(item.target) for item in found)
+        masked = "; ".join(str(implementation.target) for implementation in meant)
         wanted = locate.locate(task.repository(info), target, here)
-        named = [item for item in found if (item.goal_file, item.qualname) == (wanted.path, wanted.qualname)]
-        found = locate.meant(task.repository(info), wanted, named)
-        if not found:
+        name = (wanted.path, wanted.qualname)
+        named = [each for each in meant if (each.goal_file, each.qualname) == name]
+        meant = locate.meant(task.repository(info), wanted, named)
+        if not meant:
             raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
-        several = f"{wanted} is masked {len(found)} times in {task.name}"
-    if len(found) > 1:
-        raise TargetError(several, f"name one: {' or '.join(str(item.target) for item in found)}")
-    return found[0]
+        several = f"{wanted} is masked {len(meant)} times in {task.name}"
+    if len(meant) > 1:
+        raise TargetError(several, f"name one: {' or '.join(str(each.target) for each in meant)}")
+    return meant[0]

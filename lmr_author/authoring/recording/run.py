@@ -82,12 +82,14 @@ class Unstored:
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
         path, type: the part that could not be stored, and its class; "" where it is no part.
+        size: bytes of what was too large.
     """
 
     kind: str
     reason: str
     path: str
     type: str
+    size: int
     count: int
 
 
@@ -126,7 +128,7 @@ class Recorded:
     @property
     def sys_path(self) -> tuple[str, ...]:
         """Folders of the repository on ``sys.path``; "" is its root."""
-        return tuple(str(item) for item in self.summary.get("sys_path", ())) or ("",)
+        return tuple(str(folder) for folder in self.summary.get("sys_path", ())) or ("",)
 
     @property
     def executed(self) -> set[int]:
@@ -139,8 +141,15 @@ class Recorded:
     def not_stored(self) -> tuple[Unstored, ...]:
         """The calls that are missing, the most frequent reason first."""
         return tuple(
-            Unstored(str(item["kind"]), str(item["reason"]), item["path"], item["type"], int(item["count"]))
-            for item in self.summary.get("not_stored", ())
+            Unstored(
+                str(entry["kind"]),
+                str(entry["reason"]),
+                str(entry["path"]),
+                str(entry["type"]),
+                int(entry.get("size", 0)),
+                int(entry["count"]),
+            )
+            for entry in self.summary.get("not_stored", ())
         )
 
     def _numbers(self, name: str) -> dict[int, int]:
@@ -241,12 +250,12 @@ def _calls(place: Path) -> list[RecordedCall]:
             RecordedCall(
                 number=int(data["call"]),
                 folder=folder,
-                hits=frozenset(int(item) for item in data["hits"]),
+                hits=frozenset(map(int, data["hits"])),
                 size=int(data["bytes"]),
                 summary={str(key): str(value) for key, value in data["summary"].items()},
                 traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
                 outcome=str(data["outcome"]),
-                omitted=tuple(dict(item) for item in data["omitted"]),
+                omitted=tuple(map(dict, data["omitted"])),
                 seconds=float(data.get("seconds", 0.0)),
                 changed=tuple(map(str, data.get("changed", ()))),
                 nothing=data.get("nothing") is True,
@@ -269,11 +278,12 @@ def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: b
         return LmrError(
             f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
         )
-    reasons = {item.kind: item.reason for item in reversed(recorded.not_stored)}
+    reasons = {lost.kind: lost.reason for lost in reversed(recorded.not_stored)}
     if reason := reasons.get("too_large"):
-        return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(reason))
+        largest = max(lost.size for lost in recorded.not_stored)
+        return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(largest))
     if reason := reasons.get("unstorable", reasons.get("failed")):
-        parts = {item.path: item.type for item in recorded.not_stored if item.reason == reason}
+        parts = {lost.path: lost.type for lost in recorded.not_stored if lost.reason == reason}
         return LmrError(
             f"no call of {name} could be stored: {reason}",
             fixture_advice(parts)

@@ -121,7 +121,7 @@ class Golden:
     def with_copied_arguments(self) -> list[replaying.Variant]:
         """Return the golden with its arguments copied first; [] where it has none, or cannot be written so."""
         function = self.definition.function
-        names = [item.arg for item, _ in code.parameters(function.args)]
+        names = [parameter.arg for parameter, _ in code.parameters(function.args)]
         names = [name for name in names if name not in ("self", "cls", "mcs")]
         body = function.body[1:] if ast.get_docstring(function) is not None else function.body
         if not names or not body:
@@ -144,7 +144,7 @@ def try_mutants(
     """
     by_name = {str(call.number): call for call in calls}
     expected = {name: replaying.load_document(call.folder, "expected") for name, call in by_name.items()}
-    found: dict[str, set[str]] = {name: set() for name in by_name}
+    killed: dict[str, set[str]] = {name: set() for name in by_name}
 
     def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
         return not replaying.differences(expected[case], outcome, by_name[case].checkers)
@@ -161,8 +161,8 @@ def try_mutants(
     step = max(1, min(VERSIONS_AT_ONCE, replaying.BATCH_BYTES // max(1, size)))
     for start in range(0, len(mutants) if calls else 0, step):
         batch = [
-            replaying.Variant(item.id, item.data, golden.definition.line)
-            for item in mutants[start : start + step]
+            replaying.Variant(mutant.id, mutant.data, golden.definition.line)
+            for mutant in mutants[start : start + step]
         ]
         progress(f"trying mutant {min(start + step, len(mutants))} of {len(mutants)} on {len(calls)} calls")
         tried = replaying.beside_the_golden(run, control, batch, by_name, patience, passes)
@@ -170,5 +170,5 @@ def try_mutants(
             for case in tried.fair:
                 outcome = tried.run.outcomes.get((version.id, case))
                 if outcome and not passes(case, outcome):
-                    found[case].add(version.id)
-    return {int(case): frozenset(ids) for case, ids in found.items()}
+                    killed[case].add(version.id)
+    return {int(case): frozenset(ids) for case, ids in killed.items()}
