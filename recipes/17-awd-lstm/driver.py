@@ -37,6 +37,10 @@ def main():
     call(embedding(4, 8, 3), (5, 2), 0, torch.tensor([[3.0]]))
     call(embedding(5, 30, 2), (4, 5))
     call(embedding(6, 7, 3, padding_idx=2), (10, 3), 0.3)
+    call(embedding(8, 5, 3, padding_idx=1), (9, 4), 0)
+    call(embedding(9, 6, 2, padding_idx=0), (8, 3), 0.15, torch.tensor([[2.0]]))
+    call(embedding(10, 6, 3, scale_grad_by_freq=True), (11, 2), 0.2)
+    call(embedding(12, 5, 2, scale_grad_by_freq=True, padding_idx=3), (14,), 0.1)
     call(embedding(7, 6, 4).double(), (3, 2, 2), 0.4)
     language_model()
 

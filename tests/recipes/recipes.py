@@ -64,6 +64,7 @@ def recipe(number: int) -> dict[str, Any]:
             "email": "a@example.org",
             "date": "2024-01-02T12:00:00+00:00",
             "message": "Steps",
+            "remove": ["notes", "solved.txt"],
         },
         "targets": [
             {
@@ -91,6 +92,8 @@ def write_recipe(folder: Path, number: int = 1) -> Path:
             "repository/README.md": "# Steps\n",
             "repository/requirements.txt": "",
             "repository/LICENSE": "MIT License\n",
+            "repository/notes/clamp.txt": CODE,
+            "repository/solved.txt": CODE,
         },
     )
     make_paper(folder / "paper.pdf", "Steps of a Filter")

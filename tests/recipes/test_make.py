@@ -83,6 +83,8 @@ def test_killed_twice_it_went_on_where_it_was_to_a_proven_task(place: Path) -> N
     (one,) = info.implementations
     found = recording(task.recording(info, one.index))
     assert found is not None and found.command == ("python", "driver.py")
+    code = task.repository(info)
+    assert (code / "README.md").exists() and not (code / "notes").exists() and not (code / "solved.txt").exists()
     record = made.load(made.path_of(task))
     assert [(answer.name, answer.outcome) for answer in record.answers] == [
         ("rewritten", "passed"),
@@ -172,6 +174,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "for the test", cwd=own)
     given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)
+    assert read(own / "again" / "1-small").recipe.repository.remove == part.remove != ()
     found = read(own / "again" / "1-small").recipe.targets[0]
     assert {name: answer.outcome for name, answer in found.expected.items()} == {
         "rewritten": "passed",
@@ -207,6 +210,14 @@ def test_a_commit_that_the_clone_lacks_is_named(tmp_path: Path) -> None:
     clone = make_repository(tmp_path / "clone")
     said = failing(folder, "--clone", f"{url}={clone}")
     assert "recipe.yaml: repository: " in said and "1" * 40 in said
+
+
+@pytest.mark.parametrize("name", ["nowhere", ".", "../paper.pdf"])
+def test_only_what_the_repository_has_is_taken_out(name: str, tmp_path: Path) -> None:
+    folder = write_recipe(tmp_path / "1-small")
+    change(folder, lambda data: data["repository"].update(remove=[name]))
+    said = failing(folder)
+    assert "recipe.yaml: repository.remove: " in said and repr(name) in said
 
 
 def test_options_of_the_lock_are_said_to_be_fields(tmp_path: Path) -> None:

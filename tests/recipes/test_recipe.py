@@ -107,6 +107,7 @@ def _answer(folder: Path) -> None:
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a paper's year": (lambda path: change(path, lambda data: data["paper"].update(year=2023)), "source"),
     "a file of the repository": (lambda path: (path / "repository" / "README.md").write_text("x"), "source"),
+    "what is taken out": (lambda path: change(path, lambda data: data["repository"].update(remove=["README.md"])), "source"),
     "the environment": (
         lambda path: change(path, lambda data: data.update(environment={"packages": ["numpy<2"]})),
         "environment",

@@ -91,10 +91,14 @@ class RemovedFile:
     Attributes:
         path: its path in the repository.
         reason: reason for the removal.
+        by_recipe: true if the task's recipe names it in ``repository.remove``.
     """
+
+    optional: ClassVar = ("by_recipe",)
 
     path: str
     reason: str = ""
+    by_recipe: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

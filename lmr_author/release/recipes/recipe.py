@@ -76,6 +76,7 @@ class RepositoryPart:
         message: message of that commit.
         skip_submodules: leave submodules out.
         skip_lfs: leave Git LFS pointers in place.
+        remove: files and folders that are taken out, as a notebook with the solution.
     """
 
     url: Text
@@ -88,6 +89,7 @@ class RepositoryPart:
     message: str = ""
     skip_submodules: bool = False
     skip_lfs: bool = False
+    remove: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,9 @@ from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.repo.commit import Commit, commit_folder
-from lmr_author.core.task import Progress, Severity, Target, Task
+from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import CHECKERS, FIXTURES
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.evaluation.candidates.run import score
@@ -104,6 +105,9 @@ def source(build: Build, made: Made) -> Made:
     )
     with in_field(build.folder, "repository" if repository.commit else "paper"):
         new_task.new_task(options, build.say)
+    if repository.remove:
+        with in_field(build.folder, "repository.remove"):
+            _take_out(build)
     return made
 
 
@@ -269,6 +273,20 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
         if name.startswith("environment"):
             hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
         raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
+
+
+def _take_out(build: Build) -> None:
+    """Remove what the recipe takes out of the repository, and say so in the provenance."""
+    names = build.folder.recipe.repository.remove
+    code, origin = build.task.repository(build.task.load()), provenance.load(build.task)
+    for name in names:
+        path = files.inside(code, name)
+        if path == code or not path.exists():
+            raise LmrError(f"there is no {name!r} in the repository", "name a file or folder relative to it")
+        files.remove(path)
+    taken = tuple(RemovedFile(name, "the recipe takes it out", by_recipe=True) for name in names)
+    repository = replace(origin.repository, removed=(*origin.repository.removed, *taken))
+    replace(origin, repository=repository).write(build.task.provenance_path)
 
 
 def _make_local(build: Build) -> None:

@@ -117,6 +117,7 @@ def _repository(info: TaskInfo, origin: Provenance) -> RepositoryPart:
         folder=info.repo_folder_name,
         skip_submodules=bool(left_out),
         skip_lfs=bool(origin.repository.lfs_left),
+        remove=tuple(item.path for item in origin.repository.removed if item.by_recipe),
     )
 
 
