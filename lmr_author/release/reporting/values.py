@@ -15,6 +15,7 @@ from lmr_author.core.texts import shortened
 from lmr_author.runtime.probe.checking import load
 from lmr_author.runtime.probe.compare import describe, dtype_of, numbers
 from lmr_author.runtime.probe.document import BadDocument, Document, tagged, walk
+from lmr_author.runtime.probe.outcome import as_written
 
 MOST_ROWS = 120
 """Values shown of one document."""
@@ -67,12 +68,24 @@ def read(folder: Path, stem: str) -> Values:
         return Values((), f"{size / 2**20:.0f} MB: too large to show")
     try:
         document = load(str(folder), stem)
-        rows = [row for path, node in walk(document.tree) if (row := _row(document, path, node))]
+        nodes = _without_modes_of_parts({as_written(path): node for path, node in walk(document.tree)})
+        rows = [row for path, node in nodes.items() if (row := _row(document, path, node))]
     except BadDocument as error:
         return Values((), f"cannot be read: {error}")
     omitted = [f"{item.path} ({item.type}) was not stored" for item in document.omitted]
     more = [f"and {len(rows) - MOST_ROWS} more values"] if len(rows) > MOST_ROWS else []
     return Values(tuple(rows[:MOST_ROWS]), "; ".join([*more, *omitted[:5]]))
+
+
+def _without_modes_of_parts(nodes: dict[str, Any]) -> dict[str, Any]:
+    """Leave out whether parts of a module are in training where they are as the whole is."""
+    kept = {}
+    for path, node in nodes.items():
+        part, _, name = path.rpartition(".")
+        whole = f"{part.rpartition('.')[0]}.training"
+        if name != "training" or nodes.get(whole, ...) != node:
+            kept[path] = node
+    return kept
 
 
 def _row(document: Document, path: str, node: Any) -> ValueRow | None:

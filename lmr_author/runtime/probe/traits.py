@@ -58,11 +58,15 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
             continue
         if isinstance(node, dict) and node.get("$") == "ref":
             node = ids[node["id"]]
-        texts[path] = _in_words(node)
+        part, _, name = path.rpartition(".")
+        text = _in_words(node)
+        # The mode of a part is that of the whole, unless it is told otherwise.
+        if name == "training" and texts.get(part.rpartition(".")[0] + ".training") == text:
+            continue
+        texts[path] = text
         if option:
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
-            # Items of a list are data, and the mode of a part is that of the whole.
-            if "[0]" not in path and not (depth > 1 and path.endswith(".training")):
+            if "[0]" not in path:  # items of a list are data
                 flags.append(path + _standing(node, depth))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
