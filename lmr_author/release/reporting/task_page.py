@@ -51,6 +51,7 @@ from lmr_author.release.review.evidence import evidence_of
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
 from lmr_author.release.review.subject import line_marks
+from lmr_author.release.review.tested import differences
 
 MOST_DIFFERENCES = 30
 """Inputs listed in the table of differences between cases."""
@@ -113,7 +114,7 @@ class ImplementationView:
 
     Attributes:
         meaning: of its category; "" for none of the nine.
-        differences: (input, its description in each case) for inputs that differ between the cases.
+        differences: of inputs that differ between the cases, the name and what each case has.
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; None when there is none.
         problems: reasons for missing parts.
@@ -126,7 +127,7 @@ class ImplementationView:
     targets: tuple[TargetView, ...]
     recording: Recording | None
     cases: tuple[CaseView, ...]
-    differences: tuple[tuple[str, tuple[str, ...]], ...]
+    differences: tuple[tuple[str, ...], ...]
     gates: tuple[GateResult, ...]
     mutants: GateDetail | None
     accepted_mutants: tuple[EquivalentMutant, ...]
@@ -283,7 +284,7 @@ def _implementation(
         ),
         recording=recording,
         cases=cases,
-        differences=_differences(cases),
+        differences=tuple(differences([each.case for each in cases])[:MOST_DIFFERENCES]),
         gates=own,
         mutants=mutants if mutants and mutants.killed is not None else None,
         accepted_mutants=accepted,
@@ -379,14 +380,3 @@ def _case(folder: Path, case: Case) -> CaseView:
         return CaseView(case, values.read(place, "inputs"), values.read(place, "expected"))
     except LmrError as error:
         return CaseView(case, Values((), error.message), Values((), error.message))
-
-
-def _differences(cases: Sequence[CaseView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the inputs that differ between cases: arrays by type and shape, other values by themselves."""
-    described = [
-        {row.path: f"{row.kind} {row.shape}" if row.shape else row.first for row in case.inputs.rows}
-        for case in cases
-    ]
-    paths = dict.fromkeys(path for given in described for path in given)
-    rows = ((path, tuple(given.get(path, "–") for given in described)) for path in paths)
-    return tuple(row for row in rows if len(set(row[1])) > 1)[:MOST_DIFFERENCES]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
-from lmr_author.core.task.recording import Recording
+from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted
 from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView
@@ -40,15 +42,11 @@ def _own_test(view: TaskView, subject: Subject) -> Exhibit:
 
 def _cases(recording: Recording) -> list[Exhibit]:
     cases = recording.cases
-    names = dict.fromkeys(name for case in cases for name in case.summary)
-    rows = [("", *(case.name for case in cases))]
-    rows += [(name, *(case.summary.get(name, "–") for case in cases)) for name in names]
-    rows.append(("outcome", *(case.outcome for case in cases)))
-    differing = [_shapes_alone(row) for row in rows if len(set(row[1:])) > 1 or len(cases) == 1]
+    table = (("", *(case.name for case in cases)), *differences(cases))
     origin = (
         f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}: {' '.join(recording.command)}"
     )
-    found = [Exhibit("Cases by what differs", (origin,), table=tuple(differing))]
+    found = [Exhibit("Cases by what differs", (origin,), table=table)]
     adds = tuple(f"{case.name}: {case.adds}" for case in cases if case.adds)
     ignored = tuple(
         f"{case.name}, {path or 'the result'}: {checker.get('reason') or 'no reason given'}"
@@ -59,6 +57,14 @@ def _cases(recording: Recording) -> list[Exhibit]:
     found += [Exhibit("Each case adds", adds)] if adds else []
     found += [Exhibit("Not compared", ignored)] if ignored else []
     return found
+
+
+def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
+    """Return name and values of each input, and of the outcome, that differ between cases; of one case all."""
+    names = dict.fromkeys(name for case in cases for name in case.summary)
+    rows = [(name, *(case.summary.get(name, "–") for case in cases)) for name in names]
+    rows.append(("outcome", *(case.outcome for case in cases)))
+    return [_shapes_alone(row) for row in rows if len(set(row[1:])) > 1 or len(cases) == 1]
 
 
 def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
