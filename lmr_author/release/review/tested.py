@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
@@ -11,6 +12,9 @@ from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
 from lmr_author.release.review.subject import Subject
+
+_ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
+"""An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
 
 
 def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
@@ -68,12 +72,13 @@ def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
 
 
 def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Put the type that all of a row's arrays share beside the name, so that narrow cells show the shapes."""
-    kinds = {cell.partition("[")[0] for cell in row[1:]}
-    if len(kinds) != 1 or not all(cell.endswith("]") for cell in row[1:]):
+    """Put what all of a row's arrays share beside the name, so that narrow cells show the shapes."""
+    name, *cells = row
+    parts = [_ARRAY.fullmatch(cell) for cell in cells]
+    kinds = {match[1] + (match[3] or "") for match in parts if match}
+    if len(kinds) != 1 or not all(parts):
         return row
-    kind = kinds.pop()
-    return (f"{row[0]}: {kind}", *(cell.removeprefix(kind) for cell in row[1:]))
+    return (f"{name}: {kinds.pop()}", *(match[2] for match in parts if match))
 
 
 def _open_lines(subject: Subject) -> Exhibit:
