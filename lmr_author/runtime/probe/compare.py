@@ -360,9 +360,18 @@ def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
 
 def _plain_key(key: Any) -> str:
     """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
-    text = json.dumps(key, sort_keys=True)
-    compound = ('"file":', '"id":', '"object"', '"call"', '"tensor"')
-    return "" if any(word in text for word in compound) else text
+    return "" if _is_compound(key) else json.dumps(key, sort_keys=True)
+
+
+def _is_compound(node: Any) -> bool:
+    """Tell whether a key, or a part of it, is an object, a tensor, or has its numbers or itself elsewhere."""
+    if isinstance(node, list):
+        return any(map(_is_compound, node))
+    if not isinstance(node, dict):
+        return False
+    if "$" in node and (node["$"] in ("object", "call", "tensor") or "file" in node or "id" in node):
+        return True
+    return any(map(_is_compound, node.values()))
 
 
 def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:

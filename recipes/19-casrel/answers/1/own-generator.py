@@ -1,6 +1,6 @@
 def __iter__(self):
-    batch = []
     while True:
+        batch = []
         order = np.arange(len(self.data))
         np.random.RandomState(RANDOM_SEED).shuffle(order)
         for index in order:

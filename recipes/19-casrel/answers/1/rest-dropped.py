@@ -1,6 +1,6 @@
 def __iter__(self):
-    batch = [[] for _ in range(8)]
     while True:
+        batch = [[] for _ in range(8)]
         order = list(range(len(self.data)))
         np.random.seed(RANDOM_SEED)
         np.random.shuffle(order)

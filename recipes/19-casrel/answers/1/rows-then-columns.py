@@ -22,8 +22,8 @@ def __iter__(self):
             object_heads[head, relation] = object_tails[tail, relation] = 1
         return ids, segments, heads, tails, [drawn[0]], [drawn[1]], object_heads, object_tails
 
-    waiting = []
     while True:
+        waiting = []
         order = list(range(len(self.data)))
         np.random.seed(RANDOM_SEED)
         np.random.shuffle(order)
