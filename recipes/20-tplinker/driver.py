@@ -1,4 +1,4 @@
-"""Tag sentences with relations of all kinds, and decode the tags, complete, in part and with noise."""
+"""Tag sentences, with more than one blank in many names, and decode the tags, complete, in part and with noise."""
 
 import random
 import re
@@ -19,10 +19,11 @@ def relation(subject, predicate, obj):
 
 
 SAMPLES = [
-    ("Ada Lovelace was born in London , a part of England .", [((0, 2), "born_in", (5, 6)), ((5, 6), "part_of", (9, 10))]),
-    ("In New York City lives Bob , who works for City Bank .", [((5, 6), "born_in", (1, 4)), ((5, 6), "born_in", (1, 3)), ((5, 6), "works_for", (10, 12))]),
-    ("The Bank of England has a branch in England", [((1, 4), "part_of", (3, 4)), ((3, 4), "part_of", (1, 4)), ((1, 2), "part_of", (1, 4))]),
-    ("Self love", [((0, 1), "part_of", (0, 1)), ((0, 2), "part_of", (0, 1)), ((0, 1), "works_for", (0, 2))]),
+    ("Ada  Lovelace was born in London , a part of England .", [((0, 2), "born_in", (5, 6)), ((5, 6), "part_of", (9, 10))]),
+    ("In New  York City lives Bob , who works for City   Bank .", [((5, 6), "born_in", (1, 4)), ((5, 6), "born_in", (1, 3)), ((5, 6), "works_for", (10, 12))]),
+    ("The Bank  of England has a branch in England", [((1, 4), "part_of", (3, 4)), ((3, 4), "part_of", (1, 4)), ((1, 2), "part_of", (1, 4))]),
+    ("Self\nlove", [((0, 1), "part_of", (0, 1)), ((0, 2), "part_of", (0, 1)), ((0, 1), "works_for", (0, 2))]),
+    ("Coca-Cola's bottler sits in St. John's", [((0, 3), "part_of", (8, 12)), ((0, 6), "part_of", (0, 3)), ((0, 6), "born_in", (8, 12))]),
     ("nothing   to see here", []),
 ]
 
@@ -46,7 +47,7 @@ for text, triples in SAMPLES:
         flipped = torch.where(tags[1] > 0, 3 - tags[1], tags[1])
         scheme.decode_rel_fr_shaking_tag(text, tags[0], flipped, tags[2], tok2char, tok_offset=2)
 
-text = "a bb ccc dddd eeeee"
+text = "a  bb  ccc  dddd  eeeee"
 scheme = HandshakingTaggingScheme(RELATIONS, 5)
 for seed in range(8):
     random.seed(seed)

@@ -1,4 +1,4 @@
-"""Decode matrices with peaks and without, with several widths, with a language model and without."""
+"""Decode matrices with peaks and without, many of one or two characters, with several widths, with a language model and without."""
 
 import numpy as np
 
@@ -23,16 +23,34 @@ def peaks(path, height=0.7, chars=CHARS):
     return rows
 
 
+def doubts(before, likely, other, ratio, steps=0):
+    """Return an output that is sure of what is before, unsure of the next character, and sure of blanks after it."""
+    rows = peaks("".join(char + "-" for char in before) + "-" + "-" * steps, 0.97)
+    rows[2 * len(before)] = 0.02
+    for char, height in ((likely, 0.44 * ratio), (other, 0.44)):
+        rows[2 * len(before), CHARS.index(char) if char != "-" else len(CHARS)] = height
+    return rows
+
+
 lm = LanguageModel(TEXT, CHARS)
-for seed in range(8):
-    for steps in (3, 6, 9):
-        mat = noise(seed, steps, 0.6 + 0.4 * (seed % 4))
-        print(repr(beam_search(mat, CHARS)), repr(beam_search(mat, CHARS, lm=lm)))
-        for width in (1, 2, 4):
-            print(repr(beam_search(mat, CHARS, width)), repr(beam_search(mat, CHARS, width, lm)))
-for path in ("a-a", "aa", "ba-at", "-----", "tt--aa", "aaaa", "b", "-t-aab--", "t a"):
-    for height in (0.9, 0.55, 0.35):
+for seed in range(4):
+    for chars in ("a", "ab", CHARS):
+        for steps in (4, 9):
+            mat = noise(seed, steps, 0.6 + 0.4 * (seed % 4), chars)
+            small = lm if chars == CHARS else LanguageModel("ab a aab baab ba", chars)
+            print(repr(beam_search(mat, chars)), repr(beam_search(mat, chars, 4)), repr(beam_search(mat, chars, 2, small)))
+for path in ("a-a", "aa", "ba-at", "-----", "tt--aa", "aaaa", "taa-aat-aa", "bb-bbaa", "t a"):
+    for height in (0.8, 0.4):
         print(path, repr(beam_search(peaks(path, height), CHARS)), repr(beam_search(peaks(path, height), CHARS, 3, lm)))
+# The language model's score of a character counts once, however long the labeling stays.
+often = LanguageModel("atatatatatabatatat t bat", CHARS)
+for before, likely, other in (("a", "b", "t"), ("ta", "b", "t"), ("a", "b", "-"), ("t", " ", "a"), ("bata", "b", "t")):
+    for steps in (0, 12, 24, 36):
+        print(repr(beam_search(doubts(before, likely, other, 1.1, steps), CHARS, 4, often)))
+# A longer text has the lower score, unless it is divided by the length.
+for before, char in (("a", "b"), ("bata", "b"), ("at", " "), ("atat", " ")):
+    for ratio in (1.01, 1.02, 1.03):
+        print(repr(beam_search(doubts(before, char, "-", ratio), CHARS, 4, often)))
 # The best path is blank throughout, but the labeling "a" has more paths.
 print(repr(beam_search(np.array([[0.4, 0.0, 0.6], [0.4, 0.0, 0.6]]), "ab")))
 print(repr(beam_search(np.array([[0.4, 0.0, 0.6], [0.4, 0.0, 0.6]]), "ab", lm=LanguageModel("abab", "ab"))))

@@ -8,7 +8,7 @@ def parse_instances_for_generation_task(raw_text, instruction, response_metadata
         pieces = [piece for piece in separator.split(raw_text) if piece.strip()]
     else:
         pieces = [raw_text] if re.search("Output" + label, raw_text) else []
-    if response_metadata["response"]["choices"][0]["finish_reason"] == "length":
+    if pieces and response_metadata["response"]["choices"][0]["finish_reason"] == "length":
         del pieces[-1:]
     for piece in pieces:
         fields = re.split("Output" + label, piece.strip())
