@@ -16,7 +16,7 @@ from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
-from lmr_author.core.task.evaluation import GateDetail, Survivor, store
+from lmr_author.core.task.evaluation import GateDetail, Survivor, UsedSandbox, store
 from lmr_author.core.task.state import State
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.pipeline import ADD, HINGE, recorded
@@ -67,7 +67,7 @@ def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp
     state = State.of(task)
     record = Evaluation(
         tool="1",
-        sandbox={"kind": "local"},
+        sandbox=UsedSandbox("local"),
         started="2026-01-01",
         seconds=1.0,
         content_digest=state.content,

@@ -13,7 +13,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Evaluation, GateResult, GateStatus, Task
-from lmr_author.core.task.evaluation import find_same_sandbox, load, store
+from lmr_author.core.task.evaluation import UsedSandbox, find_same_sandbox, load, store
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
@@ -40,7 +40,7 @@ def record(task: Task, kind: str = "local", passed: bool = True, **changed: Any)
     return replace(
         Evaluation(
             tool="0",
-            sandbox={"kind": kind},
+            sandbox=UsedSandbox(kind),
             started="2026-01-02T03:04:05+00:00",
             seconds=1,
             content_digest=state.content,
@@ -99,11 +99,11 @@ def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) ->
     store(task, record(task, "docker", False))
     assert counting(task) == ("local", True)
     store(task, record(task, "local", False))
-    assert counting(task) == ("local", False) and find_same_sandbox(task, {"kind": "docker"}) is not None
+    assert counting(task) == ("local", False) and find_same_sandbox(task, UsedSandbox("docker")) is not None
 
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     store(task, record(task, "docker", True))
-    assert counting(task) == ("docker", True) and find_same_sandbox(task, {"kind": "local"}) is None
+    assert counting(task) == ("docker", True) and find_same_sandbox(task, UsedSandbox("local")) is None
 
 
 @pytest.mark.parametrize("damaged", [7, [{"sandbox": 7, "gates": 7}]])
@@ -120,7 +120,7 @@ def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damag
 
 def on(base: str) -> dict[str, Any]:
     """What a record has more when the Dockerfile's base image was replaced."""
-    return {"sandbox": {"kind": "docker", "other_base_image": base}}
+    return {"sandbox": UsedSandbox("docker", other_base_image=base)}
 
 
 def test_another_base_image_is_another_sandbox(task: Task) -> None:
@@ -129,10 +129,12 @@ def test_another_base_image_is_another_sandbox(task: Task) -> None:
 
     assert counting(task) == ("docker", True)
     assert loaded(task).doubts == "in the docker sandbox on me/base:1: build: failed"
-    assert find_same_sandbox(task, {"kind": "docker"}) != find_same_sandbox(task, on("me/base:1")["sandbox"])
+    assert find_same_sandbox(task, UsedSandbox("docker")) != find_same_sandbox(
+        task, on("me/base:1")["sandbox"]
+    )
 
     store(task, record(task, "docker", True, **on("me/base:1")))
-    assert "other_base_image" not in loaded(task).sandbox, "what is shipped comes first"
+    assert not loaded(task).sandbox.other_base_image, "what is shipped comes first"
     store(task, record(task, "docker", False))
     assert loaded(task).sandbox == on("me/base:1")["sandbox"]
     told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
@@ -161,7 +163,7 @@ def test_a_sound_record_is_not_replaced_without_a_word(
     store(task, record(task, "docker", True))
     broken = GateResult("build", GateStatus.FAILED, "no base image")
     monkeypatch.setattr(Where, "sandbox", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(evaluate, "_build", lambda *_: (broken, {}))
+    monkeypatch.setattr(evaluate, "_build", lambda _, used, *__: (broken, used))
 
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
     assert said in " ".join(capsys.readouterr().out.split())

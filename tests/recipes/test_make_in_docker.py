@@ -61,7 +61,7 @@ def test_a_block_becomes_a_target_that_is_proven_in_the_image(tmp_path: Path) ->
 
         assert re.search(r"1-small +answers +15 of 15 +(\d+) of \1 +2 of 2 +\d+ +sound", said), said
         proof = load(task)
-        assert proof is not None and (proof.kind, proof.other_base) == ("docker", base)
+        assert proof is not None and (proof.kind, proof.sandbox.other_base_image) == ("docker", base)
         assert made.load(made.path_of(task)).sandboxes == (" ".join(where),)
         assert "# for Python 3.11;" in task.lock.read_text()
         info = task.load()

@@ -31,7 +31,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
         task,
         Evaluation(
             tool="test",
-            sandbox={"kind": "local", "other_python": "venv-c13867de"},
+            sandbox=evaluation.UsedSandbox("local", other_python="venv-c13867de"),
             started="2026-01-01T00:00:00+00:00",
             seconds=1.0,
             content_digest=state.content,

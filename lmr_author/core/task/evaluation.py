@@ -18,17 +18,56 @@ from lmr_author.core.task.folder import Task
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
 
-OTHER_BASE, OTHER_PYTHON = "other_base_image", "other_python"
-"""Keys of an evaluation's sandbox when it did not use the Dockerfile's base image or the task's own interpreter."""
 
-_SANDBOX = {
-    "required": ["kind"],
-    "properties": {
-        "kind": {"enum": ["docker", "local"], "description": "kind of sandbox."},
-        OTHER_PYTHON: {"type": "string", "description": "interpreter used in place of the task's own."},
-        OTHER_BASE: {"type": "string", "description": "base image used in place of the Dockerfile's."},
-    },
-}
+@dataclass(frozen=True)
+class UsedSandbox(Record):
+    """Where the gates ran, and what was found there; a document has only what is known.
+
+    Attributes:
+        kind: kind of sandbox.
+        other_base_image: base image used in place of the Dockerfile's.
+        other_python: interpreter used in place of the task's own.
+        sandbox: its name.
+        image: the image's id, in Docker.
+        isolation: what isolates, without Docker.
+        python: version of the interpreter.
+        engine: version of the Docker engine.
+        platform: operating system and processor.
+        numpy: its version, where it is installed.
+        torch: its version, where it is installed.
+        cuda: the version that PyTorch was built for; "" for none.
+        packages: name → version of what is installed.
+    """
+
+    kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": ["docker", "local"]})]
+    other_base_image: str = ""
+    other_python: str = ""
+    sandbox: str = ""
+    image: str = ""
+    isolation: str = ""
+    python: str = ""
+    engine: str = ""
+    platform: str = ""
+    numpy: str = ""
+    torch: str = ""
+    cuda: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+    optional = (
+        "other_base_image", "other_python", "sandbox", "image", "isolation", "python", "engine", "platform",
+        "numpy", "torch", "cuda", "packages",
+    )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is known; that PyTorch was built without CUDA is."""
+        return {
+            key: value for key, value in super().to_json().items() if value or (key == "cuda" and self.torch)
+        }
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from another sandbox."""
+        return self.kind, self.other_base_image, self.other_python
 
 
 class GateStatus(StrEnum):
@@ -180,7 +219,7 @@ class Evaluation(Record):
     Attributes:
         format: version of this document.
         tool: version of lmr-author.
-        sandbox: kind of sandbox, and the versions found in it.
+        sandbox: the sandbox, and the versions found in it.
         started: time of the start (RFC 3339).
         seconds: duration.
         content_digest: SHA-256 of the task's content when it ran.
@@ -194,7 +233,7 @@ class Evaluation(Record):
 
     format: Literal["lmr-evaluation/1"] = "lmr-evaluation/1"
     tool: Text
-    sandbox: Annotated[Mapping[str, Any], msgspec.Meta(extra_json_schema=_SANDBOX)]
+    sandbox: UsedSandbox
     started: Time
     seconds: Seconds
     content_digest: Digest
@@ -205,7 +244,7 @@ class Evaluation(Record):
 
     def to_json(self) -> dict[str, Any]:
         """Return the document; without ``others`` and ``running_digest`` when they are empty."""
-        data = {**super().to_json(), "seconds": round(self.seconds, 3)}
+        data = {**super().to_json(), "sandbox": self.sandbox.to_json(), "seconds": round(self.seconds, 3)}
         data["gates"] = [gate.to_json() for gate in self.gates]
         data["others"] = [one.to_json() for one in self.others]
         return {key: value for key, value in data.items() if value or key not in ("others", "running_digest")}
@@ -213,32 +252,24 @@ class Evaluation(Record):
     @property
     def kind(self) -> str:
         """``docker`` or ``local``."""
-        return str(self.sandbox.get("kind", "?"))
-
-    @property
-    def other_base(self) -> str:
-        """The base image used in place of the Dockerfile's; "" for the Dockerfile's own."""
-        return str(self.sandbox.get(OTHER_BASE, ""))
-
-    @property
-    def other_python(self) -> str:
-        """The interpreter used in place of the task's own; "" for the task's own."""
-        return str(self.sandbox.get(OTHER_PYTHON, ""))
+        return self.sandbox.kind
 
     @property
     def place(self) -> str:
         """The sandbox in words: ``the docker sandbox on IMAGE``."""
-        more = f" on {self.other_base}" if self.other_base else ""
-        more = more or (f" with {self.other_python}" if self.other_python else "")
-        return f"the {self.kind} sandbox{more}"
+        where = f"the {self.kind} sandbox"
+        if self.sandbox.other_base_image:
+            return f"{where} on {self.sandbox.other_base_image}"
+        return f"{where} with {self.sandbox.other_python}" if self.sandbox.other_python else where
 
     @property
     def options(self) -> list[str]:
         """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
+        python = self.sandbox.other_python
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
-            "--base-image": self.other_base,
-            "--python": interpreters.find(self.other_python) if self.other_python else "",
+            "--base-image": self.sandbox.other_base_image,
+            "--python": python and interpreters.find(python),
         }
         return [word for option, value in values.items() if value for word in (option, value)]
 
@@ -317,10 +348,9 @@ def load(task: Task) -> Evaluation | None:
     return Evaluation.read_if_valid(task.evaluation_path)
 
 
-def find_same_sandbox(task: Task, sandbox: Mapping[str, Any]) -> Evaluation | None:
+def find_same_sandbox(task: Task, sandbox: UsedSandbox) -> Evaluation | None:
     """Return the stored evaluation in the same sandbox, whether it counts or not."""
-    key = _key(sandbox)
-    return next((one for one in _all(load(task)) if _key(one.sandbox) == key), None)
+    return next((one for one in _all(load(task)) if one.sandbox.key == sandbox.key), None)
 
 
 def store(task: Task, new: Evaluation) -> Stored:
@@ -329,8 +359,8 @@ def store(task: Task, new: Evaluation) -> Stored:
     Order: sound ones first, Docker before local, the Dockerfile's own base image before another, then the new one.
     """
     same = [one for one in _all(load(task)) if one.is_of(new.state) or new.is_of(one.state)]
-    replaced = next((one for one in same if _key(one.sandbox) == _key(new.sandbox)), None)
-    others = [one for one in same if _key(one.sandbox) != _key(new.sandbox)]
+    replaced = next((one for one in same if one.sandbox.key == new.sandbox.key), None)
+    others = [one for one in same if one.sandbox.key != new.sandbox.key]
     first, *rest = sorted([new, *others], key=_rank)
     replace(first, others=tuple(rest)).write(task.evaluation_path)
     return Stored(first, replaced)
@@ -340,10 +370,6 @@ def _all(stored: Evaluation | None) -> list[Evaluation]:
     return [] if stored is None else [replace(stored, others=()), *stored.others]
 
 
-def _key(sandbox: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(sandbox.get(name, "")) for name in ("kind", OTHER_BASE, OTHER_PYTHON))
-
-
 def _rank(one: Evaluation) -> tuple[bool, bool, bool]:
     failed = not one.passed
-    return failed, not failed and one.kind != "docker", not failed and bool(one.other_base)
+    return failed, not failed and one.kind != "docker", not failed and bool(one.sandbox.other_base_image)

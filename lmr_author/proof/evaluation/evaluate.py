@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from lmr_author import __version__
 from lmr_author.core import code, files
@@ -28,7 +27,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutant
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import (
@@ -147,13 +146,12 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
 
     with options.where.sandbox(task, info) as sandbox:
         progress("preparing the environment")
-        build, facts = _build(sandbox, progress, about, implementations)
+        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations)
         keep(build)
-        kind: dict[str, Any] = {"kind": options.where.kind, **_asked_for(task, options.where), **facts}
         for one in implementations:
             index = one.implementation.index
             if options.implementation not in (None, index):
-                for result in _as_before(task, index, kind, state):
+                for result in _as_before(task, index, used, state):
                     keep(result)
             elif build.status is not GateStatus.PASSED:
                 for result in _unrun(index, GateStatus.SKIPPED, "skipped: build failed"):
@@ -167,7 +165,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
                         keep(result)
     record = Evaluation(
         tool=__version__,
-        sandbox=kind,
+        sandbox=used,
         started=started,
         seconds=time.monotonic() - clock,
         content_digest=state.content,
@@ -207,15 +205,15 @@ def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
     return evaluate(task, options, lambda line: None, lambda gate: None)
 
 
-def _asked_for(task: Task, where: Where) -> dict[str, str]:
-    """Return the options that replace the task's own base image or interpreter, as a record has them."""
+def _asked_for(task: Task, where: Where) -> UsedSandbox:
+    """Return the sandbox with the options that replace the task's own base image or interpreter."""
     if where.kind == DOCKER:
         own = place.base_of(place.text_of(task.dockerfile))
-        return {evaluation.OTHER_BASE: where.base_image} if where.base_image not in ("", own) else {}
+        return UsedSandbox(where.kind, other_base_image="" if where.base_image == own else where.base_image)
     python = other_python(task, where)
     if python and where.python:
         interpreters.remember(python, where.python)
-    return {evaluation.OTHER_PYTHON: python} if python else {}
+    return UsedSandbox(where.kind, other_python=python)
 
 
 @changes_task
@@ -295,9 +293,9 @@ def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
 
 
 def _build(
-    sandbox: Sandbox, progress: Progress, about: str, implementations: Sequence[Resolved]
-) -> tuple[GateResult, dict[str, Any]]:
-    """Run the gate ``build``: the environment comes up and lists its packages.
+    sandbox: Sandbox, used: UsedSandbox, progress: Progress, about: str, implementations: Sequence[Resolved]
+) -> tuple[GateResult, UsedSandbox]:
+    """Run the gate ``build``: the environment comes up and lists its packages, which are added to ``used``.
 
     Args:
         about: origin of the environment, or "".
@@ -305,16 +303,18 @@ def _build(
     """
     clock = time.monotonic()
     try:
-        facts: dict[str, Any] = dict(sandbox.prepare(progress))
-        facts.pop("interpreter", None)  # a path of this machine says nothing to anybody else
+        facts = sandbox.prepare(progress)
     except SandboxBuildError as error:
         seconds = time.monotonic() - clock
-        return GateResult("build", GateStatus.FAILED, error.message, build_hint(error), seconds=seconds), {}
+        return GateResult("build", GateStatus.FAILED, error.message, build_hint(error), seconds=seconds), used
+    # Without the interpreter's path, which says nothing on another machine.
+    used = UsedSandbox.from_json({**used.to_json(), **facts})
     try:
-        facts |= ask_inventory(sandbox)
+        used = replace(used, **vars(ask_inventory(sandbox)))
     except SandboxBuildError as error:
-        return GateResult("build", GateStatus.FAILED, error.message, error.hint), facts
-    versions = ", ".join(f"{name} {facts[name]}" for name in ("python", "torch", "numpy") if facts.get(name))
+        return GateResult("build", GateStatus.FAILED, error.message, error.hint), used
+    found = {"python": used.python, "torch": used.torch, "numpy": used.numpy}
+    versions = ", ".join(f"{name} {version}" for name, version in found.items() if version)
     if about:
         versions += f"; {about}"
     if not sandbox.isolating:
@@ -326,19 +326,19 @@ def _build(
         versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
     detail = GateDetail(notes=tuple(notes))
     seconds = time.monotonic() - clock
-    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), facts
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), used
 
 
-def _as_before(task: Task, index: int, kind: dict[str, Any], state: State) -> list[GateResult]:
+def _as_before(task: Task, index: int, used: UsedSandbox, state: State) -> list[GateResult]:
     """Return the last evaluation's gates of an implementation that is left out; unproven if it no longer holds.
 
     Args:
-        kind: the sandbox, with the versions in it.
+        used: the sandbox, with the versions in it.
         state: of the task as it is.
     """
-    stored = evaluation.find_same_sandbox(task, kind)
+    stored = evaluation.find_same_sandbox(task, used)
     kept = []
-    if stored and (stored.sandbox, stored.tool) == (kind, __version__) and stored.is_of(state):
+    if stored and (stored.sandbox, stored.tool) == (used, __version__) and stored.is_of(state):
         kept = [gate for gate in stored.gates if gate.implementation == index]
     if kept:
         return kept

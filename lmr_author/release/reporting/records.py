@@ -20,8 +20,8 @@ History = tuple[tuple[str, str], ...]
 
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
     """Return the facts of the evaluation's sandbox, then the Dockerfile's base image."""
-    facts = evaluation.sandbox if evaluation else {}
-    shown = [(name, str(value)) for name, value in facts.items() if isinstance(value, (str, int, float))]
+    facts = evaluation.sandbox.to_json() if evaluation else {}
+    shown = [(name, value) for name, value in facts.items() if name != "packages"]
     for one in evaluation.others if evaluation else ():
         shown.append((f"in {one.place}", "every gate passed" if one.passed else one.open_gates))
     base = provenance.load(task).environment.base_image

@@ -171,7 +171,7 @@ def _next_proof(
         return _typed("evaluate", task.root), "never evaluated"
     command = _typed("evaluate", *evaluation.options, task.root)
     # An interpreter that this machine does not know has to be named again.
-    other = evaluation.other_python if "--python" not in evaluation.options else ""
+    other = evaluation.sandbox.other_python if "--python" not in evaluation.options else ""
     again = f" (add --python: the last one was {other})" if other else ""
     if not evaluation.is_of(state):
         return command, f"changed since it was evaluated{again}"

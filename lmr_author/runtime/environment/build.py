@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+
+import msgspec
 
 from lmr_author import __version__
 from lmr_author.core import files, resources
@@ -113,9 +114,8 @@ def build(
             return BuildResult(failure=error, explanation=found, instead=instead)
         say(f"importing {', '.join(wanted)}")
         imported = import_files(sandbox, tree_path(info), wanted, seconds=seconds, lock=lock)
-    python = str(held.get("python", facts["python"]))
-    imported = [_in_image(item, instead, ".".join(python.split(".")[:2]), lock) for item in imported]
-    versions = {key: str(held.get(key, "")) for key in ("platform", "torch", "cuda", "numpy")}
+    minor = ".".join(held.python.split(".")[:2])
+    imported = [_in_image(item, instead, minor, lock) for item in imported]
     built = BuiltEnvironment(
         tool=__version__,
         built=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -126,10 +126,8 @@ def build(
         engine=facts["engine"],
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
-        python=python,
-        packages=held.get("packages", {}),
         imports=tuple(item.result for item in imported),
-        **versions,
+        **vars(held),
     )
     built.write(task.environment_path)
     return BuildResult(built, imported=tuple(imported), instead=instead)
@@ -194,10 +192,22 @@ def _files(task: Task, info: TaskInfo, given: Sequence[str]) -> Sequence[str]:
     return top[:_MOST_TOP_LEVEL]
 
 
-def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:
-    """Return ``python``, ``platform``, ``packages`` and, where installed, ``torch``, ``cuda`` and ``numpy``.
+@dataclass(frozen=True)
+class Inventory:
+    """Versions in an environment, as its Python says; "" for what is not installed."""
 
-    Raises SandboxBuildError when the environment's Python cannot run the probe.
+    python: str
+    platform: str
+    numpy: str = ""
+    torch: str = ""
+    cuda: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+def ask_inventory(sandbox: Sandbox) -> Inventory:
+    """Ask the environment what it holds.
+
+    Raises SandboxBuildError when its Python cannot run the probe.
     """
     result = sandbox.run(
         Command(
@@ -208,8 +218,8 @@ def ask_inventory(sandbox: Sandbox) -> dict[str, Any]:
         )
     )
     try:
-        return dict(json.loads(result.stdout))
-    except ValueError as error:
+        return msgspec.json.decode(result.stdout, type=Inventory)
+    except msgspec.DecodeError as error:
         said = result.stderr.decode("utf-8", "replace")[-300:]
         raise SandboxBuildError(
             f"the environment's Python cannot run the probe: {said}", "it needs Python 3.7 or newer"

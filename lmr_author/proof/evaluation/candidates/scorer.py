@@ -324,11 +324,10 @@ class TaskScorer:
             except SandboxBuildError as error:
                 self._broken = error
                 return
-            versions = {name: asked[name] for name in ("torch", "numpy", "cuda") if asked.get(name)}
-            kept: dict[str, Any] = {
-                name: facts[name] for name in ("isolation", "python", "image") if name in facts
-            }
-            self.environment = {"kind": where.kind, **kept, **versions}
+            kept = {name: facts.get(name, "") for name in ("isolation", "python", "image")}
+            versions = {"torch": asked.torch, "numpy": asked.numpy, "cuda": asked.cuda}
+            named = {"kind": where.kind, **kept, **versions}
+            self.environment = {name: text for name, text in named.items() if text}
             self._sandbox = sandbox
 
     def _checked(self, index: int) -> Scorer | Unscorable:
