@@ -26,7 +26,7 @@ from lmr_author.cli.options import (
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import printable, size_text
+from lmr_author.core.texts import counted, printable, size_text
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
@@ -343,8 +343,8 @@ def env_prune(
     if not yes and not ui.confirm("Remove all of it?", default=False):
         return EXIT_CLEAN
     with ui.progress("removing") as progress:
-        freed, failed = prune(planned, progress)
-    ui.say(f"freed {size_text(freed)}")
+        failed = prune(planned, progress)
+    ui.say("removed" if not failed else f"removed all but {counted(len(failed), 'thing')}")
     for failure in failed:
         ui.say(f"not removed: {failure}")
     return EXIT_FINDINGS if failed else EXIT_CLEAN
@@ -353,9 +353,7 @@ def env_prune(
 def _show_plan(plan: PrunePlan) -> None:
     if plan.no_engine:
         ui.note(f"{plan.no_engine}, so only local environments are listed")
-    for item in plan.remove:
-        room = f", {size_text(item.bytes)}" if item.bytes else ""
-        ui.say(f"{item.kind:<11} {item.name} ({item.why}{room})", indent=2, hang=14)
-    if plan.keep:
-        ui.say(f"kept: {'; '.join(f'{item.name} ({item.why})' for item in plan.keep)}")
+    for unused in plan.remove:
+        room = f", {size_text(unused.bytes)}" if unused.bytes else ""
+        ui.say(f"{unused.kind:<11} {unused.name} ({unused.why}{room})", indent=2, hang=14)
     ui.say(f"to be freed: at least {size_text(plan.bytes)}" if plan.remove else "nothing to remove")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -33,15 +32,15 @@ _FRESH_SECONDS = 2 * 60 * 60
 
 
 @dataclass(frozen=True)
-class Item:
-    """Something of ours.
+class Unused:
+    """Something of ours that nothing uses.
 
     Attributes:
         kind: ``container``, ``image`` or ``environment``.
         id: the engine's; the folder of an environment.
         name: for people.
         bytes: of an image, without layers that others share, or an environment; else 0.
-        why: the reason why it is removed or kept.
+        why: the reason why it is removed.
     """
 
     kind: str
@@ -53,16 +52,15 @@ class Item:
 
 @dataclass(frozen=True)
 class PrunePlan:
-    """Things to remove, and things that stay in the engine; ``no_engine`` says why there is none."""
+    """Things to remove; ``no_engine`` says why the engine was not asked."""
 
-    remove: tuple[Item, ...]
-    keep: tuple[Item, ...] = ()
+    remove: tuple[Unused, ...]
     no_engine: str = ""
 
     @property
     def bytes(self) -> int:
         """Return the bytes that are freed at least; layers that removed images share come on top."""
-        return sum(item.bytes for item in self.remove)
+        return sum(unused.bytes for unused in self.remove)
 
 
 def plan(older_than: float, everything: bool) -> PrunePlan:
@@ -72,83 +70,68 @@ def plan(older_than: float, everything: bool) -> PrunePlan:
         older_than: days after which an image or environment that was not used is removed.
         everything: remove all that nothing uses now.
     """
-    found = list(_environments(0.0 if everything else older_than))
+    seconds = 0.0 if everything else older_than * _DAY
+    environments = tuple(_environments(seconds))
     try:
         client = connect()
     except SandboxError as error:
-        return PrunePlan(tuple(found), no_engine=error.message)
-    keep: list[Item] = []
+        return PrunePlan(environments, error.message)
     with closing(client), engine_errors():
-        containers = client.api.containers(all=True)
-        for unused, item in _containers(client, containers, everything):
-            (found if unused else keep).append(item)
-        gone = {item.id for item in found}
-        used = {container["ImageID"] for container in containers if container["Id"] not in gone}
-        for unused, item in _images(client, used, older_than, everything):
-            (found if unused else keep).append(item)
-    return PrunePlan(tuple(found), tuple(keep))
+        all_containers = client.api.containers(all=True)
+        containers = tuple(_containers(client, all_containers, everything))
+        gone = {container.id for container in containers}
+        used = {container["ImageID"] for container in all_containers if container["Id"] not in gone}
+        images = tuple(_images(client, used, seconds, everything))
+    return PrunePlan((*environments, *containers, *images))
 
 
-def _environments(older_than: float) -> Iterator[Item]:
+def _environments(seconds: float) -> Iterator[Unused]:
     for path in venvs.all_of_them():
         age = time.time() - path.stat().st_mtime
-        if age >= (_FRESH_SECONDS if path.name.endswith(venvs.PARTIAL) else older_than * _DAY):
-            size = sum(item.lstat().st_size for item in files.walk(path))
-            yield Item("environment", str(path), path.name, size, _used(age))
+        if age >= (_FRESH_SECONDS if path.name.endswith(venvs.PARTIAL) else seconds):
+            size = sum(file.lstat().st_size for file in files.walk(path))
+            yield Unused("environment", str(path), path.name, size, _used(age))
 
 
 def _used(age: float) -> str:
     return "used today" if age < _DAY else f"used {age / _DAY:.0f} days ago"
 
 
-def _containers(
-    client: DockerClient, containers: list[dict[str, Any]], everything: bool
-) -> Iterator[tuple[bool, Item]]:
-    """Yield our containers, each with whether it is unused."""
-    named = {str(image.id) for image in client.images.list() if not all(map(_is_partial, image.tags))}
+def _containers(client: DockerClient, containers: list[dict[str, Any]], everything: bool) -> Iterator[Unused]:
+    named = {str(image.id) for image in client.images.list() if not _is_partial(image)}
     for container in containers:
-        labels = container.get("Labels") or {}
-        if IMAGE_LABEL not in labels and OWNER_LABEL not in labels:
-            continue
-        age = time.time() - container["Created"]
         if container.get("State") not in ("created", "exited", "dead"):
-            unused, why = False, "running"
-        elif OWNER_LABEL in labels:
-            unused = owner.is_gone(labels[OWNER_LABEL]) or age > _DAY
-            why = "its owner was killed" if unused else "its owner runs"
-        # Without an owner it is a build's, or somebody's own `docker run` of a task's image, which has a name.
-        elif SESSION_LABEL in labels or container.get("ImageID") in named:
-            unused, why = False, "not made by this program"
+            continue
+        labels = container.get("Labels") or {}
+        age = time.time() - container["Created"]
+        if OWNER_LABEL in labels:
+            unused, why = owner.is_gone(labels[OWNER_LABEL]) or age > _DAY, "its owner was killed"
         else:
-            unused = everything or age >= _FRESH_SECONDS
-            why = "left by a build" if unused else "its build may be going on"
-        name = (container.get("Names") or ["?"])[0].lstrip("/")
-        yield unused, Item("container", container["Id"], name, 0, why)
+            # A build's, or somebody's own `docker run` of a task's image, which has a name.
+            of_a_build = IMAGE_LABEL in labels and SESSION_LABEL not in labels
+            old = everything or age >= _FRESH_SECONDS
+            unused, why = of_a_build and old and container.get("ImageID") not in named, "left by a build"
+        if unused:
+            name = (container.get("Names") or ["?"])[0].lstrip("/")
+            yield Unused("container", container["Id"], name, 0, why)
 
 
-def _images(
-    client: DockerClient, used: set[str], older_than: float, everything: bool
-) -> Iterator[tuple[bool, Item]]:
-    """Yield our images, each with whether it is unused."""
+def _images(client: DockerClient, used: set[str], seconds: float, everything: bool) -> Iterator[Unused]:
     sizes = {
         image["Id"]: int(image.get("Size") or 0) - max(0, int(image.get("SharedSize") or 0))
         for image in client.df().get("Images") or []
     }
     for image in client.images.list(filters={"label": IMAGE_LABEL}):
-        foreign = [tag for tag in image.tags if not tag.startswith("lmr-author/")]
+        if image.id in used or not all(tag.startswith("lmr-author/") for tag in image.tags):
+            continue
         age = time.time() - _last_tagged(image)
-        if image.id in used:
-            unused, why = False, "a container uses it"
-        elif foreign:
-            unused, why = False, f"it has a name that is not ours: {foreign[0]}"
-        elif not all(map(_is_partial, image.tags)):
-            unused, why = everything or age >= older_than * _DAY, _used(age)
+        if _is_partial(image):
+            unused, why = everything or age > _FRESH_SECONDS, "of a build that did not end or was replaced"
         else:
-            unused = everything or age > _FRESH_SECONDS
-            replaced = "an unfinished build" if image.tags else "replaced by a newer build"
-            why = replaced if unused else "its build may be going on"
-        key = str(image.id)
-        yield unused, Item("image", key, ", ".join(image.tags) or key[7:19], sizes.get(key, 0), why)
+            unused, why = age >= seconds, _used(age)
+        if unused:
+            key = str(image.id)
+            yield Unused("image", key, ", ".join(image.tags) or key[7:19], sizes.get(key, 0), why)
 
 
 def _last_tagged(image: Image) -> float:
@@ -160,57 +143,38 @@ def _last_tagged(image: Image) -> float:
     return max(times)
 
 
-def _is_partial(tag: str) -> bool:
-    """Recognize the name of a build that has not ended."""
-    return tag.startswith("lmr-author/") and tag.endswith(":partial")
+def _is_partial(image: Image) -> bool:
+    """Recognize an image without a name, or with that of a build that has not ended."""
+    return all(tag.startswith("lmr-author/") and tag.endswith(":partial") for tag in image.tags)
 
 
-def prune(chosen: PrunePlan, say: Progress) -> tuple[int, tuple[str, ...]]:
-    """Remove everything in a plan, except what came into use meanwhile.
-
-    Returns the bytes that were freed, and what could not be removed, each with the reason.
-    """
+def prune(chosen: PrunePlan, say: Progress) -> tuple[str, ...]:
+    """Remove everything in a plan, except what came into use meanwhile; return what was not, with the reason."""
     failed: list[str] = []
-    freed = 0
-    for item in chosen.remove:
-        if item.kind == "environment":
-            say(f"removing {item.name}")
-            if _remove_environment(Path(item.id)):
-                freed += item.bytes
-            else:
-                failed.append(f"{item.name}: it is being made")
-    rest = [item for item in chosen.remove if item.kind != "environment"]
-    if rest:
-        say(f"removing {len(rest)} things from the Docker engine")
+    in_engine = [unused for unused in chosen.remove if unused.kind != "environment"]
+    for unused in chosen.remove:
+        if unused.kind == "environment":
+            say(f"removing {unused.name}")
+            if not venvs.remove(Path(unused.id)):
+                failed.append(f"{unused.name}: it is being made")
+    if in_engine:
+        say(f"removing {len(in_engine)} things from the Docker engine")
         with closing(connect()) as client, engine_errors():
-            before = int(client.df().get("LayersSize") or 0)
-            failed += _remove_from_engine(client, rest)
-            freed += max(0, before - int(client.df().get("LayersSize") or 0))
-    return freed, tuple(failed)
+            failed += _remove_from_engine(client, in_engine)
+    return tuple(failed)
 
 
-def _remove_environment(path: Path) -> bool:
-    if not venvs.is_free(path):
-        return False
-    # Renamed first: a name that is there is complete.
-    aside = path.with_name(f".{path.name.lstrip('.')}.removed{venvs.PARTIAL}")
-    shutil.rmtree(aside, ignore_errors=True)
-    path.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)
-    return True
-
-
-def _remove_from_engine(client: DockerClient, items: list[Item]) -> Iterator[str]:
+def _remove_from_engine(client: DockerClient, chosen: list[Unused]) -> Iterator[str]:
     """Remove them, containers first. Yields those that could not be removed, with the engine's message."""
     from docker.errors import APIError
 
-    for item in sorted(items, key=lambda item: item.kind):
+    for unused in sorted(chosen, key=lambda unused: unused.kind):
         try:
-            if item.kind == "container":
+            if unused.kind == "container":
                 # Not forced: one that was started meanwhile stays.
-                client.api.remove_container(item.id, v=True)
+                client.api.remove_container(unused.id, v=True)
                 continue
-            *others, last = client.images.get(item.id).tags or [item.id]
+            *others, last = client.images.get(unused.id).tags or [unused.id]
             for tag in others:
                 with suppress(APIError):
                     client.images.remove(tag)
@@ -218,4 +182,4 @@ def _remove_from_engine(client: DockerClient, items: list[Item]) -> Iterator[str
             client.images.remove(last)
         except APIError as error:
             if error.status_code != 404:
-                yield f"{item.kind} {item.name}: {error.explanation or error}"
+                yield f"{unused.kind} {unused.name}: {error.explanation or error}"

@@ -137,13 +137,15 @@ def _lock_of(path: Path) -> Path:
     return path.parent / f".{path.name}.lock"
 
 
-def is_free(path: Path) -> bool:
-    """Return whether no process is making this environment now."""
+def remove(path: Path) -> bool:
+    """Remove an environment; False, and nothing is removed, while a process makes it."""
     with _lock_of(path).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        (path / MANIFEST).unlink(missing_ok=True)  # first: without it the rest is no environment
+        shutil.rmtree(path, ignore_errors=True)
     return True
 
 
