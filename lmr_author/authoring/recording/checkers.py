@@ -191,14 +191,31 @@ def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) ->
 
 
 def _keeps_state(function: code.FunctionNode, own: str) -> bool:
-    """Tell whether a method reads an attribute of its object and sets it, too."""
+    """Tell whether a method reads an attribute of its object and sets it, too.
+
+    What every call sets before it reads it, such as a table that it fills, is no state.
+    """
     read, written = set[str](), set[str]()
     for node in ast.walk(function):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
             read.add(ast.unparse(node.target))
         if isinstance(node, ast.Attribute):
             (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
-    return any(name.startswith(f"{own}.") for name in read & written)
+    kept = {name for name in read & written if name.startswith(f"{own}.")}
+    return bool(kept - _set_anew(function))
+
+
+def _set_anew(function: code.FunctionNode) -> set[str]:
+    """Return the attributes that a function sets, whatever happens, before it names them otherwise."""
+    anew, named = set[str](), set[str]()
+    for statement in function.body:
+        names = {ast.unparse(node) for node in code.each(statement, ast.Attribute)}
+        if isinstance(statement, ast.Assign):
+            named |= {ast.unparse(node) for node in code.each(statement.value, ast.Attribute)}
+            targets = [node for target in statement.targets for node in code.each(target, ast.Attribute)]
+            anew |= {ast.unparse(node) for node in targets if isinstance(node.ctx, ast.Store)} - named
+        named |= names
+    return anew
 
 
 # the annotator's own files
