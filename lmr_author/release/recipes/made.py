@@ -106,7 +106,6 @@ def _inputs(folder: Folder) -> dict[str, Any]:
     """Return what each stage is made from: values of the recipe, and digests of the files that it names."""
     recipe, targets = folder.recipe, folder.recipe.targets
     paper = {key: value for key, value in asdict(recipe.paper).items() if key != "authors"}
-    repository = {key: value for key, value in asdict(recipe.repository).items() if key != "remove" or value}
     code = folder.path / recipe.repository.files if recipe.repository.files else None
     beside = {path.relative_to(folder.path).as_posix(): _file(path) for path in files_beside(folder)}
     return {
@@ -115,7 +114,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             recipe.name,
             paper,
             _file(folder.path / recipe.paper.source) if recipe.paper.is_file else "",
-            repository,
+            recipe.repository,
             _tree(code) if code else {},
         ],
         "environment": _environment(recipe),
