@@ -46,7 +46,7 @@ def values(model, tok):
         (requests[1], 0, PREFIXES[:2], {"v_lr": 2.0, "kl_factor": 3.0, "clamp_norm_factor": 1.5}),
         (requests[2], 1, PREFIXES, {"fact_token": "last", "v_weight_decay": 5.0}),
         (requests[2], 0, PREFIXES[:1], {"fact_token": "subject_first", "v_num_grad_steps": 3, "v_loss_layer": 0}),
-        (requests[0], 2, PREFIXES, {"fact_token": "last", "v_lr": 2.0, "v_num_grad_steps": 30, "clamp_norm_factor": 90, "kl_factor": 0.01}),
+        (requests[0], 2, PREFIXES, {"fact_token": "last", "v_lr": 2.0, "v_num_grad_steps": 30, "clamp_norm_factor": 90, "kl_factor": 0.0, "v_weight_decay": 0.0}),
     ]
     for number, (request, layer, prefixes, changes) in enumerate(settings):
         left = torch.randn(64, generator=torch.Generator().manual_seed(number))
