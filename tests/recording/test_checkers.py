@@ -81,7 +81,11 @@ def test_a_part_that_is_not_there_and_a_test_without_a_check() -> None:
         ("xs.sort()", True, ()),
         ('"""Sorts in place."""\n        xs.sort()\n        return xs', False, ()),
         ("self.last = xs[0]\n        return self.last + 1", False, ("self", "xs")),
-        ("self.table = [0]\n        self.table[0] = xs[0]\n        return self.table[0]", False, ("self", "xs")),
+        (
+            "self.table = [0]\n        self.table[0] = xs[0]\n        return self.table[0]",
+            False,
+            ("self", "xs"),
+        ),
         ("self.mean = self.mean / 2 + xs[0]\n        return self.mean", False, ("xs",)),
         ("if xs:\n            self.seen = xs\n        return self.seen.pop()", False, ("xs",)),
         ("self.total += xs.pop()\n        return self.total", False, ("xs",)),
