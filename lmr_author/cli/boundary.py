@@ -23,8 +23,7 @@ def guarded(run: Callable[[], int]) -> int:
         _say(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        print("\ninterrupted: no file was left half-written, and what was complete is kept", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         # The reader went away (`lmr-author validate | head`): not an error of ours, and not worth a word.
         return EXIT_ERROR
@@ -42,10 +41,16 @@ def guarded(run: Callable[[], int]) -> int:
         hint = "rename the file, or type the text where LC_ALL is C.UTF-8"
         _say(f"this is not UTF-8 text: {line.strip()[:200]}", hint)
         return EXIT_ERROR
-    except Exception:
-        return _bug()
+    except Exception as error:
+        # Python 3.11 wraps what is raised while a class is being made, here of a library that is being imported.
+        return _interrupted() if isinstance(error.__cause__, KeyboardInterrupt) else _bug()
     finally:
         streams.end()
+
+
+def _interrupted() -> int:
+    print("\ninterrupted: no file was left half-written, and what was complete is kept", file=sys.stderr)
+    return EXIT_INTERRUPTED
 
 
 def _operating_system_error(error: OSError) -> tuple[str, str] | None:

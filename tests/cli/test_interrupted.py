@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.cli.boundary import guarded
 from lmr_author.core.task import Task
 from tests.cli.conftest import HINGE
 from tests.cli.program import TEMPORARY, finish, processes_with, snapshot, start, succeed, wait_for
@@ -119,3 +120,18 @@ def test_new_task_interrupted(tmp_path: Path) -> None:
 def temporaries() -> set[str]:
     """Temporary files and folders of ours."""
     return {name for name in os.listdir(TEMPORARY) if name.startswith("lmr-author-")}
+
+
+def test_an_interrupt_while_a_class_is_being_made(capsys: pytest.CaptureFixture[str]) -> None:
+    class Field:
+        def __set_name__(self, holder: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def run() -> int:
+        type(
+            "Node", (), {"field": Field()}
+        )  # Python 3.11 raises RuntimeError from it, later ones what it raised
+        return 0
+
+    assert guarded(run) == INTERRUPTED
+    assert "interrupted" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
     jsonschema.validate(provenance, resources.schema("provenance"))
     jsonschema.validate(vetting, resources.schema("vetting"))
     assert provenance["repository"]["commit"] == made.info.repo_commit
-    assert provenance["repository"]["removed"] == [{"path": "x.pyc", "reason": "cache"}]
+    assert provenance["repository"]["removed"] == [{"path": "x.pyc", "reason": "cache", "by_recipe": False}]
     assert (
         provenance["environment"]["base_image"]["reason"]
         == "the repository asks for torch==2.0.1 (requirements.txt:1)"
