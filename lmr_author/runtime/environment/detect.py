@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -192,12 +192,22 @@ def _manifests(repo: Path) -> list[Manifest]:
             ]
             found += [read_commands(repo, f"{folder}/{name}") for name in inside if _SCRIPT.match(name)]
     spoken = [read_commands(repo, name) for name in top if _README.match(name) and name not in requirements]
+    if not any(item.declared for item in found):
+        spoken += [read_commands(repo, name) for name in _readmes_of_parts(repo)]
     for folder in ("", "docker/", ".devcontainer/"):
         dockerfiles = (name for name in _files(repo / folder) if _DOCKERFILE.match(name))
         spoken += [read_commands(repo, f"{folder}{name}") for name in dockerfiles]
     found += _included(repo, found, spoken)
     found += [read_manifest(repo, name) for name in _VERSIONS if name in top]
     return [item for item in [*found, *spoken] if item != Manifest(item.path)]
+
+
+def _readmes_of_parts(repo: Path) -> Iterator[str]:
+    """Yield the READMEs of folders of code, which say of a repository with several projects what each needs."""
+    for folder in sorted(path.name for path in repo.iterdir() if path.is_dir()):
+        inside = _files(repo / folder)
+        if any(name.endswith(".py") for name in inside):
+            yield from (f"{folder}/{name}" for name in inside if _README.match(name))
 
 
 def _files(folder: Path) -> list[str]:
@@ -284,24 +294,30 @@ def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Decla
         if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
             hints[item.name] = item
     hints.pop(project, None)
+    stated = [item for manifest in found for item in manifest.stated]
+    versions = {item.name: item for item in reversed(stated)}
+    versions |= {name: item for name, item in hints.items() if has_version(item) or name not in versions}
     needed = imported_packages(code, code.main())
     if not declared:
         said.append(
             "no requirements are declared: they were derived from the imports, and from commands in the README"
         )
-        declared = [_with_hint(item, hints) for item in needed]
+        declared = [_with_hint(item, versions) for item in needed]
         known = {one for item in declared for one in interchangeable(item.name)}
         declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
     else:
         known = {item.name for item in declared} | {project}
         added = [
-            _with_hint(replace(item, guessed=True), hints)
+            _with_hint(replace(item, guessed=True), versions)
             for item in ([] if is_freeze(declared) else needed)
             if not item.guessed and not known & interchangeable(item.name)
         ]
         # PyTorch without a version takes that of the README, so that the right image is chosen.
+        for_others = {item.name: item for item in reversed(stated)}
         declared = [
-            _with_hint(item, hints) if item.name in TORCH_FAMILY and not has_version(item) else item
+            item
+            if has_version(item)
+            else _with_hint(item, versions if item.name in TORCH_FAMILY else for_others)
             for item in declared
         ] + added
         said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]

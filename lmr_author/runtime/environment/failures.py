@@ -234,7 +234,7 @@ def _failing_library(text: str) -> str:
     return "" if name in TORCH_FAMILY else name
 
 
-def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
+def explain_command(text: str, *, in_image: bool, python: Path | None, lock: str = "") -> str:
     """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
 
     The last exception is looked at first, then those that led to it; not what else was printed: libraries warn of
@@ -244,6 +244,7 @@ def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
         text: the command's output.
         in_image: the command ran in the task's image.
         python: the interpreter that the annotator named; None for the environment of the task, or none at all.
+        lock: the task's requirements.lock, whose options the command that makes it again has to repeat.
     """
     parts = text.split(_TRACEBACK)
     chain = [parts[-1]]
@@ -252,7 +253,7 @@ def explain_command(text: str, *, in_image: bool, python: Path | None) -> str:
             break
         chain.insert(0, part)
     outputs = [chain[-1], _TRACEBACK.join(chain)]
-    explained = (explain(Failure("import", "", output), "environment") for output in outputs)
+    explained = (explain(Failure("import", "", output, lock=lock), "environment") for output in outputs)
     found = next(filter(None, explained), None)
     # An unknown module may come from anywhere: the place decides, not the environment.
     if found is None or (found.name == "no-module" and not found.fix):

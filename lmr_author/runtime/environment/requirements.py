@@ -55,6 +55,7 @@ class Manifest:
         problems: what could not be read, for a person.
         unused: requirements that cannot be used.
         suggested: requirements that are only mentioned.
+        stated: versions that prose names ("tested with transformers==4.28.1"), for packages that are needed anyway.
         constraints: versions that apply if the package is installed at all (lock files, ``-c``).
         includes: requirement and conda files that a command of this file installs.
         apt: packages of the operating system that it installs.
@@ -68,6 +69,7 @@ class Manifest:
     problems: list[str] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
     suggested: list[Declared] = field(default_factory=list)
+    stated: list[Declared] = field(default_factory=list)
     constraints: list[Declared] = field(default_factory=list)
     includes: list[str] = field(default_factory=list)
     apt: list[Fact] = field(default_factory=list)
@@ -239,11 +241,13 @@ def read_commands(root: Path, path: str) -> Manifest:
     """
     found = Manifest(path)
     try:
-        numbered: Iterable[tuple[int, str]] = enumerate(read_text(files.inside(root, path)).splitlines(), 1)
+        numbered = list(enumerate(read_text(files.inside(root, path)).splitlines(), 1))
     except LmrError as error:
         found.problems.append(f"{path}: {error.message}")
         return found
     script, docker = path.endswith((".sh", ".bash")), "dockerfile" in path.lower()
+    if not script and not docker:
+        found.stated += _stated(numbered, path)
     for number, line in join_lines(numbered if script or docker else _code_of(numbered)):
         origin = f"{path}:{number}"
         if docker:
@@ -273,6 +277,25 @@ def _code_of(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             for text in re.findall(r"`{1,2}([^`\n]+)`{1,2}", line):
                 if " install " in text:
                     yield number, text
+
+
+_IN_PROSE = re.compile(r"(?<![\w=/.-])([A-Za-z][\w.-]*?)`?\s?(==)\s?`?v?(\d+(?:\.\d+)+)(?!\.?\w|[+*])")
+"""A package and its exact version, as in "tested on `torch==2.0.1`"; no development or local version."""
+_LIST_ITEM = re.compile(r"^\s*[-*+]\s+`?([A-Za-z][\w.-]*)`?\s*(==|>=|=|:)?\s*`?v?(\d+(?:\.\d+)+)`?\.?\s*$")
+"""An item of a list with a package and its version alone, as in "- PyTorch 1.7.1"."""
+
+
+def _stated(numbered: Iterable[tuple[int, str]], path: str) -> Iterator[Declared]:
+    """Yield the packages whose version the prose of a README names."""
+    for number, line in numbered:
+        item = _LIST_ITEM.match(line)
+        matches = [item] if item else _IN_PROSE.finditer(line)
+        for name, operator, version in (match.groups() for match in matches):
+            package = "torch" if name.lower() == "pytorch" else name
+            text = f"{package}{'>=' if operator == '>=' else '=='}{version}"
+            requirement = parse_requirement(text, f"{path}:{number}")
+            if isinstance(requirement, Declared):
+                yield replace(requirement, mentioned=True)
 
 
 def _read_command(found: Manifest, command: str, origin: str) -> None:
