@@ -19,71 +19,82 @@ FEW = 3
 
 
 def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
-    """Show the state of each task and its next command; of more than a few, by their records alone."""
+    """Show the state of each task by its records, and its next command; `validate` checks the tasks themselves."""
     from lmr_author.core.task import tasks_at
-    from lmr_author.proof.validation.run import checked
-    from lmr_author.release.reporting.status import status_with
+    from lmr_author.release.reporting.status import status_by_records
 
-    tasks, found = tasks_at(paths or [default_tasks()]), []
+    tasks = tasks_at(paths or [default_tasks()])
+    statuses = []
     with ui.progress("reading") as progress:
-        # Together, as some findings are of one task beside another.
-        reports = checked(tasks).tasks if len(tasks) <= FEW else ()
         for number, task in enumerate(tasks, 1):
             progress(f"{number} of {len(tasks)} tasks: {task.name}")
-            found.append(status_with(task, reports[number - 1].findings if reports else None))
+            statuses.append(status_by_records(task))
     if output is Format.json:
-        counts = Counter(item.state for item in found)
-        ui.print_json({"tasks": [item.to_json() for item in found], "states": dict(counts)})
+        counts = Counter(each.state for each in statuses)
+        ui.print_json({"tasks": [each.to_json() for each in statuses], "states": dict(counts)})
     else:
-        show(found)
+        show(statuses)
     return 0
 
 
-def show(found: Sequence[Status]) -> None:
-    """Print a block for each of a few tasks; of many a row each, and the number of tasks in each state."""
+def show(statuses: Sequence[Status]) -> None:
+    """Print a few statuses in full, many as a table."""
+    if len(statuses) > FEW:
+        _show_table(statuses)
+        return
+    for each in statuses:
+        _show_one(each)
+
+
+def _show_table(statuses: Sequence[Status]) -> None:
     from lmr_author.release.reporting.status import STATES
 
-    if len(found) > FEW:
-        shown = any(item.challenged for item in found)  # a column that says nothing is left out
-        head = ("task", "status", *(["fail, pass"] if shown else []), "open")
-        rows = [(item.task, item.state, *([_challenged(item)] if shown else []), item.note) for item in found]
-        ui.columns_of([head, *rows])
-        if shown:
-            ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
-        counts = Counter(item.state for item in found)
-        numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
-        ui.say(f"{len(found)} tasks: {numbers}", stderr=False)
-        ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
-        if any(item.next for item in found):
-            ui.then("next", stderr=False)
-        return
-    for item in found:
-        _show_one(item)
+    challenged = any(each.challenged for each in statuses)  # an empty column is left out
+    header = ["task", "status", "open"]
+    rows = [[each.task, each.state, each.note] for each in statuses]
+    if challenged:
+        header.insert(2, "fail, pass")
+        for row, each in zip(rows, statuses, strict=True):
+            row.insert(2, _challenge_counts(each))
+    ui.columns_of([tuple(header), *map(tuple, rows)])
+    if challenged:
+        ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
+    counts = Counter(each.state for each in statuses)
+    numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    ui.say(f"{len(statuses)} tasks: {numbers}", stderr=False)
+    ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
+    if any(each.next for each in statuses):
+        ui.then("next", stderr=False)
 
 
-def _challenged(item: Status) -> str:
-    found = item.challenged
-    if found is None:
+def _challenge_counts(status: Status) -> str:
+    challenged = status.challenged
+    if challenged is None:
         return "-"
-    numbers = f"{found.fail}/{found.misreadings}, {found.passing}/{found.rewrites}"
-    return numbers if found.standing != "stale" else f"{numbers}, stale"
+    misreadings = f"{challenged.fail}/{challenged.misreadings}"
+    rewrites = f"{challenged.passing}/{challenged.rewrites}"
+    stale = ", stale" if challenged.standing == "stale" else ""
+    return f"{misreadings}, {rewrites}{stale}"
 
 
-def _show_one(item: Status) -> None:
-    from lmr_author.release.reporting.status import STEPS
+def _show_one(status: Status) -> None:
+    from lmr_author.release.reporting.status import STEPS, VALID
     from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
 
-    ui.say(item.task, tone="bold", stderr=False)
-    marks = [f"{'✓' if step in item.done else '○'}{GLUE}{step}" for step in STEPS]
-    if item.review in (DISPUTED, REJECTED):
-        marks[-1] = f"✗{GLUE}{item.review}"
+    ui.say(status.task, tone="bold", stderr=False)
+    steps = [step for step in STEPS if step != VALID]
+    marks = [f"{'✓' if step in status.done else '○'}{GLUE}{step}" for step in steps]
+    if status.review in (DISPUTED, REJECTED):
+        marks[-1] = f"✗{GLUE}{status.review}"
     styles = {f"✓{GLUE}[^ ]+": "green", f"○{GLUE}[^ ]+": "dim", f"✗{GLUE}[^ ]+": "bold red"}
     ui.say("  ".join(marks), indent=2, hang=2, stderr=False, styles=styles)
-    if item.challenged:
-        ui.say(f"challenged: {item.challenged.text}", indent=2, hang=2, stderr=False)
-    if item.note:
-        ui.say(item.note, indent=2, hang=2, stderr=False)
-    if item.review != WAITING:
-        ui.say(": ".join(filter(None, (item.people, ", ".join(item.signed_off_by)))), indent=2, stderr=False)
-    if item.next:
-        ui.say(f"next: {item.next}", indent=2, stderr=False, whole=True)
+    if status.challenged:
+        ui.say(f"challenged: {status.challenged.text}", indent=2, hang=2, stderr=False)
+    if status.note:
+        ui.say(status.note, indent=2, hang=2, stderr=False)
+    if status.review != WAITING:
+        signed_off = ", ".join(status.signed_off_by)
+        people = f"{status.people}: {signed_off}" if signed_off else status.people
+        ui.say(people, indent=2, stderr=False)
+    if status.next:
+        ui.say(f"next: {status.next}", indent=2, stderr=False, whole=True)

@@ -33,7 +33,7 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
     assert status()["note"] == "1 of 3 reviews done"
     finished.dockerfile.write_text(finished.dockerfile.read_text() + "# a word more\n")
     fallen = status()
-    assert fallen["reviewed_by"] == [] and fallen["state"] == "valid"
+    assert fallen["reviewed_by"] == [] and fallen["state"] == "recorded"
     assert fallen["note"] == "changed since it was evaluated"
 
     succeed("evaluate", finished.root, "--repeats", "1", cwd=tmp_path)

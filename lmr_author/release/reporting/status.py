@@ -18,7 +18,8 @@ from lmr_author.proof.validation.run import checked
 from lmr_author.release.review.review import load_reviews, standing_of
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, Standing
 
-STEPS = ("created", "masked", "recorded", "valid", "evaluated", ACCEPTED)
+VALID = "valid"
+STEPS = ("created", "masked", "recorded", VALID, "evaluated", ACCEPTED)
 """The steps of a task's life, in order."""
 BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
@@ -100,16 +101,17 @@ class Status:
 
 
 def status(task: Task) -> Status:
-    """Return the status of one task, also of a broken one; it is validated, too."""
+    """Return the status of one task, also of a broken one; the task is validated, too."""
     return status_with(task, checked([task]).findings)
 
 
-def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """Return the status of a task by its records.
+def status_by_records(task: Task) -> Status:
+    """Return the status of a task without validating it: nothing is known about the step "valid"."""
+    return status_with(task, None)
 
-    Args:
-        findings: what ``validate`` finds; None when it was not asked: then nothing is said about the step "valid".
-    """
+
+def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
+    """Return the status of a task by its records and what ``validate`` finds; None when it was not asked."""
     try:
         info = task.load()
     except LmrError as error:
@@ -165,7 +167,7 @@ def _next_proof(
         count = f"{counted(len(findings), 'finding')}, first {worst.code}: {worst.message}"
         return _typed("validate", task.root), count
     if known is not None:
-        done.append("valid")
+        done.append(VALID)
     evaluation = evaluations.load(task)
     if evaluation is None:
         return _typed("evaluate", task.root), "never evaluated"
