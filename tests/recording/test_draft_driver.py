@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import Drafted, draft_driver
-from lmr_author.authoring.recording.record import RecordOptions, draft, record
+from lmr_author.authoring.recording.draft_driver import Drafted, draft, draft_driver
+from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from tests.pipeline import quiet

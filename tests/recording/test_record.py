@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.calls import Kind
 from lmr_author.authoring.recording.record import (
     NO_GRADIENTS,
     OFFER_GRADIENTS,
@@ -16,7 +17,6 @@ from lmr_author.authoring.recording.record import (
     RecordResult,
     record,
 )
-from lmr_author.authoring.recording.uncompared import Kind
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task

@@ -1,17 +1,26 @@
-"""Recorded calls: what they cover, and how much room they take."""
+"""Recorded calls: what they cover, how much room they take, what of them no case compares, and their description."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.recording.tolerance import Widened
 from lmr_author.core.task.recording import Coverage
+from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.probe.traits import Trait
 
+NOT_GIVEN = "not given"
+"""Value of a trait of a part that a call does not have."""
+LONGEST = 40
+"""Characters of a part of a call in a description."""
 MOST_BYTES = 32 * 2**20
 """Default limit of all cases of one task together: what a repository of tasks can carry."""
 TEXT_PER_SECOND = 500_000
@@ -145,3 +154,170 @@ def too_large_advice(size: int) -> str:
 def megabytes(size: int) -> str:
     """Return a size in words."""
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 1024:.1f} kB"
+
+
+# effects that no case compares
+
+MOST_NAMED = 3
+"""Names of one kind that are listed in a text."""
+
+
+class Kind(StrEnum):
+    """A kind of effect, as the recorder names it."""
+
+    FILES = "files"
+    GLOBALS = "globals"
+    PARTS = "parts"
+    ARGUMENTS = "arguments"
+    GRADS = "grads"
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """An effect of the golden that is not compared, and what has it.
+
+    Attributes:
+        names: files, globals, parts of the result, or arguments.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The effect in words, for a page."""
+        names = listed(self.names, MOST_NAMED)
+        return {
+            Kind.FILES: f"files that the call writes: {names}",
+            Kind.GLOBALS: f"globals that the call changes: {names}",
+            Kind.PARTS: f"parts of the result that cannot be stored: {names}",
+            Kind.ARGUMENTS: f"arguments that the call changes by the way: {names}",
+            Kind.GRADS: f".grad of tensors in {names}, which the call changes",
+        }[self.kind]
+
+    @property
+    def advice(self) -> str:
+        """How to have it compared, for the annotator."""
+        return {
+            Kind.FILES: "--files compares their content",
+            Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",
+            Kind.PARTS: "return something that can be stored, or mask a function that does",
+            Kind.ARGUMENTS: "--in-place compares them",
+            Kind.GRADS: "--in-place compares it",
+        }[self.kind]
+
+
+def uncompared(effects: Iterable[tuple[str, Sequence[str]]]) -> tuple[Uncompared, ...]:
+    """Return effects by their kind, each name once.
+
+    Args:
+        effects: kind and names, as the recorder wrote them for each call.
+    """
+    by_kind: dict[Kind, dict[str, None]] = {}
+    for kind, names in effects:
+        if names:
+            by_kind.setdefault(Kind(kind), {}).update(dict.fromkeys(names))
+    return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
+
+
+def with_changed_grads(inputs: Document, expected: Document, changed: Iterable[str]) -> list[str]:
+    """Return the arguments among those that a call changed in which ``.grad`` of a tensor changed, too."""
+    before, after = dict(walk(inputs.tree)), dict(walk(expected.tree))
+    names = []
+    for name in changed:
+        for path in sorted({*before, *after}):
+            inside = path.startswith((f"{name}.", f"{name}["))
+            if not (inside and path.endswith(".grad")):
+                continue
+            old, new = Document(before.get(path), inputs.buffers), Document(after.get(path), expected.buffers)
+            if compare(old, new):
+                names.append(name)
+                break
+    return names
+
+
+# calls in words
+
+
+Gain = tuple[str, object]
+"""A thing that a call brings as a case: ``mutant``, ``block``, ``option`` or ``size``, and which one."""
+
+
+def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain]]) -> dict[int, str]:
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
+
+    Args:
+        gains: number of a call → all that it brings.
+    """
+    counts = Counter(gain for call in chosen for gain in gains[call.number])
+    shared = Counter(pair for call in chosen for pair in call.summary.items())
+    words = {}
+    for call in chosen:
+        # A call that is alone has all its parts: nothing tells it from others.
+        own = [gain for gain in gains[call.number] if counts[gain] == 1] if len(chosen) > 1 else []
+        options = _telling([trait for kind, trait in own if kind == "option" and isinstance(trait, Trait)])
+        parts = _own_in_words(own, options)
+        differs = []
+        for path, text in call.summary.items():
+            rare = shared[path, text] <= max(1, len(chosen) - 1)
+            if rare and path not in {option.path for option in options}:
+                differs.append(shortened(in_words(path, text), LONGEST))
+        if differs:
+            parts.append(listed(differs, 3))
+        words[call.number] = "; ".join(parts)
+    return words
+
+
+def _own_in_words(own: Sequence[Gain], options: Sequence[Trait]) -> list[str]:
+    mutants = [name for kind, name in own if kind == "mutant"]
+    blocks = [block for kind, block in own if kind == "block" and isinstance(block, int)]
+    parts = []
+    if options:
+        parts.append(f"the only one with {listed(list(map(option_in_words, options)), 3)}")
+    if mutants:
+        parts.append(f"{counted(len(mutants), 'mutant')} fail{'s' * (len(mutants) == 1)} only here")
+    if any(kind == "size" for kind, _ in own):
+        parts.append("larger than the others")
+    if any(block >= 0 for block in blocks):
+        parts.append("runs lines that no other runs")
+    elif blocks:
+        parts.append("repeats lines that no other repeats")
+    return parts
+
+
+def _telling(options: Sequence[Trait]) -> list[Trait]:
+    """Return options without those that follow from the value of the same part, or from its absence."""
+    exact = {option.path for option in options if _is_exact(option)}
+    telling = []
+    for option in sorted(options):
+        # With a flag of its own, how all of them stand together is no news.
+        implied = option.path in exact or (exact and option.kind == "flags")
+        if _is_exact(option) or not implied:
+            telling.append(option)
+    return telling
+
+
+def _is_exact(option: Trait) -> bool:
+    return option.kind == "value" or option.value == NOT_GIVEN
+
+
+def in_words(path: str, text: str) -> str:
+    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
+    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
+def option_in_words(option: Trait) -> str:
+    """Return an option as it is shown: ``margin=2.0``, ``no margin``, ``x of size one × several``."""
+    path, kind, value = option
+    if value == NOT_GIVEN:
+        return f"no {path}"
+    if kind == "value":
+        return in_words(path, value)
+    if kind == "size":
+        return f"{path} of size {value}"
+    words = {
+        "flags": "its combination of flags",
+        "random": f"random numbers of {value}",
+        "outcome": "an exception" if "raises" in value else "a result",
+    }
+    return words.get(kind) or f"{path}: {value}"

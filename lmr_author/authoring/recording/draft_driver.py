@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import copy
 import re
+import shlex
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,9 +20,12 @@ import jinja2
 
 from lmr_author.authoring.masking.context import lineage
 from lmr_author.authoring.masking.docstrings import DocumentedParameter, read_docstring
+from lmr_author.authoring.recording.job import implementation_of
 from lmr_author.core import code, files, resources
 from lmr_author.core.code.tree import last_name
+from lmr_author.core.task import Task
 from lmr_author.runtime.probe.drivers import ways
+from lmr_author.runtime.replay import staging
 
 UNKNOWN = "..."
 PLAIN_VALUES = {
@@ -85,6 +89,26 @@ class _Values:
         if value == UNKNOWN:
             self.unknown.append(name)
         return value
+
+
+def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> Drafted:
+    """Draft a driver of a masked function from its golden and the repository.
+
+    Args:
+        path: the script that it will be.
+        named: options that name the task, for the command in the script.
+
+    Raises:
+        TargetError: the target is not masked in this task.
+    """
+    info = task.load()
+    implementation = implementation_of(task, info, target, here)
+    golden = code.Module.parse(staging.read_golden(task, implementation), implementation.goal_file)
+    definition = code.find(golden, implementation.target)
+    command = shlex.join(
+        ["lmr-author", "record", str(implementation.target), *named, "--", "python", str(path)]
+    )
+    return draft_driver(task.repository(info), golden, definition, command)
 
 
 def draft_driver(repository: Path, module: code.Module, target: code.Definition, command: str) -> Drafted:

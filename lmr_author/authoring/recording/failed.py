@@ -1,4 +1,4 @@
-"""The errors of a command that failed, and how to repair them."""
+"""Recordings that failed: by the errors of the command, or as no call reproduces; and how to repair them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.checkers import fixture_advice
+from lmr_author.authoring.recording.drivers import DRIVER
+from lmr_author.authoring.recording.replay import Rejected
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
+from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import ExecResult
 
 _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
@@ -125,3 +133,34 @@ def _printed(result: ExecResult) -> list[str]:
     text = result.stderr if result.stderr.strip() else result.stdout
     lines = text.decode("utf-8", "replace").splitlines()
     return [_OF_PYTEST.sub("", line.strip(), count=1) for line in lines if line.strip(" ^~=_*")]
+
+
+def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+    reasons = "; ".join(dict.fromkeys(one.reason for one in rejected))[:400]
+    if all(one.not_imported for one in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
+    omitted = [part for one in rejected for part in one.call.omitted]
+    parts = {as_written(str(part["path"])): str(part["type"]) for part in omitted}
+    hint = (
+        "the function depends on what is no argument (a global, a file, the time); drive it with "
+        "that passed in, or choose a function whose result its inputs determine"
+    )
+    if any(_names_folder_of_driver(one.call) for one in rejected):
+        hint = (
+            "it is given the path of a file beside the driver, and a test sees the repository alone: give it a file of "
+            "the repository, by a path relative to it"
+        )
+    if advice := fixture_advice(parts):
+        named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
+        hint = f"of its inputs, {named} could not be stored; {advice}"
+    return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)
+
+
+def _names_folder_of_driver(call: RecordedCall) -> bool:
+    """Return whether a call was given a path in the driver's folder, which no test sees."""
+    tree = replaying.load_document(call.folder, "inputs").tree
+    return any(isinstance(node, str) and node.startswith(f"{DRIVER}/") for _, node in walk(tree))

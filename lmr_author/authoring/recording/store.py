@@ -1,24 +1,30 @@
-"""Put proven cases, their manifest, the unit test and its support file into the task."""
+"""Put proven cases, their manifest, the unit test and its support file into the task.
+
+The unit test is a page that a reviewer reads, and that fails when it should.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping, Sequence
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, also_covered, coverage
+from lmr_author.authoring.recording.calls import RecordedCall, Uncompared, coverage
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.page import write_page
-from lmr_author.authoring.recording.prove import Proof
+from lmr_author.authoring.recording.choose import Proof
 from lmr_author.authoring.recording.run import Recorded, Run
-from lmr_author.authoring.recording.uncompared import Uncompared
-from lmr_author.core import files, resources
+from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.recording import (
+    CHECKERS,
+    FIXTURES,
     MANIFEST,
     SUPPORT,
     Case,
@@ -27,8 +33,22 @@ from lmr_author.core.task.recording import (
     Recording,
     load,
 )
-from lmr_author.runtime.probe.document import Document
+from lmr_author.core.texts import printable
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.replay import replaying
+
+TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
+PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
+"""Nodes that the page reads by itself."""
+PLAIN_DTYPES = {
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+}  # fmt: skip
+HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
+"""Decorators through which a function is called as it is without them, in the modes that were recorded."""
+LINE = 116
+
+Checkers = Mapping[str, Mapping[str, Any]]
 
 
 def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
@@ -60,95 +80,19 @@ def store(
     folder = task.recording(info, implementation.index)
     with files.staged_folder(folder) as staging:
         cases = [
-            _store_case(staging, number, call, proof.adds.get(call.number, ""))
+            store_case(staging, number, call, proof.adds.get(call.number, ""))
             for number, call in enumerate(proof.chosen, 1)
         ]
         hits = set[int]().union(*(call.hits for call in proof.chosen))
         covered = coverage(hits, recorded.blocks, recorded.absent)
-        recording = _recording(staging, plan, recorded, cases, covered, proof.versions, options or {})
-        page = _write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
-    _renew_support(task.unit_test_folder(info))
+        recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options or {})
+        page = write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
+    renew_support(task.unit_test_folder(info))
     files.write_text(task.unit_test(info, implementation), page)
     return load(folder) or recording
 
 
-def write_calls(
-    unit_test: Path, index: int, plan: Run, recorded: Recorded, calls: Sequence[RecordedCall], of: Recording
-) -> Recording:
-    """Write calls as a recording of their own into an empty folder of ours, which is laid out like ``unit_test/``.
-
-    Args:
-        of: the recording that they were made anew for, whose versions and options they have.
-    """
-    folder = unit_test / "recordings" / str(index)
-    folder.mkdir(parents=True)
-    plan.helpers.copy_into(unit_test)
-    cases = [_store_case(folder, number, call) for number, call in enumerate(calls, 1)]
-    recording = _recording(folder, plan, recorded, cases, of.coverage, of.versions, of.options)
-    files.write_json(folder / MANIFEST, recording.to_json())
-    return recording
-
-
-def write_extended(
-    unit_test: Path,
-    index: int,
-    plan: Run,
-    recorded: Recorded,
-    calls: Sequence[tuple[RecordedCall, str]],
-    of: tuple[Path, Recording],
-) -> Recording:
-    """Write a recording with more cases into an empty folder of ours, which is laid out like ``unit_test/``.
-
-    Args:
-        calls: new cases, and what each adds.
-        of: the folder of the recording, and its manifest; its cases stay as they are.
-    """
-    known, before = of
-    folder = unit_test / "recordings" / str(index)
-    folder.mkdir(parents=True)
-    plan.helpers.copy_into(unit_test)
-    for case in before.cases:
-        shutil.copytree(known / case.name, folder / case.name)
-    taken = max((int(case.name.removeprefix("case_")) for case in before.cases), default=0)
-    new = [_store_case(folder, number, call, adds) for number, (call, adds) in enumerate(calls, taken + 1)]
-    hits = set[int]().union(*(call.hits for call, _ in calls))
-    covered = also_covered(before.coverage, hits, recorded.blocks, recorded.absent)
-    cases = (*before.cases, *new)
-    recording = _recording(folder, plan, recorded, cases, covered, before.versions, before.options)
-    recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
-    files.write_json(folder / MANIFEST, recording.to_json())
-    return recording
-
-
-def put_in_place(
-    task: Task,
-    info: TaskInfo,
-    implementation: Implementation,
-    made: tuple[Path, Recording],
-    function: FunctionNode,
-    nth: int,
-    uncompared: Sequence[Uncompared],
-) -> Recording:
-    """Put a recording that was written elsewhere in the place of the task's own, which is kept, with its test.
-
-    Args:
-        made: the folder that it was written into, and its manifest.
-    """
-    folder = task.recording(info, implementation.index)
-    source, recording = made
-    with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
-        staging = work / "recording"
-        shutil.copytree(source, staging)
-        page = _write_manifest(staging, implementation, recording, function, nth, uncompared)
-        put_aside(task, info, implementation)
-        with files.staged_folder(folder) as place:
-            shutil.copytree(staging, place, dirs_exist_ok=True)
-        _renew_support(task.unit_test_folder(info))
-        files.write_text(task.unit_test(info, implementation), page)
-    return load(folder) or recording
-
-
-def _recording(
+def recording_of(
     folder: Path,
     plan: Run,
     recorded: Recorded,
@@ -178,7 +122,7 @@ def _recording(
     )
 
 
-def _write_manifest(
+def write_manifest(
     folder: Path,
     implementation: Implementation,
     recording: Recording,
@@ -203,7 +147,7 @@ def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Docu
     ]
 
 
-def _store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
+def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
@@ -224,7 +168,7 @@ def _store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") 
     )
 
 
-def _renew_support(unit_test: Path) -> None:
+def renew_support(unit_test: Path) -> None:
     """Write the support file, which all tests of a task share, or remove it where none needs it."""
     manifests = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
     recordings = {path: Recording.from_json(files.read_json(path)) for path in manifests}
@@ -236,3 +180,176 @@ def _renew_support(unit_test: Path) -> None:
     for path, recording in needing.items():
         support = {SUPPORT: resources.support_digest()}
         files.write_json(path, replace(recording, support=support).to_json())
+
+
+# the unit test
+
+
+def write_page(
+    implementation: Implementation,
+    recording: Recording,
+    function: FunctionNode,
+    documents: Sequence[tuple[Document, Document]],
+    nth: int = 0,
+    uncompared: Sequence[str] = (),
+) -> tuple[str, bool]:
+    """Return the text of an implementation's unit test, and whether it needs the support file.
+
+    The same recording gives the same text. The test runs under pytest and as a script from the repository's root, exits
+    with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
+
+    Args:
+        function: the target in the golden.
+        documents: inputs and expected outcome of each case.
+        nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
+            moves when another function of the file is masked.
+        uncompared: effects of the calls that no case compares, in words.
+    """
+    import jinja2
+
+    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents)
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
+    )
+    environment.filters["repr"] = repr
+    nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
+    mappings = [node for node in nodes if isinstance(node, dict)]
+    arrays = [node for node in mappings if node.get("$") in ("tensor", "array", "scalar")]
+    outcomes = [expected for _, expected in documents]
+    # The outcome itself is a dictionary, and none of the function's.
+    below = [node for expected in outcomes for _, node in list(walk(expected.tree))[1:]]
+    everywhere, by_case = _rows(recording.cases)
+    template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
+    text = template.render(
+        index=implementation.index,
+        target=str(implementation.target),
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        name=recording.target.qualname.rpartition(".")[2].strip("_") or "target",
+        module=recording.module,
+        sys_path=list(recording.sys_path),
+        nth=nth,
+        command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
+        uncompared=[printable(effect).replace("\\", "\\\\").replace('"""', "'''") for effect in uncompared],
+        everywhere=_lines(everywhere, plain),
+        cases=[(case.name, _comment(case), _lines(by_case[case.name], plain)) for case in recording.cases],
+        torch=any(node["$"] == "tensor" for node in arrays),
+        numpy=any(node["$"] != "tensor" for node in arrays),
+        scalars=any(node["$"] == "scalar" for node in arrays),
+        files=any("file" in node for node in arrays),
+        has_numpy="numpy" in recording.versions,
+        bits=any(node["dtype"] == "bfloat16" and "file" in node for node in arrays),
+        tuples=any(node.get("$") == "tuple" for node in mappings),
+        tensors=any("$" in node for node in mappings),
+        dicts=any(isinstance(node, dict) and "$" not in node for node in below),
+        grads=any("requires_grad" in node for node in arrays),
+        raises=any("@raised" in expected.tree for expected in outcomes),
+        no_grad=any("@mode" in inputs.tree for inputs, _ in documents),
+        support=SUPPORT.removesuffix(".py"),
+        fixtures=FIXTURES if FIXTURES in recording.helpers else "",
+        custom=CHECKERS if CHECKERS in recording.helpers else "",
+        cuda_as_cpu=recording.cuda_as_cpu,
+    )
+    return text, not plain
+
+
+def _is_plain(
+    recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
+) -> bool:
+    """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
+    arguments = function.args
+    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname:
+        return False
+    if not recording.module or isinstance(function, ast.AsyncFunctionDef):
+        return False
+    if not all(ast.unparse(decorator) in HARMLESS for decorator in function.decorator_list):
+        return False
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
+        return False
+    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
+    return all(
+        _is_plain_case(case.checkers, inputs, expected, given)
+        for case, (inputs, expected) in zip(recording.cases, documents, strict=True)
+    )
+
+
+def _is_plain_case(checkers: Checkers, inputs: Document, expected: Document, given: set[str]) -> bool:
+    for path, checker in checkers.items():
+        ignored = checker["kind"] == "ignore" and (path in given or path == compare.GRADS)
+        # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
+        chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
+        if not ignored and (checker["kind"] not in ("allclose", "exact") or chosen):
+            return False
+    if inputs.omitted or inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+        return False
+    own = {name: node for name, node in inputs.tree.items() if name != "@mode"}
+    if any(name.startswith("@") for name in own):
+        return False
+    if any(name not in ("value", "@raised") and name not in own for name in expected.tree):
+        return False
+    nodes = [node for tree in (own, expected.tree) for _, node in walk(tree)]
+    requires_grad = any(isinstance(node, dict) and "requires_grad" in node for node in nodes)
+    if requires_grad and compare.GRADS not in checkers:
+        return False
+    return all(map(_plain, nodes))
+
+
+def _plain(node: Any) -> bool:
+    if not isinstance(node, dict) or "$" not in node:
+        return True
+    if node["$"] not in PLAIN_TAGS or "id" in node:
+        return False
+    if node["$"] == "tuple":
+        return True
+    return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
+
+
+def _rows(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return how parts are compared in every case alike, and by case the others."""
+    first, *others = [case.checkers for case in cases]
+    everywhere = {}
+    for path, checker in first.items():
+        if others and all(other.get(path) == checker for other in others):
+            everywhere[path] = checker
+    by_case = {}
+    for case in cases:
+        own = {path: checker for path, checker in case.checkers.items() if path not in everywhere}
+        by_case[case.name] = own
+    return everywhere, by_case
+
+
+def _lines(checkers: Checkers, plain: bool) -> list[str]:
+    """Write checkers as items of a dictionary, each with its reason."""
+    lines = []
+    for path, checker in checkers.items():
+        value = {name: setting for name, setting in checker.items() if name != "reason"}
+        tolerance = (value.get("rtol", 0), value.get("atol", 0))
+        shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
+        words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
+        if value["kind"] == "ignore":
+            words.insert(0, "not compared")
+        note = ": ".join(word for word in words if word)
+        lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
+    return lines
+
+
+def _in_words(path: str) -> str:
+    """Name a part that Python could not name: a key of a dictionary that is an object, and what it leads to."""
+    key, item = _KEY.search(path), _ITEM.search(path)
+    if key:
+        return f"key {int(key[2]) + 1} of {key[1]}, an object"
+    return f"what key {int(item[2]) + 1} of {item[1]}, an object, leads to" if item else ""
+
+
+_KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
+_IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+def _comment(case: Case) -> str:
+    adds = f": {case.adds}" if case.adds else ""
+    return _comment_after(f"call {case.call}{adds}")
+
+
+def _comment_after(text: str) -> str:
+    """Write a comment, cut between words where it is long."""
+    return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""
