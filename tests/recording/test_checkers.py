@@ -13,12 +13,12 @@ import pytest
 
 from lmr_author.authoring.recording.calls import RecordedCall
 from lmr_author.authoring.recording.checkers import (
-    changes_by_the_way,
     check_option,
     compact,
     parse,
     with_chosen,
 )
+from lmr_author.authoring.recording.job import changes_by_the_way
 from lmr_author.authoring.recording.replay import fragile_part
 from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 from lmr_author.core.errors import LmrError, UsageError

@@ -42,22 +42,12 @@ class Attention(nn.Module):
     def forward(self, x, mask=None):
         return x
 """
-METRIC = '''
-def overlap(predictions, references, lower=False):
-    """Share of the references."""
-    pairs = zip(predictions, references)
-    return sum((one.lower() if lower else one) == other for one, other in pairs) / len(references)
-'''
-METRIC_TEST = """
-def test_overlap():
-    predictions = ["a b", "c"]
-    assert overlap(predictions, ["A b", "d"]) == 0
-"""
 AUGMENT = '''
 import random
+from typing import List
 
 
-def swap(words, n, keep_first=False):
+def swap(words: List[str], n: int, keep_first=False):
     """Swap words."""
     words = list(words)
     for _ in range(n):
@@ -74,21 +64,19 @@ if __name__ == "__main__":
     args = parse()
 """
 SCHEDULE = """
-def schedule(step: int, learning_rate, warm: bool = False):
+def schedule(step: int, learning_rate: float, warm: bool = False):
     return learning_rate * step / 10 * (2 if warm else 1)
 """
 RUNNING = {
-    "metric": ({"metric.py": METRIC, "tests/test_metric.py": METRIC_TEST}, "metric.py::overlap", [
-        "overlap(['a b', 'c'], ['A b', 'd'])", "['A b', 'd'], lower=True)",
-    ]),
     "augmentation": (
-        {"eda/augment.py": AUGMENT, "use.py": "swap(['a', 'b', 'c'], 2)\n"}, "eda/augment.py::swap", [
-            'sys.path.insert(0, "eda")', "list(swap(['a', 'b', 'c'], 2, keep_first=True))", "random.seed(0)",
+        {"eda/augment.py": AUGMENT, "use.py": "swap(words, n)\n"}, "eda/augment.py::swap", [
+            'sys.path.insert(0, "eda")', "list(swap(**inputs(keep_first=True)))", "random.seed(0)",
+            "#     swap(words, n)",
         ],
     ),
     "plain parameters": (
-        {"rates.py": SCHEDULE, "run.py": 'parser.add_argument("--learning-rate", default=0.02)\n'},
-        "rates.py::schedule", ['"step": 2', '"learning_rate": 0.02', "inputs(warm=True)"],
+        {"rates.py": SCHEDULE},
+        "rates.py::schedule", ['"step": 2', '"learning_rate": 0.5', "inputs(warm=True)"],
     ),
 }  # fmt: skip
 TO_COMPLETE = {

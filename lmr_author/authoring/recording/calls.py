@@ -94,23 +94,6 @@ def coverage(hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int
     return Coverage(tuple(sorted(lines)), tuple(sorted(missed - lines)), tuple(sorted(never)))
 
 
-def also_covered(
-    before: Coverage, hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]
-) -> Coverage:
-    """Return what some cases execute together with more of them.
-
-    Args:
-        before: of the cases; the others as in :func:`coverage`, of those that come to them.
-    """
-    more = coverage(hits, blocks, absent)
-    false = {blocks[block] for block in absent if block in hits}
-    return Coverage(
-        lines=tuple(sorted({*before.lines, *more.lines})),
-        missed=tuple(sorted(set(before.missed) - set(more.lines))),
-        never_false=tuple(sorted(set(before.never_false) - false)),
-    )
-
-
 # sizes
 
 

@@ -50,19 +50,19 @@ class Options:
         values = Counter(trait.path for trait in counts if trait.kind == "value")
         flags = Counter({trait: count for trait, count in counts.items() if trait.kind == "flags"})
         rare = {trait for trait, _ in flags.most_common()[MOST_COMBINATIONS:]}
-        self._telling = {
-            trait
-            for trait, count in counts.items()
-            if count < len(calls) and (trait.kind != "value" or values[trait.path] <= MOST_VALUES)
-        } - rare
+        self._telling = set[Trait]()
+        for trait, count in counts.items():
+            is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
+            if count < len(calls) and not is_data and trait not in rare:
+                self._telling.add(trait)
 
     def of(self, call: RecordedCall) -> frozenset[Trait]:
         """Return the options of a call by which calls differ."""
-        return frozenset(self._all(call) & self._telling)
+        return self._all(call) & self._telling
 
-    def _all(self, call: RecordedCall) -> set[Trait]:
+    def _all(self, call: RecordedCall) -> frozenset[Trait]:
         absent = self._paths - {trait.path for trait in call.traits}
-        return {*call.traits, *(Trait(path, "type", NOT_GIVEN) for path in absent)}
+        return call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -91,8 +91,8 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
     """Return how many parts differ from those of the most similar of the last chosen calls."""
-    items = set(call.summary.items())
-    return min((len(items ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
+    parts = set(call.summary.items())
+    return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
 
 
 class Catch:

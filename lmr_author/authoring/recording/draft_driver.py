@@ -1,18 +1,16 @@
 """Draft the script that drives a function: a page of Python for the annotator to complete and run.
 
-It imports the function and calls it. Calls of the repository that can be written out are used as they are; otherwise
-arguments are placeholders, except where an annotation or an option of the command line shows a plain value. Below that
-come the lines of the repository that call the function, as comments. Nothing is run here.
+It imports the function and calls it. Arguments are placeholders, except where an annotation shows a plain value. Below
+that come the lines of the repository that call the function, as comments. Nothing is run here.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 import re
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,25 +33,16 @@ PLAIN_VALUES = {
     "str": "'a text'",
     "List[int]": "[3, 1, 2]",
     "List[float]": "[0.5, 2.0, 1.0]",
-    "List[str]": "['a text', 'another text']",
+    "List[str]": "['one', 'two', 'three']",
 }
-MOST_OPTIONS, MOST_WRITTEN = 10, 4
+MOST_CALLS = 11
 MAX_BYTES = 300_000
 """Larger files of the repository are data."""
 MOST_CALLERS, ABOVE = 12, 4
 """Lines of the repository's callers that are shown, about, and of those above each call."""
-LONGEST = 300
-"""Characters of a call that is taken over from the repository."""
-KNOWN_NAMES = frozenset(
-    {"f", "torch", "np", "numpy", "math", "range", "list", "dict", "set", "tuple", "len", "str"}
-)
-"""Names that a call may use to be taken over."""
 SKIPPED = frozenset({"unit_test", ".git", "node_modules", "site-packages"})
 IMPLICIT = ("forward", "__call__", "__init__", "step")
 """Methods that nobody calls by their name."""
-_OPTION = re.compile(
-    r"""add_argument\(\s*['"]--?([\w-]+)['"][^()]*?default\s*=\s*([-\d.e]+|'[^'\n]*'|"[^"\n]*")"""
-)
 
 
 @dataclass(frozen=True)
@@ -74,18 +63,13 @@ class Drafted:
 
 @dataclass
 class _Values:
-    """Values for parameters. Those that nothing shows are placeholders, and noted in ``unknown``.
+    """Values for parameters, by their annotations; others are placeholders, and noted in ``unknown``."""
 
-    Attributes:
-        defaults: option of the command line → its default as Python text, as the repository has it.
-    """
-
-    defaults: Mapping[str, str]
     unknown: list[str] = field(default_factory=list)
 
     def of(self, name: str, annotation: str = "") -> str:
         plain = re.sub(r"^(typing\.)?[Ll]ist\b", "List", annotation)
-        value = self.defaults.get(name) or PLAIN_VALUES.get(plain, UNKNOWN)
+        value = PLAIN_VALUES.get(plain, UNKNOWN)
         if value == UNKNOWN:
             self.unknown.append(name)
         return value
@@ -122,27 +106,23 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     # A function inside another can only be reached by calling the outer one.
     outer = target.qualname.removesuffix(target.function_name) + target.function_name.partition(".")[0]
     definition = next(candidate for candidate in module.definitions if candidate.qualname == outer)
-    sources = list(_sources(repository))
-    values = _Values(_defaults(sources))
+    values = _Values()
     caller, setup = _receiver(repository, module, definition, values)
-    written = [] if definition.name in IMPLICIT else _written_calls(sources, definition.name)[:MOST_WRITTEN]
-    # Calls of a method are made on an object that the draft does not have: its own call comes first.
-    given = [] if written and not definition.class_name else _inputs(definition, values)
-    calls = _calls(definition, caller, written, given)
+    given = _inputs(definition, values)
+    calls = _calls(definition, caller, bool(given))
     globals_ = {name: values.of(name) for name in code.set_at_run_time(module.tree, definition.function)}
 
-    words = set(re.findall(r"\b[a-z]\w*", "\n".join([*globals_.values(), *setup, *given, *calls])))
     imported = set(re.findall(r"(?m)^\s*(?:import|from) (torch|numpy|random)\b", module.text))
+    standard = imported & {"random"}
+    if isinstance(definition.function, ast.AsyncFunctionDef):
+        standard.add("asyncio")
     folder, name = _place(module, repository)
     page = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     script = page.from_string(resources.template("driver.py.j2")).render(
         target=f"{definition.qualname} of {module.name}",
         command=command,
-        standard=sorted({*(words & {"asyncio"}), *(imported & {"random"}), *(["sys"] if folder else [])}),
-        libraries=[
-            *sorted((imported - {"random"}) | (words & {"torch", "numpy"})),
-            *(["numpy as np"] if "np" in words else []),
-        ],
+        standard=sorted(standard | {"sys"} if folder else standard),
+        libraries=sorted(imported - {"random"}),
         folder=folder,
         module=name,
         name=(definition.class_name or definition.qualname).partition(".")[0],
@@ -218,30 +198,14 @@ def _inputs(definition: code.Definition, values: _Values) -> list[str]:
     return lines
 
 
-def _calls(definition: code.Definition, caller: str, written: list[str], given: list[str]) -> list[str]:
-    """Return the calls: those of the repository, or one with fresh inputs, and one for each option.
-
-    Args:
-        written: arguments of the repository's calls.
-        given: the inputs.
-    """
+def _calls(definition: code.Definition, caller: str, given: bool) -> list[str]:
+    """Return a call, and one for each option. ``given``: there are inputs."""
     function = definition.function
     if _decorators(definition) & {"property", "cached_property"}:
         return [caller]
-    options = list(_options(function))[:MOST_OPTIONS]
-    calls = [f"{caller}({text})" for text in written]
-    if calls and not definition.class_name:
-        # The repository knows better than any placeholder, and each option is tried with its first call.
-        (first,) = code.each(ast.parse(f"f({written[0]})"), ast.Call)[:1]
-        taken = {keyword.arg for keyword in first.keywords}
-        free = {parameter.arg for parameter, _ in code.parameters(function.args)[len(first.args) :]} - taken
-        calls += [f"{caller}({written[0]}, {name}={value})" for name, value in options if name in free]
-    else:
-        drafted = [f"{caller}({'**inputs()' if given else ''})"]
-        for name, value in options:
-            changes = f"{name}={value}"
-            drafted.append(f"{caller}(**inputs({changes}))" if given else f"{caller}({changes})")
-        calls = [*drafted, *calls]
+    calls = []
+    for changes in ["", *_options(function)][:MOST_CALLS]:
+        calls.append(f"{caller}(**inputs({changes}))" if given else f"{caller}({changes})")
     # Of a generator or coroutine nothing runs until it is used up.
     if isinstance(function, ast.AsyncFunctionDef):
         return [f"asyncio.run({call})" for call in calls]
@@ -250,20 +214,20 @@ def _calls(definition: code.Definition, caller: str, written: list[str], given: 
     return calls
 
 
-def _options(function: code.FunctionNode) -> Iterator[tuple[str, str]]:
-    """Yield flags, words and numbers that have a default, each with another value."""
+def _options(function: code.FunctionNode) -> list[str]:
+    """Return flags, words and numbers that have a default, each with another value, as in ``scaled=False``."""
+    options = []
     for parameter, default in code.parameters(function.args):
         if not isinstance(default, ast.Constant) or parameter.arg in ("verbose", "debug", "device", "dtype"):
             continue
         usual = default.value
+        others: list[object] = [word for word in _words_for(function, parameter) if word != usual]
         if isinstance(usual, bool):
-            yield parameter.arg, repr(not usual)
+            others = [not usual]
         elif isinstance(usual, float) and usual > 0:
-            yield parameter.arg, repr(usual * 2 if usual != 1 else 0.5)
-        else:
-            for word in _words_for(function, parameter):
-                if word != usual:
-                    yield parameter.arg, repr(word)
+            others = [usual * 2 if usual != 1 else 0.5]
+        options += [f"{parameter.arg}={other!r}" for other in others]
+    return options
 
 
 def _words_for(function: code.FunctionNode, parameter: ast.arg) -> list[str]:
@@ -288,7 +252,7 @@ def _decorators(definition: code.Definition) -> set[str]:
     return {ast.unparse(node).rpartition(".")[2] for node in definition.function.decorator_list}
 
 
-# the repository's own calls and defaults
+# the repository's own calls
 
 
 def _sources(repository: Path) -> Iterator[tuple[str, str]]:
@@ -321,53 +285,7 @@ def _calls_of(text: str, name: str) -> list[ast.Call]:
     if f"{name}(" not in text:
         return []
     try:
-        calls = code.each(code.parse(text), ast.Call)
+        tree = code.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return [call for call in calls if last_name(call.func) == name]
-
-
-def _defaults(sources: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the plain defaults of options of the command line by name; the first counts."""
-    defaults: dict[str, str] = {}
-    for _, text in sources:
-        for name, value in _OPTION.findall(text):
-            try:
-                ast.literal_eval(value)
-            except (ValueError, SyntaxError):
-                continue
-            defaults.setdefault(name.replace("-", "_"), value)
-    return defaults
-
-
-def _written_calls(sources: Iterable[tuple[str, str]], name: str) -> list[str]:
-    """Return the arguments of the calls of a name that are plain values, or local names of such, each once."""
-    written = []
-    for _, text in sources:
-        if not _calls_of(text, name):
-            continue
-        tree = code.parse(text)
-        scopes: list[ast.Module | ast.FunctionDef] = [*code.each(tree, ast.FunctionDef), tree]
-        for scope in scopes:
-            assigned = {}
-            for statement in scope.body:
-                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                    assigned[statement.targets[0].id] = statement.value
-            for call in code.each(scope, ast.Call):
-                if last_name(call.func) == name:
-                    written.append(_arguments_of(call, assigned))
-    return [text for text in dict.fromkeys(written) if text]
-
-
-def _arguments_of(call: ast.Call, assigned: Mapping[str, ast.expr]) -> str:
-    """Return the arguments of a call as text that stands alone; "" where it cannot."""
-
-    class LocalValues(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
-            return assigned.get(node.id, node)
-
-    alone = ast.Call(ast.Name("f"), copy.deepcopy(call.args), copy.deepcopy(call.keywords))
-    alone = LocalValues().visit(alone)
-    text = ast.unparse(alone)[2:-1]
-    other_names = {node.id for node in code.each(alone, ast.Name)} - KNOWN_NAMES
-    return "" if other_names or "*" in text or len(text) > LONGEST else text
+    return [call for call in code.each(tree, ast.Call) if last_name(call.func) == name]

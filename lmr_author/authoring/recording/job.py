@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lmr_author.authoring.masking import locate
 from lmr_author.authoring.recording import checkers, failed
-from lmr_author.authoring.recording.calls import MOST_BYTES, Room
+from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room
 from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
 from lmr_author.authoring.recording.replay import Golden
 from lmr_author.authoring.recording.run import Recorded, Run
@@ -95,16 +95,16 @@ def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path
         )
     several = "several functions are masked"
     if target is not None:
-        masked = "; ".join(str(implementation.target) for implementation in meant)
+        masked = "; ".join(str(implementation.target) for implementation in info.implementations)
         wanted = locate.locate(task.repository(info), target, here)
         name = (wanted.path, wanted.qualname)
-        named = [each for each in meant if (each.goal_file, each.qualname) == name]
-        meant = locate.meant(task.repository(info), wanted, named)
+        same_name = [other for other in meant if (other.goal_file, other.qualname) == name]
+        meant = locate.meant(task.repository(info), wanted, same_name)
         if not meant:
             raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
         several = f"{wanted} is masked {len(meant)} times in {task.name}"
     if len(meant) > 1:
-        raise TargetError(several, f"name one: {' or '.join(str(each.target) for each in meant)}")
+        raise TargetError(several, f"name one: {' or '.join(str(other.target) for other in meant)}")
     return meant[0]
 
 
@@ -184,15 +184,7 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_
     overlay = staging.golden_overlay(job.task, job.info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    method = bool(definition.class_name) and "." not in definition.function_name
-    by_the_way = checkers.changes_by_the_way(definition.function, method, recorded.calls)
-    arguments = [name for name in by_the_way if not (method and name == by_the_way[0])]
-    grads = checkers.changes_grads(definition.function, recorded.calls)
-    only_grads = {name for call in recorded.calls for name in call.grads} if not grads else set()
-    asked = [*arguments, *(f".grad of {name}" for name in sorted(only_grads))]
-    in_place = job.options.in_place
-    if in_place or (in_place is None and asked and ask_in_place(asked)):
-        by_the_way, grads = (), True
+    ignored, grads = _changes_left_out(definition, recorded.calls, job.options.in_place, ask_in_place)
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
@@ -209,7 +201,7 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_
     )
     checks = checkers.parse(job.options.checks)
     return Golden(
-        sandbox, replay_plan, clean, plan.inside, module, definition, job.helpers, checks, by_the_way, grads
+        sandbox, replay_plan, clean, plan.inside, module, definition, job.helpers, checks, ignored, grads
     )
 
 
@@ -222,3 +214,94 @@ def room_of(job: Job) -> Room:
         if recording:
             taken[str(other.target)] = sum(case.bytes for case in recording.cases)
     return Room(int(job.options.max_total_mb * 2**20), taken)
+
+
+# changes that an implementation has to make, too
+
+
+def _changes_left_out(
+    definition: code.Definition,
+    calls: Sequence[RecordedCall],
+    in_place: bool | None,
+    ask_in_place: AskInPlace,
+) -> tuple[tuple[str, ...], bool]:
+    """Return the changed arguments that are not compared, and whether ``.grad`` of tensors is compared."""
+    method = bool(definition.class_name) and "." not in definition.function_name
+    by_the_way = changes_by_the_way(definition.function, method, calls)
+    grads = changes_grads(definition.function, calls)
+    if in_place is None:
+        asked = list(by_the_way[1:] if method else by_the_way)
+        if not grads:
+            asked += sorted({f".grad of {name}" for call in calls for name in call.grads})
+        in_place = bool(asked) and ask_in_place(asked)
+    return ((), True) if in_place else (by_the_way, grads)
+
+
+_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
+
+
+def changes_by_the_way(
+    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+) -> tuple[str, ...]:
+    """Return the arguments that a golden changes although that is not what it is for.
+
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
+    another version may keep its results there, or not. It is not, where the method goes on from a state that it
+    keeps there, as in ``self.total += x``.
+    """
+    if _is_for_changing(function, calls):
+        return ()
+    names = dict.fromkeys(name for call in calls for name in call.changed)
+    if not method:
+        return tuple(names)
+    own = code.parameters(function.args)[0][0].arg if code.parameters(function.args) else ""
+    if not any(own in call.summary for call in calls):
+        return tuple(names)
+    names.pop(own, None)
+    return tuple(names) if _keeps_state(function, own) else (own, *names)
+
+
+def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    """Tell whether a golden is for changing ``.grad``, and nothing else."""
+    changed = any(call.changed for call in calls)
+    return _is_for_changing(function, calls) and any(call.grads for call in calls) and not changed
+
+
+def _is_for_changing(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    returns_nothing = any(call.nothing for call in calls)
+    return returns_nothing or bool(_SAYS_SO.search(ast.get_docstring(function) or ""))
+
+
+def _keeps_state(function: code.FunctionNode, own: str) -> bool:
+    """Tell whether a method reads an attribute of its object and sets it, too.
+
+    What every call sets before it reads it, such as a table that it fills, is no state.
+    """
+    read, written = set[str](), set[str]()
+    for assignment in code.each(function, ast.AugAssign):
+        read |= _names_of([assignment.target], ast.Store)
+    for node in code.each(function, ast.Attribute):
+        (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
+    kept = {name for name in read & written if name.startswith(f"{own}.")}
+    return bool(kept - _set_anew(function))
+
+
+def _set_anew(function: code.FunctionNode) -> set[str]:
+    """Return the attributes that a function sets, whatever happens, before it names them otherwise."""
+    anew, named = set[str](), set[str]()
+    for statement in function.body:
+        if isinstance(statement, ast.Assign):
+            named |= _names_of([statement.value])
+            anew |= _names_of(statement.targets, ast.Store) - named
+        named |= _names_of([statement])
+    return anew
+
+
+def _names_of(nodes: Iterable[ast.AST], context: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    """Return the attributes in some nodes, as in ``self.total``, that are read or set there."""
+    names = set()
+    for node in nodes:
+        names |= {
+            ast.unparse(part) for part in code.each(node, ast.Attribute) if isinstance(part.ctx, context)
+        }
+    return names

@@ -212,13 +212,11 @@ def write_page(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
     )
     environment.filters["repr"] = repr
-    nodes = [node for pair in documents for document in pair for _, node in walk(document.tree)]
-    mappings = [node for node in nodes if isinstance(node, dict)]
-    arrays = [node for node in mappings if node.get("$") in ("tensor", "array", "scalar")]
-    outcomes = [expected for _, expected in documents]
-    # The outcome itself is a dictionary, and none of the function's.
-    below = [node for expected in outcomes for _, node in list(walk(expected.tree))[1:]]
-    everywhere, by_case = _rows(recording.cases)
+    common = _common_checkers(recording.cases)
+    cases = []
+    for case in recording.cases:
+        own = {path: checker for path, checker in case.checkers.items() if path not in common}
+        cases.append((case.name, _comment(case), _lines(own, plain)))
     template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
     text = template.render(
         index=implementation.index,
@@ -229,22 +227,14 @@ def write_page(
         module=recording.module,
         sys_path=list(recording.sys_path),
         nth=nth,
-        command=" ".join(recording.command).replace("\\", "\\\\").replace('"""', "'''"),
-        uncompared=[printable(effect).replace("\\", "\\\\").replace('"""', "'''") for effect in uncompared],
-        everywhere=_lines(everywhere, plain),
-        cases=[(case.name, _comment(case), _lines(by_case[case.name], plain)) for case in recording.cases],
-        torch=any(node["$"] == "tensor" for node in arrays),
-        numpy=any(node["$"] != "tensor" for node in arrays),
-        scalars=any(node["$"] == "scalar" for node in arrays),
-        files=any("file" in node for node in arrays),
+        command=_in_docstring(" ".join(recording.command)),
+        uncompared=[_in_docstring(printable(effect)) for effect in uncompared],
+        everywhere=_lines(common, plain),
+        cases=cases,
         has_numpy="numpy" in recording.versions,
-        bits=any(node["dtype"] == "bfloat16" and "file" in node for node in arrays),
-        tuples=any(node.get("$") == "tuple" for node in mappings),
-        tensors=any("$" in node for node in mappings),
-        dicts=any(isinstance(node, dict) and "$" not in node for node in below),
-        grads=any("requires_grad" in node for node in arrays),
-        raises=any("@raised" in expected.tree for expected in outcomes),
+        raises=any("@raised" in expected.tree for _, expected in documents),
         no_grad=any("@mode" in inputs.tree for inputs, _ in documents),
+        **_features(documents),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
@@ -253,50 +243,96 @@ def write_page(
     return text, not plain
 
 
+FEATURES = ("torch", "numpy", "scalars", "files", "bits", "tuples", "tensors", "dicts", "grads")
+"""Kinds of values that a page needs code for."""
+
+
+def _features(documents: Iterable[tuple[Document, Document]]) -> dict[str, bool]:
+    """Return which of :data:`FEATURES` some cases have."""
+    features = set[str]()
+    for inputs, expected in documents:
+        for _, node in walk(inputs.tree):
+            features |= _features_of(node) - {"dicts"}
+        # The outcome itself is a dictionary, and none of the function's.
+        for _, node in list(walk(expected.tree))[1:]:
+            features |= _features_of(node)
+    return {name: name in features for name in FEATURES}
+
+
+def _features_of(node: Any) -> set[str]:
+    if not isinstance(node, dict):
+        return set()
+    tag = node.get("$")
+    if tag is None:
+        return {"dicts"}
+    if tag not in ("tensor", "array", "scalar"):
+        return {"tensors", "tuples"} if tag == "tuple" else {"tensors"}
+    features = {"tensors", "torch" if tag == "tensor" else "numpy"}
+    if tag == "scalar":
+        features.add("scalars")
+    if "file" in node:
+        features |= {"files", "bits"} if node["dtype"] == "bfloat16" else {"files"}
+    if "requires_grad" in node:
+        features.add("grads")
+    return features
+
+
 def _is_plain(
     recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
-    arguments = function.args
-    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in recording.target.qualname:
+    if not recording.module or not _is_plain_function(recording.target.qualname, function):
         return False
-    if not recording.module or isinstance(function, ast.AsyncFunctionDef):
+    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
+    for case, (inputs, expected) in zip(recording.cases, documents, strict=True):
+        if not _are_plain_checkers(case.checkers, given):
+            return False
+        if not _is_plain_call(inputs, expected, grads_ignored=compare.GRADS in case.checkers):
+            return False
+    return True
+
+
+def _is_plain_function(qualname: str, function: FunctionNode) -> bool:
+    arguments = function.args
+    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in qualname:
+        return False
+    if isinstance(function, ast.AsyncFunctionDef):
         return False
     if not all(ast.unparse(decorator) in HARMLESS for decorator in function.decorator_list):
         return False
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
-        return False
-    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
-    return all(
-        _is_plain_case(case.checkers, inputs, expected, given)
-        for case, (inputs, expected) in zip(recording.cases, documents, strict=True)
-    )
+    return not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
 
 
-def _is_plain_case(checkers: Checkers, inputs: Document, expected: Document, given: set[str]) -> bool:
+def _are_plain_checkers(checkers: Checkers, given: set[str]) -> bool:
     for path, checker in checkers.items():
-        ignored = checker["kind"] == "ignore" and (path in given or path == compare.GRADS)
+        if checker["kind"] == "ignore" and (path in given or path == compare.GRADS):
+            continue
         # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
-        chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
-        if not ignored and (checker["kind"] not in ("allclose", "exact") or chosen):
+        if checker.get("reason") == compare.CHOSEN and not path.startswith("value"):
             return False
+        if checker["kind"] not in ("allclose", "exact"):
+            return False
+    return True
+
+
+def _is_plain_call(inputs: Document, expected: Document, *, grads_ignored: bool) -> bool:
     if inputs.omitted or inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
         return False
     own = {name: node for name, node in inputs.tree.items() if name != "@mode"}
     if any(name.startswith("@") for name in own):
         return False
-    if any(name not in ("value", "@raised") and name not in own for name in expected.tree):
+    if set(expected.tree) - {"value", "@raised", *own}:
         return False
-    nodes = [node for tree in (own, expected.tree) for _, node in walk(tree)]
-    requires_grad = any(isinstance(node, dict) and "requires_grad" in node for node in nodes)
-    if requires_grad and compare.GRADS not in checkers:
-        return False
-    return all(map(_plain, nodes))
+    for tree in (own, expected.tree):
+        for _, node in walk(tree):
+            if not isinstance(node, dict) or "$" not in node:
+                continue
+            if not _is_plain_node(node) or ("requires_grad" in node and not grads_ignored):
+                return False
+    return True
 
 
-def _plain(node: Any) -> bool:
-    if not isinstance(node, dict) or "$" not in node:
-        return True
+def _is_plain_node(node: Mapping[str, Any]) -> bool:
     if node["$"] not in PLAIN_TAGS or "id" in node:
         return False
     if node["$"] == "tuple":
@@ -304,30 +340,26 @@ def _plain(node: Any) -> bool:
     return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
 
 
-def _rows(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return how parts are compared in every case alike, and by case the others."""
+def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
+    """Return how parts are compared in every case alike; nothing where there is one case."""
     first, *others = [case.checkers for case in cases]
-    everywhere = {}
+    common = {}
     for path, checker in first.items():
         if others and all(other.get(path) == checker for other in others):
-            everywhere[path] = checker
-    by_case = {}
-    for case in cases:
-        own = {path: checker for path, checker in case.checkers.items() if path not in everywhere}
-        by_case[case.name] = own
-    return everywhere, by_case
+            common[path] = checker
+    return common
 
 
 def _lines(checkers: Checkers, plain: bool) -> list[str]:
     """Write checkers as items of a dictionary, each with its reason."""
     lines = []
     for path, checker in checkers.items():
-        value = {name: setting for name, setting in checker.items() if name != "reason"}
-        tolerance = (value.get("rtol", 0), value.get("atol", 0))
-        shown = (None if value["kind"] == "ignore" else tolerance) if plain else value
-        words = [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
-        if value["kind"] == "ignore":
-            words.insert(0, "not compared")
+        ignored = checker["kind"] == "ignore"
+        shown: Any = {name: setting for name, setting in checker.items() if name != "reason"}
+        if plain:
+            shown = None if ignored else (checker.get("rtol", 0), checker.get("atol", 0))
+        words = ["not compared"] if ignored else []
+        words += [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
         note = ": ".join(word for word in words if word)
         lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
     return lines
@@ -343,6 +375,10 @@ def _in_words(path: str) -> str:
 
 _KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
 _IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+def _in_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
 def _comment(case: Case) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.calls import RecordedCall, Uncompared, also_covered
+from lmr_author.authoring.recording.calls import RecordedCall, Uncompared, coverage
 from lmr_author.authoring.recording.run import Recorded, Run
 from lmr_author.core import files
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation, Task, TaskInfo
-from lmr_author.core.task.recording import MANIFEST, Recording, load
+from lmr_author.core.task.recording import MANIFEST, Coverage, Recording, load
 
 
 def write_calls(
@@ -58,7 +58,7 @@ def write_extended(
         store.store_case(folder, number, call, adds) for number, (call, adds) in enumerate(calls, taken + 1)
     ]
     hits = set[int]().union(*(call.hits for call, _ in calls))
-    covered = also_covered(before.coverage, hits, recorded.blocks, recorded.absent)
+    covered = _also_covered(before.coverage, hits, recorded.blocks, recorded.absent)
     cases = (*before.cases, *new)
     recording = store.recording_of(folder, plan, recorded, cases, covered, before.versions, before.options)
     recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
@@ -92,3 +92,20 @@ def put_in_place(
         store.renew_support(task.unit_test_folder(info))
         files.write_text(task.unit_test(info, implementation), page)
     return load(folder) or recording
+
+
+def _also_covered(
+    before: Coverage, hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]
+) -> Coverage:
+    """Return what some cases execute together with more of them.
+
+    Args:
+        before: of the cases; the others as in :func:`coverage`, of those that come to them.
+    """
+    more = coverage(hits, blocks, absent)
+    false = {blocks[block] for block in absent if block in hits}
+    return Coverage(
+        lines=tuple(sorted({*before.lines, *more.lines})),
+        missed=tuple(sorted(set(before.missed) - set(more.lines))),
+        never_false=tuple(sorted(set(before.never_false) - false)),
+    )
