@@ -22,7 +22,8 @@ from lmr_author.authoring.recording.job import changes_by_the_way
 from lmr_author.authoring.recording.replay import fragile_part
 from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.runtime.probe.compare import Spread, _Comparison, compare
+from lmr_author.runtime.probe.arrays import Spread
+from lmr_author.runtime.probe.compare import _Comparison, compare
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.encoding import encode
 

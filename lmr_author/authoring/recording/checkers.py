@@ -233,9 +233,9 @@ def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -
     """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
     for path, name in functions_of(checks).items():
         if name not in helpers.checker_names:
-            known = ", ".join(helpers.checker_names) or "none"
+            names = ", ".join(helpers.checker_names) or "none"
             raise LmrError(
-                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {known})",
+                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {names})",
                 f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
             )
 

@@ -22,8 +22,8 @@ from lmr_author.authoring.recording.tolerance import (
 from lmr_author.core import code
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import time_left
+from lmr_author.runtime.probe.arrays import Spread
 from lmr_author.runtime.probe.calling import RANDOM
-from lmr_author.runtime.probe.compare import Spread
 from lmr_author.runtime.probe.document import Document, dump, walk
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import judging, replaying

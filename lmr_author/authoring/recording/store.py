@@ -140,11 +140,11 @@ def write_manifest(
 
 
 def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
-    places = [folder / case.name for case in cases]
-    return [
-        (replaying.load_document(place, "inputs"), replaying.load_document(place, "expected"))
-        for place in places
-    ]
+    documents = []
+    for case in cases:
+        inputs = replaying.load_document(folder / case.name, "inputs")
+        documents.append((inputs, replaying.load_document(folder / case.name, "expected")))
+    return documents
 
 
 def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
@@ -366,14 +366,15 @@ def _lines(checkers: Checkers, plain: bool) -> list[str]:
 
 
 def _in_words(path: str) -> str:
-    """Name a part that Python could not name: a key of a dictionary that is an object, and what it leads to."""
-    key, item = _KEY.search(path), _ITEM.search(path)
-    if key:
+    """Name a part that Python could not name: a key of a dictionary that is an object, or its value."""
+    if key := _KEY.search(path):
         return f"key {int(key[2]) + 1} of {key[1]}, an object"
-    return f"what key {int(item[2]) + 1} of {item[1]}, an object, leads to" if item else ""
+    if value := _VALUE.search(path):
+        return f"the value of key {int(value[2]) + 1} of {value[1]}, an object"
+    return ""
 
 
-_KEY, _ITEM = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
+_KEY, _VALUE = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
 _IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
 
 
