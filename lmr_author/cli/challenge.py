@@ -246,7 +246,7 @@ def missing_in_words(missing: Missing) -> list[str]:
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
-    from lmr_author.authoring.recording.calls import Kind, Uncompared
+    from lmr_author.authoring.recording.remarks import Kind, Uncompared
 
     if kind == "gradients":
         return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import checkers, store
-from lmr_author.authoring.recording.calls import (
-    Kind,
-    RecordedCall,
-    Uncompared,
-    coverage,
-    uncompared,
-    with_changed_grads,
-)
+from lmr_author.authoring.recording.calls import coverage
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
 from lmr_author.authoring.recording.job import (
     AskInPlace,
@@ -29,6 +21,7 @@ from lmr_author.authoring.recording.job import (
     ready_helpers,
     room_of,
 )
+from lmr_author.authoring.recording.remarks import Uncompared, blocks_at, effects_of, notes, uncompared
 from lmr_author.authoring.recording.replay import Golden, replay
 from lmr_author.authoring.recording.run import Recorded, Run, run
 from lmr_author.authoring.recording.tolerance import Widened
@@ -37,22 +30,13 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
-from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.where import python_in_words
-from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
-from lmr_author.runtime.probe.document import walk
-from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Sandbox
 
-__all__ = ["NO_GRADIENTS", "RecordOptions", "RecordResult", "record"]
-
-OFFER_GRADIENTS = (
-    "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
-    "record again with --gradients --force where training depends on it"
-)
-NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+__all__ = ["RecordOptions", "RecordResult", "record"]
 
 Agree = Callable[[Sequence[Widened]], bool]
 """Asks a person whether tolerances wider than usual are right."""
@@ -126,7 +110,7 @@ def record(
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
         proof = choose(golden, replayed, options.cases, room_of(job), accepted, progress)
         _require_agreement(proof, agree)
-        for note in _notes(job, recorded, proof):
+        for note in notes(job, recorded, proof):
             tell(note)
         return _store(job, plan, recorded, golden, proof)
 
@@ -180,56 +164,3 @@ def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof
         executed.never_false,
         left_out,
     )
-
-
-def effects_of(
-    golden: Golden, cases: Sequence[RecordedCall], recorded: Recorded
-) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield what the golden does that no case compares, by the kind of the effect."""
-    for call in recorded.calls:
-        yield from call.uncompared.items()
-        yield Kind.ARGUMENTS, [name for name in golden.ignored if name in call.changed]
-        yield Kind.GRADS, [] if golden.grads else call.grads
-    if golden.grads:
-        return
-    for call in cases:
-        inputs = replaying.load_document(call.folder, "inputs")
-        expected = replaying.load_document(call.folder, "expected")
-        yield Kind.GRADS, with_changed_grads(inputs, expected, call.changed)
-
-
-def _notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
-    """Yield notes on the chosen cases: a call left out, gradients, and globals that they set."""
-    if recorded.fatal:
-        yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
-    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
-    if job.options.gradients and not compared:
-        yield NO_GRADIENTS
-    elif not compared and any(map(_is_differentiable, proof.chosen)):
-        yield OFFER_GRADIENTS
-    names = set()
-    for call in proof.chosen:
-        inputs = replaying.load_document(call.folder, "inputs").tree
-        names |= {name.removeprefix(GLOBAL) for name in inputs if name.startswith(GLOBAL)}
-    if names:
-        yield f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
-
-
-def _is_differentiable(call: RecordedCall) -> bool:
-    """Tell whether an input requires a gradient, and a returned tensor has one."""
-    if not any(trait.kind == "grad" for trait in call.traits):
-        return False
-    expected = replaying.load_document(call.folder, "expected")
-    for path, node in walk(expected.tree):
-        if path.startswith(VALUE) and isinstance(node, dict) and "requires_grad" in node:
-            return True
-    return False
-
-
-def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return the first and last lines of blocks by their first lines, without those inside another."""
-    blocks: list[tuple[int, int]] = []
-    for line in lines:
-        if not blocks or line > blocks[-1][1]:
-            blocks.append((line, code.block_end(tree, line)))
-    return tuple(blocks)

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, Uncompared, coverage
+from lmr_author.authoring.recording.calls import RecordedCall, coverage
 from lmr_author.authoring.recording.checkers import compact, digests
 from lmr_author.authoring.recording.choose import Proof
+from lmr_author.authoring.recording.remarks import Uncompared
 from lmr_author.authoring.recording.run import Recorded, Run
 from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode

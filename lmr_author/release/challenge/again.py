@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers
-from lmr_author.authoring.recording.calls import RecordedCall, Room, Uncompared, uncompared
+from lmr_author.authoring.recording.calls import RecordedCall, Room
 from lmr_author.authoring.recording.choose import order_of_choice
 from lmr_author.authoring.recording.job import Job, RecordOptions, driver_of, golden_of, plan_of, room_of
-from lmr_author.authoring.recording.record import effects_of
+from lmr_author.authoring.recording.remarks import Uncompared, effects_of, uncompared
 from lmr_author.authoring.recording.replay import Golden, Rejected, replay
 from lmr_author.authoring.recording.run import Recorded, Run, run
 from lmr_author.core import files

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.calls import RecordedCall, Uncompared, coverage
+from lmr_author.authoring.recording.calls import RecordedCall, coverage
+from lmr_author.authoring.recording.remarks import Uncompared
 from lmr_author.authoring.recording.run import Recorded, Run
 from lmr_author.core import files
 from lmr_author.core.code import FunctionNode
