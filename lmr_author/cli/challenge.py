@@ -246,7 +246,7 @@ def missing_in_words(missing: Missing) -> list[str]:
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
-    from lmr_author.authoring.recording.uncompared import Kind, Uncompared
+    from lmr_author.authoring.recording.remarks import Kind, Uncompared
 
     if kind == "gradients":
         return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"
@@ -278,8 +278,8 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
 
 def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None:
     """Say what a person can do about answers that leave something to do."""
-    from lmr_author.authoring.recording.again import options_of, typed
     from lmr_author.core.task.recording import load
+    from lmr_author.release.challenge.again import options_of, typed
 
     suggested = next((one for one in answers if one.suggestion), None)
     for kind, advice in ADVICE.items():

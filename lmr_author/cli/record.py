@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,7 +113,6 @@ def record(
         options, path = complete(folder, options)
         if path is not None:
             return _draft(folder, options, path, task)
-    options = replace(options, words=_words(context, folder, options))
     result = _record(folder, options, asking=asking)
     show(result, options, task)
     return 0
@@ -123,7 +120,7 @@ def record(
 
 def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
     """Write a driver for the annotator to edit; an existing file is only replaced with --force."""
-    from lmr_author.authoring.recording.record import draft
+    from lmr_author.authoring.recording.draft_driver import draft
     from lmr_author.core import files
 
     if options.command or options.from_tests or options.examples:
@@ -140,31 +137,9 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
     return 0
 
 
-def _words(context: typer.Context, folder: Task, options: RecordOptions) -> tuple[str, ...]:
-    """Return what follows ``lmr-author record`` to run this again from any folder."""
-    words = [options.target] if options.target else []
-    for param in context.command.params:
-        value = context.params.get(param.name or "")
-        if param.param_type_name != "option" or param.name in ("task", "force") or value == param.default:
-            continue
-        for item in value if isinstance(value, list | tuple) else [value]:
-            if item not in (None, False):
-                words += [param.opts[0], *([] if item is True else [str(item)])]
-    words += ["--task", str(folder.root)]
-    repository = folder.repository(folder.load())
-    command = [
-        os.path.normpath(Path(word).absolute())
-        if Path(word).is_file() and not (repository / word).exists()
-        else word
-        for word in options.command
-    ]
-    return (*words, "--", *command) if command else tuple(words)
-
-
 def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
-    """Record, and ask about wide tolerances; name the command that resumes what Ctrl-C leaves behind."""
+    """Record; at a terminal, ask whether wide tolerances and changed arguments are right."""
     from lmr_author.authoring.recording.record import record as record_calls
-    from lmr_author.authoring.recording.run import words_of
 
     with ui.progress("recording") as progress:
 
@@ -179,17 +154,9 @@ def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResu
                 what = f"The golden changes {listed(names, 3)} in place, and returns a value."
                 return ui.confirm(f"{what} Must every implementation change it, too?", default=False)
 
-        try:
-            if not asking:
-                return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
-            return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
-        except KeyboardInterrupt:
-            masked = folder.load().implementations
-            if any(words_of(folder.run_folder(item.index)) for item in masked):
-                ui.say("")
-                ui.note("the calls so far are kept")
-                ui.then("record", *options.words)
-            raise
+        if not asking:
+            return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
+        return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
 
 
 def show(result: RecordResult, options: RecordOptions | None = None, task: Path | None = None) -> None:
@@ -208,20 +175,22 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
-    place = options.where.options if options is not None else ()
-    evaluate = shlex.join(["lmr-author", "evaluate", *place, *named])
+    where = options.where.options if options is not None else ()
+    evaluate = shlex.join(["lmr-author", "evaluate", *where, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
-    from lmr_author.authoring.recording.calls import megabytes
-    from lmr_author.authoring.recording.choose import in_words
+    from lmr_author.authoring.recording.calls import in_words, megabytes
 
     if len(cases) > 1:
         common = set.intersection(*(set(case.summary.items()) for case in cases))
-        parts = [(name, text) for name, text in cases[0].summary.items() if not _CONTAINER.match(text)]
-        if shared := [in_words(name, text) for name, text in parts if (name, text) in common]:
+        shared = []
+        for path, text in cases[0].summary.items():
+            if (path, text) in common and not _CONTAINER.match(text):
+                shared.append(in_words(path, text))
+        if shared:
             yield f"all     {', '.join(shared)}"
     for case in cases:
         adds = f": {case.adds}" if case.adds else ""
@@ -247,7 +216,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(item for call in proof.chosen for item in call.wide)
+    yield from _tolerances(part for call in proof.chosen for part in call.wide)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
             "the golden raises in every case, which proves little: call it with valid arguments"
@@ -292,18 +261,18 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
     from lmr_author.authoring.recording.checkers import fixture_drafts
     from lmr_author.runtime.probe.outcome import as_written
 
-    found: dict[tuple[str, str], list[str]] = {}
+    parts: dict[tuple[str, str], list[str]] = {}
     for case in cases:
-        for item in case.omitted:
-            part = as_written(str(item.get("path"))), str(item.get("type"))
-            found.setdefault(part, []).append(case.name)
+        for omitted in case.omitted:
+            part = as_written(str(omitted.get("path"))), str(omitted.get("type"))
+            parts.setdefault(part, []).append(case.name)
     notes = []
-    for (path, kind), names in list(found.items())[:MOST]:
+    for (path, kind), names in list(parts.items())[:MOST]:
         where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
         notes.append(f"not stored{where}: {path} ({kind})")
-    if len(found) > MOST:
-        notes.append(f"and {len(found) - MOST} more parts; recording.json lists them")
-    if drafts := fixture_drafts(dict(found.keys())):
+    if len(parts) > MOST:
+        notes.append(f"and {len(parts) - MOST} more parts; recording.json lists them")
+    if drafts := fixture_drafts(dict(parts.keys())):
         notes.append(
             "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
             + ", ".join(f"`{draft}`" for draft in drafts[:MOST])
@@ -313,10 +282,10 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
 
 def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
     """Yield the parts that are compared more loosely than their element type requires."""
-    shown = {item.path: item for item in wide}
-    for item in list(shown.values())[:MOST]:
-        tolerance = f"rtol {item.rtol:.2g}, atol {item.atol:.2g}"
-        yield f"{item.path} ({item.dtype}) is compared with {tolerance}: {item.reason}"
+    shown = {part.path: part for part in wide}
+    for part in list(shown.values())[:MOST]:
+        tolerance = f"rtol {part.rtol:.2g}, atol {part.atol:.2g}"
+        yield f"{part.path} ({part.dtype}) is compared with {tolerance}: {part.reason}"
     if len(shown) > MOST:
         yield f"and {len(shown) - MOST} more parts; CASES in the unit test lists all"
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.recording.drivers import from_tests, read_command, require_python
-from lmr_author.authoring.recording.record import RecordOptions, implementation_of
-from lmr_author.authoring.recording.run import words_of
+from lmr_author.authoring.recording.job import RecordOptions, implementation_of
 from lmr_author.cli import ui
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo
@@ -36,9 +35,6 @@ def complete(folder: Task, options: RecordOptions) -> tuple[RecordOptions, Path 
         options = replace(options, force=True)
     if options.command or options.from_tests or options.examples:
         return options, None
-    if words := words_of(folder.run_folder(implementation.index)):
-        ui.note("calls of an interrupted recording are kept; this resumes it")
-        ui.then("record", *words, head="resume")
     return _ask(folder, info, implementation, options)
 
 

@@ -72,18 +72,15 @@ def test_record_interrupted_while_the_driver_runs(number: int, masked: Task, tmp
     )
     before, temporary = snapshot(masked.root), temporaries()
     process = start("record", HINGE, "--", "python", str(driver), cwd=masked.root)
-    wait_for(lambda: len(list(masked.run_folder(1).rglob("inputs.json"))) == 3, 60)
+    wait_for(lambda: len(processes_with(marker)) > 1, 60)  # the driver's, beside the command's own
     process.send_signal(number)
     ended = finish(process)
     assert ended.code in (INTERRUPTED, -signal.SIGINT) and ended.out == ""
-    assert "interrupted" in ended.err and f"next: lmr-author record {HINGE}" in ended.err
+    assert "interrupted" in ended.err
     found = snapshot(masked.root)
     assert {name: what for name, what in found.items() if "authoring" not in name} == before
     wait_for(lambda: not processes_with(marker), 10)
     assert temporaries() <= temporary
-    # The driver would sleep for 100 s more.
-    assert "using the calls of this command's interrupted run" in succeed("next", cwd=masked.root).err
-    assert not masked.run_folder(1).parent.exists()
 
 
 @SIGNALS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.prove import Rejected
+from lmr_author.authoring.recording.replay import Rejected
 from lmr_author.authoring.recording.run import Unstored
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task

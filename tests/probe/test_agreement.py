@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.authoring.recording.page import write_page
+from lmr_author.authoring.recording.store import write_page
 from lmr_author.core import resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import Case, Coverage, RecordedTarget, Recording

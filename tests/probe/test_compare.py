@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.runtime.probe.compare import Leaf, compare, leaves, numbers, spread
+from lmr_author.runtime.probe.arrays import numbers
+from lmr_author.runtime.probe.compare import Leaf, compare, leaves, spread
 from lmr_author.runtime.probe.encoding import encode
 from tests.probe.shapes import Config, Names, Output, Point
 from tests.probe.values import anything
@@ -160,7 +161,7 @@ def test_numbers_agree_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
             for near in ({}, {"*": {"kind": "allclose", "rtol": 1e-6, "atol": 1e-6}}):
                 with monkeypatch.context() as without:
                     with_numpy = [item.path for item in compare(*pair, near)]
-                    without.setattr("lmr_author.runtime.probe.compare._has_numpy", lambda: False)
+                    without.setattr("lmr_author.runtime.probe.compare.has_numpy", lambda: False)
                     assert [item.path for item in compare(*pair, near)] == with_numpy, (
                         array.dtype,
                         change,

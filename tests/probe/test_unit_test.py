@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.recording.checkers import compact
-from lmr_author.authoring.recording.page import write_page
+from lmr_author.authoring.recording.store import write_page
 from lmr_author.authoring.recording.tolerance import derive
 from lmr_author.core import resources
 from lmr_author.core.task import Implementation

@@ -13,16 +13,17 @@ import pytest
 
 from lmr_author.authoring.recording.calls import RecordedCall
 from lmr_author.authoring.recording.checkers import (
-    changes_by_the_way,
     check_option,
     compact,
     parse,
     with_chosen,
 )
-from lmr_author.authoring.recording.prove import _fragile
+from lmr_author.authoring.recording.job import changes_by_the_way
+from lmr_author.authoring.recording.replay import fragile_part
 from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.runtime.probe.compare import Spread, _Comparison, compare
+from lmr_author.runtime.probe.arrays import Spread
+from lmr_author.runtime.probe.compare import _Comparison, compare
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.encoding import encode
 
@@ -238,10 +239,10 @@ def test_an_advised_check_can_be_pasted_into_a_shell(path: str) -> None:
 
 
 def test_the_advised_tolerance_would_do_or_none_is_advised() -> None:
-    assert _fragile("value", Spread(1e-4, 2e-4)).endswith("--check value=allclose:4e-04,2e-04")
-    assert _fragile("value", Spread(1e-4, math.inf)).endswith("--check value=allclose:2e-02,2e-04")
+    assert fragile_part("value", Spread(1e-4, 2e-4)).endswith("--check value=allclose:4e-04,2e-04")
+    assert fragile_part("value", Spread(1e-4, math.inf)).endswith("--check value=allclose:2e-02,2e-04")
     for spread in (Spread(1.0, 0.5), None):
-        advice = _fragile("value", spread)
+        advice = fragile_part("value", spread)
         assert "allclose" not in advice and "--check value=ignore" in advice
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.calls import NOT_GIVEN, RecordedCall, additions
 from lmr_author.authoring.recording.choose import (
     MOST_COMBINATIONS,
-    NOT_GIVEN,
     Catch,
     Options,
-    additions,
     order_of_choice,
 )
 from lmr_author.runtime.probe.traits import MOST_DESCRIBED, Trait, describe_call
@@ -44,7 +42,7 @@ def chosen(calls: list[RecordedCall], killed: dict[int, set[str]], wanted: int =
     ordered = order_of_choice(calls)
     catch = Catch(ordered, {number: frozenset(names) for number, names in killed.items()})
     found = catch.choose(ordered, wanted)
-    return additions(sorted(found, key=lambda item: item.number), catch)
+    return additions(sorted(found, key=lambda item: item.number), catch.gains)
 
 
 def test_everything_covered_comes_before_anything_else() -> None:

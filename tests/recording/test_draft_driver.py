@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import draft_driver
-from lmr_author.authoring.recording.record import RecordOptions, draft, record
+from lmr_author.authoring.recording.draft_driver import Drafted, draft, draft_driver
+from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from tests.pipeline import quiet
@@ -21,16 +21,14 @@ LOSS = '''
 import torch.nn.functional as F
 
 
-def smoothed_loss(logits, labels, mask=None, smoothing=0.1, reduction: str = "mean", from_probs=False):
+def smoothed_loss(logits, labels, smoothing=0.1, reduction: str = "mean", from_probs=False):
     """Label smoothing.
 
     Args:
-        mask: tokens that count, of shape (batch_size, seq_len)
+        logits: scores, of shape (batch_size, seq_len, vocab)
     """
-    bsz, seq_len, vocab = logits.shape
     scores = logits.softmax(-1).log() if from_probs else F.log_softmax(logits, -1)
-    loss = F.nll_loss(scores.view(-1, vocab), labels.view(-1), reduction="none").view(bsz, seq_len)
-    loss = (1 - smoothing) * loss * (1 if mask is None else mask)
+    loss = (1 - smoothing) * F.nll_loss(scores.flatten(0, 1), labels.flatten(), reduction="none")
     return loss.sum() if reduction == "sum" else loss.mean()
 '''
 ATTENTION = """
@@ -38,32 +36,18 @@ from torch import nn
 
 
 class Attention(nn.Module):
-    def __init__(self, d_model, n_heads, scaled=True):
+    def __init__(self, d_model: int, n_heads, scaled=True):
         super().__init__()
-        self.heads, self.scaled, self.project = n_heads, scaled, nn.Linear(d_model, d_model)
 
     def forward(self, x, mask=None):
-        batch, length, dim = x.size()
-        heads = self.project(x).view(batch, length, self.heads, -1).transpose(1, 2)
-        scores = heads @ heads.transpose(-2, -1) / (dim**0.5 if self.scaled else 1)
-        return (scores if mask is None else scores + mask.float().mean()).softmax(-1) @ heads
-"""
-METRIC = '''
-def overlap(predictions, references, lower=False):
-    """Share of the references."""
-    pairs = zip(predictions, references)
-    return sum((one.lower() if lower else one) == other for one, other in pairs) / len(references)
-'''
-METRIC_TEST = """
-def test_overlap():
-    predictions = ["a b", "c"]
-    assert overlap(predictions, ["A b", "d"]) == 0
+        return x
 """
 AUGMENT = '''
 import random
+from typing import List
 
 
-def swap(words, n, keep_first=False):
+def swap(words: List[str], n: int, keep_first=False):
     """Swap words."""
     words = list(words)
     for _ in range(n):
@@ -71,71 +55,78 @@ def swap(words, n, keep_first=False):
         words[a], words[b] = words[b], words[a]
         yield " ".join(words)
 '''
-CONFIG = '''
-def schedule(config, step: int):
-    """The rate of a step."""
-    if step < config.warmup_steps:
-        return config.learning_rate * step / config.warmup_steps
-    return config.learning_rate * config.gamma ** (step - config.warmup_steps)
-'''
 SCRIPT = """
-import argparse
-
-
-def scale(x):
-    return [item * args.rate for item in x]
+def scale(x: int):
+    return x * args.rate
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rate", type=float, default=0.25)
-    args = parser.parse_args()
+    args = parse()
 """
-KINDS = {
-    "loss": ({"loss.py": LOSS}, "loss.py::smoothed_loss", [
-        "torch.randint(vocab, (batch, length))", "inputs(reduction='sum')", "inputs(from_probs=True)",
-        "(mask=(torch.rand(batch, length)",
-    ]),
-    "module": ({"attention.py": ATTENTION}, "attention.py::Attention.forward", [
-        "Attention(d_model=dim, n_heads=heads)", "scaled=False)(**inputs())",
-    ]),
-    "metric": ({"metric.py": METRIC, "tests/test_metric.py": METRIC_TEST}, "metric.py::overlap", [
-        "overlap(['a b', 'c'], ['A b', 'd'])", "['A b', 'd'], lower=True)",
-    ]),
-    "augmentation": ({"eda/augment.py": AUGMENT, "use.py": "swap(*words)\n"}, "eda/augment.py::swap", [
-        'sys.path.insert(0, "eda")', "list(swap(**inputs(keep_first=True)))", "random.seed(0)",
-    ]),
-    "config": (
-        {"rates.py": CONFIG, "run.py": 'parser.add_argument("--learning-rate", default=0.02)\n'},
-        "rates.py::schedule", ["types.SimpleNamespace(gamma=0.5, learning_rate=0.02, warmup_steps=2)"],
+SCHEDULE = """
+def schedule(step: int, learning_rate: float, warm: bool = False):
+    return learning_rate * step / 10 * (2 if warm else 1)
+"""
+RUNNING = {
+    "augmentation": (
+        {"eda/augment.py": AUGMENT, "use.py": "swap(words, n)\n"}, "eda/augment.py::swap", [
+            'sys.path.insert(0, "eda")', "list(swap(**inputs(keep_first=True)))", "random.seed(0)",
+            "#     swap(words, n)",
+        ],
     ),
-    "globals": ({"train.py": SCRIPT}, "train.py::scale", ["train.args = types.SimpleNamespace(rate=0.25)"]),
+    "plain parameters": (
+        {"rates.py": SCHEDULE},
+        "rates.py::schedule", ['"step": 2', '"learning_rate": 0.5', "inputs(warm=True)"],
+    ),
+}  # fmt: skip
+TO_COMPLETE = {
+    "loss": ({"loss.py": LOSS}, "loss.py::smoothed_loss", ("logits", "labels"), [
+        '"logits": ...,  # TODO: scores, of shape (batch_size, seq_len, vocab)', "inputs(reduction='sum')",
+        "inputs(from_probs=True)", "inputs(smoothing=0.2)",
+    ]),
+    "module": ({"attention.py": ATTENTION}, "attention.py::Attention.forward", ("n_heads", "x"), [
+        "attention = Attention(d_model=2, n_heads=...)  # TODO", "attention(**inputs())",
+    ]),
+    "global": (
+        {"train.py": SCRIPT},
+        "train.py::scale", ("args",), ["train.args = ...  # TODO", "scale(**inputs())"],
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_draft_runs_as_it_is(kind: str, tmp_path: Path) -> None:
-    files, target, expected = KINDS[kind]
-    path, _, name = target.partition("::")
-    root = write_files(tmp_path / "repo", files)
+def drafted_from(files: dict[str, str], target: str, folder: Path) -> Drafted:
+    path = target.partition("::")[0]
+    root = write_files(folder / "repo", files)
     module = code.Module.parse((root / path).read_bytes(), path)
+    return draft_driver(root, module, code.find(module, Target.parse(target)), "command")
 
-    drafted = draft_driver(root, module, code.find(module, Target.parse(target)), "command")
+
+@pytest.mark.parametrize("kind", RUNNING)
+def test_a_draft_of_plain_calls_runs_as_it_is(kind: str, tmp_path: Path) -> None:
+    files, target, expected = RUNNING[kind]
+    drafted = drafted_from(files, target, tmp_path)
 
     (tmp_path / "driver.py").write_text(drafted.text)
-    variables = {**os.environ, "PYTHONPATH": str(root)}
-    done = subprocess.run(
-        [sys.executable, tmp_path / "driver.py"], cwd=root, env=variables, capture_output=True, text=True
-    )
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path / "repo")}
+    command = [sys.executable, tmp_path / "driver.py"]
+    done = subprocess.run(command, cwd=tmp_path / "repo", env=variables, capture_output=True, text=True)
     assert done.returncode == 0, f"{drafted.text}\n{done.stderr}"
     assert [text for text in expected if text not in drafted.text] == [], drafted.text
-    assert drafted.unknown == () and f"Drives {name} of" in drafted.text
+    assert drafted.unknown == () and f"Drives {target.partition('::')[2]} of" in drafted.text
+
+
+@pytest.mark.parametrize("kind", TO_COMPLETE)
+def test_a_draft_marks_the_values_to_complete(kind: str, tmp_path: Path) -> None:
+    files, target, unknown, expected = TO_COMPLETE[kind]
+    drafted = drafted_from(files, target, tmp_path)
+    assert [text for text in expected if text not in drafted.text] == [], drafted.text
+    assert drafted.unknown == unknown
+    compile(drafted.text, "driver.py", "exec")
 
 
 @pytest.mark.bwrap
 def test_the_calls_of_a_draft_are_recorded(tmp_path: Path) -> None:
-    files, target, _ = KINDS["globals"]
+    files, target, _ = RUNNING["plain parameters"]
     task = make_task(tmp_path / "tasks")
     write_files(task.root / "small-repo", files)
     mask(task, MaskOptions((target,)), task.root)

@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import (
-    NO_GRADIENTS,
-    OFFER_GRADIENTS,
-    RecordOptions,
-    RecordResult,
-    record,
-)
-from lmr_author.authoring.recording.uncompared import Kind
+from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
+from lmr_author.authoring.recording.remarks import NO_GRADIENTS, OFFER_GRADIENTS, Kind
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task

@@ -1,17 +1,23 @@
-"""Recorded calls: what they cover, and how much room they take."""
+"""Recorded calls: what they cover, how much room they take, and how they are described."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.recording.tolerance import Widened
 from lmr_author.core.task.recording import Coverage
+from lmr_author.core.texts import counted, listed, shortened
 from lmr_author.runtime.probe.traits import Trait
 
+NOT_GIVEN = "not given"
+"""Value of a trait of a part that a call does not have."""
+LONGEST = 40
+"""Characters of a part of a call in a description."""
 MOST_BYTES = 32 * 2**20
 """Default limit of all cases of one task together: what a repository of tasks can carry."""
 TEXT_PER_SECOND = 500_000
@@ -85,23 +91,6 @@ def coverage(hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int
     return Coverage(tuple(sorted(lines)), tuple(sorted(missed - lines)), tuple(sorted(never)))
 
 
-def also_covered(
-    before: Coverage, hits: set[int], blocks: Mapping[int, int], absent: Mapping[int, int]
-) -> Coverage:
-    """Return what some cases execute together with more of them.
-
-    Args:
-        before: of the cases; the others as in :func:`coverage`, of those that come to them.
-    """
-    more = coverage(hits, blocks, absent)
-    false = {blocks[block] for block in absent if block in hits}
-    return Coverage(
-        lines=tuple(sorted({*before.lines, *more.lines})),
-        missed=tuple(sorted(set(before.missed) - set(more.lines))),
-        never_false=tuple(sorted(set(before.never_false) - false)),
-    )
-
-
 # sizes
 
 
@@ -145,3 +134,90 @@ def too_large_advice(size: int) -> str:
 def megabytes(size: int) -> str:
     """Return a size in words."""
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 1024:.1f} kB"
+
+
+# calls in words
+
+
+Gain = tuple[str, object]
+"""A thing that a call brings as a case: ``mutant``, ``block``, ``option`` or ``size``, and which one."""
+
+
+def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain]]) -> dict[int, str]:
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
+
+    Args:
+        gains: number of a call → all that it brings.
+    """
+    counts = Counter(gain for call in chosen for gain in gains[call.number])
+    shared = Counter(pair for call in chosen for pair in call.summary.items())
+    words = {}
+    for call in chosen:
+        # A call that is alone has all its parts: nothing tells it from others.
+        own = [gain for gain in gains[call.number] if counts[gain] == 1] if len(chosen) > 1 else []
+        options = _telling([trait for kind, trait in own if kind == "option" and isinstance(trait, Trait)])
+        parts = _own_in_words(own, options)
+        differs = []
+        for path, text in call.summary.items():
+            rare = shared[path, text] <= max(1, len(chosen) - 1)
+            if rare and path not in {option.path for option in options}:
+                differs.append(shortened(in_words(path, text), LONGEST))
+        if differs:
+            parts.append(listed(differs, 3))
+        words[call.number] = "; ".join(parts)
+    return words
+
+
+def _own_in_words(own: Sequence[Gain], options: Sequence[Trait]) -> list[str]:
+    mutants = [name for kind, name in own if kind == "mutant"]
+    blocks = [block for kind, block in own if kind == "block" and isinstance(block, int)]
+    parts = []
+    if options:
+        parts.append(f"the only one with {listed(list(map(option_in_words, options)), 3)}")
+    if mutants:
+        parts.append(f"{counted(len(mutants), 'mutant')} fail{'s' * (len(mutants) == 1)} only here")
+    if any(kind == "size" for kind, _ in own):
+        parts.append("larger than the others")
+    if any(block >= 0 for block in blocks):
+        parts.append("runs lines that no other runs")
+    elif blocks:
+        parts.append("repeats lines that no other repeats")
+    return parts
+
+
+def _telling(options: Sequence[Trait]) -> list[Trait]:
+    """Return options without those that follow from the value of the same part, or from its absence."""
+    exact = {option.path for option in options if _is_exact(option)}
+    telling = []
+    for option in sorted(options):
+        # With a flag of its own, how all of them stand together is no news.
+        implied = option.path in exact or (exact and option.kind == "flags")
+        if _is_exact(option) or not implied:
+            telling.append(option)
+    return telling
+
+
+def _is_exact(option: Trait) -> bool:
+    return option.kind == "value" or option.value == NOT_GIVEN
+
+
+def in_words(path: str, text: str) -> str:
+    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
+    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
+def option_in_words(option: Trait) -> str:
+    """Return an option as it is shown: ``margin=2.0``, ``no margin``, ``x of size one × several``."""
+    path, kind, value = option
+    if value == NOT_GIVEN:
+        return f"no {path}"
+    if kind == "value":
+        return in_words(path, value)
+    if kind == "size":
+        return f"{path} of size {value}"
+    words = {
+        "flags": "its combination of flags",
+        "random": f"random numbers of {value}",
+        "outcome": "an exception" if "raises" in value else "a result",
+    }
+    return words.get(kind) or f"{path}: {value}"

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording.calls import RecordedCall
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task.recording import CHECKERS, FIXTURE_FILES, FIXTURES
@@ -56,9 +55,8 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         elif kind == "custom" and rest.isidentifier():
             checker["function"] = rest
         elif kind == "custom" or rest:
-            raise UsageError(
-                f"{kind} takes {'a function' if kind == 'custom' else 'nothing'}: {text!r}", HINT
-            )
+            argument = "a function" if kind == "custom" else "nothing"
+            raise UsageError(f"{kind} takes {argument}: {text!r}", HINT)
     return checks
 
 
@@ -94,44 +92,62 @@ def with_chosen(
         LmrError: the outcome has no such part, or it is left unchecked altogether.
     """
     paths = {path for path, _ in walk(expected.tree)}
-    unknown = [path for path in checks if path not in paths]
-    if unknown:
-        known = ", ".join(sorted(path for path in paths if path and not path.startswith("@"))[:12])
-        raise LmrError(f"the outcome has no part {unknown[0]}", f"it has: {known}")
-    chosen = {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
-    if not grads and _has_grads(expected):
-        chosen = {GRADS: {"kind": "ignore", "reason": WORKING_MEMORY}} | chosen
-        derived = {path: checker for path, checker in derived.items() if not _is_grad(path) or path in checks}
-    checks = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored} | chosen
-    replaced = {
-        path
-        for path, checker in checks.items()
-        if checker["kind"] in ("exact", "allclose", "custom", "ignore")
-    }
-    kept = {
-        path: dict(checker)
-        for path, checker in derived.items()
-        if not any(path == above or path.startswith((above + ".", above + "[")) for above in replaced)
-    }
-    others = [path for path in paths if "@" not in path and not path.startswith("value")]
-    if checks.get("value", {}).get("kind") == "ignore" and not any(others):
+    for path in checks:
+        if path not in paths:
+            named = ", ".join(sorted(part for part in paths if part and not part.startswith("@"))[:12])
+            raise LmrError(f"the outcome has no part {path}", f"it has: {named}")
+    chosen: dict[str, dict[str, Any]] = {}
+    for name in ignored:
+        chosen[name] = {"kind": "ignore", "reason": BY_THE_WAY}
+    without_grads = not grads and _has_tensors(expected)
+    if without_grads:
+        chosen[GRADS] = {"kind": "ignore", "reason": WORKING_MEMORY}
+    for path, checker in checks.items():
+        chosen[path] = {**checker, "reason": CHOSEN}
+    if chosen.get("value", {}).get("kind") == "ignore" and not _has_more_than_value(paths):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
-    return kept | {
-        path: {**checker, **_tolerance(path, checker, derived)} for path, checker in checks.items()
-    }
+
+    # Items that are compared in any order keep their own checkers.
+    replacing = [path for path, checker in chosen.items() if checker["kind"] != "set"]
+    checkers: dict[str, dict[str, Any]] = {}
+    for path, checker in derived.items():
+        left_out = without_grads and _is_grad(path) and path not in checks
+        if not left_out and not any(_holds_for(above, path) for above in replacing):
+            checkers[path] = dict(checker)
+    for path, checker in chosen.items():
+        checkers[path] = checker | _loosest_below(path, checker, derived)
+    return checkers
 
 
-def _has_grads(expected: Document) -> bool:
-    """Tell whether tensors of an outcome may have a ``.grad``, or its arguments may have got one."""
+def _holds_for(above: str, path: str) -> bool:
+    """Tell whether a part is another one, or lies inside it."""
+    return path == above or path.startswith((f"{above}.", f"{above}["))
+
+
+def _has_tensors(expected: Document) -> bool:
     return any(isinstance(node, dict) and node.get("$") == "tensor" for _, node in walk(expected.tree))
+
+
+def _has_more_than_value(paths: Iterable[str]) -> bool:
+    return any(path and "@" not in path and not path.startswith("value") for path in paths)
 
 
 def _is_grad(path: str) -> bool:
     return path.startswith(GRAD) or path.endswith(".grad")
 
 
+def _loosest_below(
+    path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
+) -> dict[str, float]:
+    """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
+    if checker["kind"] != "set":
+        return {}
+    below = [inner for name, inner in derived.items() if name != path and _holds_for(path, name)]
+    return {name: max(inner[name] for inner in below) for name in ("rtol", "atol")} if below else {}
+
+
 def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the same checkers as a default and its exceptions: the tolerance that most parts have stands once."""
+    """Return the same checkers as a default and its exceptions: the tolerance that most parts have is named once."""
     usual = Counter(
         (checker["rtol"], checker["atol"], checker.get("reason", ""))
         for path, checker in checkers.items()
@@ -144,78 +160,9 @@ def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
     kept: dict[str, dict[str, Any]] = {DEFAULT: default}
     # Parts come after what is above them. A part below another exception would take that one's checker.
     for path, checker in checkers.items():
-        under = any(path.startswith((above + ".", above + "[")) for above in kept)
-        if checker != default or under or "@" in path:
+        if checker != default or "@" in path or any(_holds_for(above, path) for above in kept):
             kept[path] = dict(checker)
     return kept
-
-
-def _tolerance(
-    path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
-) -> dict[str, float]:
-    """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
-    if checker["kind"] != "set":
-        return {}
-    below = [inner for name, inner in derived.items() if name.startswith((path + ".", path + "["))]
-    return {name: max(inner[name] for inner in below) for name in ("rtol", "atol")} if below else {}
-
-
-# what an implementation has to change
-
-_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
-
-
-def changes_by_the_way(
-    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
-) -> tuple[str, ...]:
-    """Return the arguments that a golden changes although that is not what it is for.
-
-    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
-    another version may keep its results there, or not. It is not, where the method goes on from a state that it
-    keeps there, as in ``self.total += x``.
-    """
-    if any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or ""):
-        return ()
-    first = [parameter.arg for parameter, _ in code.parameters(function.args)[:1]] if method else []
-    own = [name for name in first if any(name in call.summary for call in calls)]
-    changed = [
-        name for call in calls for name in call.changed if not (name in own and _keeps_state(function, name))
-    ]
-    return tuple(dict.fromkeys([*(name for name in own if not _keeps_state(function, name)), *changed]))
-
-
-def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
-    """Tell whether a golden is for changing ``.grad``, and nothing else: it returns nothing, or says so."""
-    meant = any(call.nothing for call in calls) or _SAYS_SO.search(ast.get_docstring(function) or "")
-    return bool(meant) and any(call.grads for call in calls) and not any(call.changed for call in calls)
-
-
-def _keeps_state(function: code.FunctionNode, own: str) -> bool:
-    """Tell whether a method reads an attribute of its object and sets it, too.
-
-    What every call sets before it reads it, such as a table that it fills, is no state.
-    """
-    read, written = set[str](), set[str]()
-    for node in ast.walk(function):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
-            read.add(ast.unparse(node.target))
-        if isinstance(node, ast.Attribute):
-            (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
-    kept = {name for name in read & written if name.startswith(f"{own}.")}
-    return bool(kept - _set_anew(function))
-
-
-def _set_anew(function: code.FunctionNode) -> set[str]:
-    """Return the attributes that a function sets, whatever happens, before it names them otherwise."""
-    anew, named = set[str](), set[str]()
-    for statement in function.body:
-        names = {ast.unparse(node) for node in code.each(statement, ast.Attribute)}
-        if isinstance(statement, ast.Assign):
-            named |= {ast.unparse(node) for node in code.each(statement.value, ast.Attribute)}
-            targets = [node for target in statement.targets for node in code.each(target, ast.Attribute)]
-            anew |= {ast.unparse(node) for node in targets if isinstance(node.ctx, ast.Store)} - named
-        named |= names
-    return anew
 
 
 # the annotator's own files
@@ -286,9 +233,9 @@ def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -
     """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
     for path, name in functions_of(checks).items():
         if name not in helpers.checker_names:
-            known = ", ".join(helpers.checker_names) or "none"
+            names = ", ".join(helpers.checker_names) or "none"
             raise LmrError(
-                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {known})",
+                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {names})",
                 f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
             )
 
@@ -298,7 +245,7 @@ def digests(
 ) -> dict[str, str]:
     """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
     needed = {}
-    if helpers.fixtures and any(uses_fixtures(document) for document in documents):
+    if helpers.fixtures and any(map(uses_fixtures, documents)):
         needed[FIXTURES] = files.sha256_file(helpers.fixtures)
         folder = helpers.fixtures.parent
         for path in files.walk(folder / FIXTURE_FILES):
@@ -309,24 +256,25 @@ def digests(
 
 
 def uses_fixtures(document: Document) -> bool:
-    """Return whether a document names a fixture, or a class or function of the file that has the fixtures."""
-    nodes = (node for _, node in walk(document.tree) if isinstance(node, dict))
-    return any(
-        node.get("$") == "fixture"
-        or str(node.get("cls", "")).startswith(_OWN)
-        or (node.get("$") == "name" and str(node["v"]).startswith(_OWN))
-        for node in nodes
-    )
+    """Tell whether a document names a fixture, or a class or function of the file that has the fixtures."""
+    for _, node in walk(document.tree):
+        if not isinstance(node, dict):
+            continue
+        named = node["v"] if node.get("$") == "name" else node.get("cls", "")
+        if node.get("$") == "fixture" or str(named).startswith(_OWN):
+            return True
+    return False
 
 
-def fixture_name(place: str) -> str | None:
+def fixture_name(path: str) -> str | None:
     """Return the fixture that would provide a part, by its path or a text that begins with it; None for none.
 
     It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
     """
-    match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", place)))
-    steps = [step for step in match.group().split(".") if step and not step.startswith("_")] if match else []
-    return steps[-1] if steps and steps[-1] not in ("self", "value") else None
+    match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", path)))
+    steps = match.group().split(".") if match else []
+    public = [step for step in steps if step and not step.startswith("_")]
+    return public[-1] if public and public[-1] not in ("self", "value") else None
 
 
 def fixture_drafts(parts: Mapping[str, str]) -> list[str]:
@@ -337,13 +285,15 @@ def fixture_drafts(parts: Mapping[str, str]) -> list[str]:
     """
     drafts: dict[str, str] = {}
     for path, kind in parts.items():
-        module, _, cls = kind.rpartition(".")
         name = fixture_name(path)
+        if not name:
+            continue
+        module, _, cls = kind.rpartition(".")
         public = module and kind.replace(".", "").isidentifier() and not module.startswith("_")
-        whole = name and as_written(path).endswith(name)  # not of what lies inside of the fixture
-        body = f"from {module} import {cls}; return {cls}(...)" if public and whole else "return ..."
-        if name:
-            drafts.setdefault(name, f"def {name}(): {body}")
+        # A fixture that only holds the part somewhere inside is of another class.
+        is_whole = as_written(path).endswith(name)
+        body = f"from {module} import {cls}; return {cls}(...)" if public and is_whole else "return ..."
+        drafts.setdefault(name, f"def {name}(): {body}")
     return list(drafts.values())
 
 

@@ -1,23 +1,40 @@
-"""The choice among recorded calls: by the mutants that they make fail, the blocks they execute, and their options."""
+"""Choose cases among replayed calls: by the mutants that they make fail, the blocks they execute, and their options.
+
+All recorded calls are replayed. About three become cases, and more where these catch what the others do not.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
 
-from lmr_author.authoring.recording.calls import RecordedCall
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.authoring.recording.calls import NOT_GIVEN, Gain, RecordedCall, Room, additions, too_much
+from lmr_author.authoring.recording.failed import irreproducible
+from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.proof.evaluation.bench import MUTANTS
+from lmr_author.proof.evaluation.mutants import Mutant
+from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.probe.traits import Trait
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.sandbox.base import Limits
 
+FEWEST_MUTANTS = 5
+"""With fewer, which is what a slow function leaves time for, nothing is shown."""
+VERSIONS_AT_ONCE = 50
+MUTANT_SECONDS, OVERHEAD = 120.0, 0.3
+"""The processor time for trying mutants, by the golden's own times, and what starting one takes."""
+MOST_BUSY = 10
+"""So many times slower than that a busy machine may be."""
 MOST_OPTION_SECONDS = 30.0
 """A call that only brings an option becomes a case as long as a run of the test takes less processor time."""
 MOST_VALUES = 4
 """A part with more values than these is data and no option."""
 MOST_COMBINATIONS = 8
 """Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
-NOT_GIVEN = "not given"
-LONGEST = 40
-"""Characters of a part of a call in a description."""
 ROOMY = 256 * 1024
 """Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
 LARGER = 4
@@ -33,19 +50,19 @@ class Options:
         values = Counter(trait.path for trait in counts if trait.kind == "value")
         flags = Counter({trait: count for trait, count in counts.items() if trait.kind == "flags"})
         rare = {trait for trait, _ in flags.most_common()[MOST_COMBINATIONS:]}
-        self._telling = {
-            trait
-            for trait, count in counts.items()
-            if count < len(calls) and (trait.kind != "value" or values[trait.path] <= MOST_VALUES)
-        } - rare
+        self._telling = set[Trait]()
+        for trait, count in counts.items():
+            is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
+            if count < len(calls) and not is_data and trait not in rare:
+                self._telling.add(trait)
 
     def of(self, call: RecordedCall) -> frozenset[Trait]:
         """Return the options of a call by which calls differ."""
-        return frozenset(self._all(call) & self._telling)
+        return self._all(call) & self._telling
 
-    def _all(self, call: RecordedCall) -> set[Trait]:
+    def _all(self, call: RecordedCall) -> frozenset[Trait]:
         absent = self._paths - {trait.path for trait in call.traits}
-        return {*call.traits, *(Trait(path, "type", NOT_GIVEN) for path in absent)}
+        return call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -74,12 +91,12 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
     """Return how many parts differ from those of the most similar of the last chosen calls."""
-    items = set(call.summary.items())
-    return min((len(items ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
+    parts = set(call.summary.items())
+    return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
 
 
 class Catch:
-    """The mutants, blocks and options of replayed calls, and their size: a choice among them is made by these.
+    """All that replayed calls bring: mutants, blocks, options, and their size. A choice among them is made by these.
 
     Args:
         killed: number of a call → ids of the mutants that fail its case.
@@ -89,19 +106,14 @@ class Catch:
         options = Options(calls)
         roomy = [call for call in calls if call.outcome == "returned" and call.size <= ROOMY]
         large = max((call.size for call in roomy), default=0) / LARGER
-        self._traits: dict[int, frozenset[tuple[str, object]]] = {
-            call.number: frozenset(
-                [("mutant", name) for name in killed.get(call.number, ())]
-                + [("block", block) for block in call.hits]
-                + [("option", trait) for trait in options.of(call)]
-                + [("size", "large")] * (call in roomy and call.size > large)
-            )
-            for call in calls
-        }
-
-    def of(self, call: RecordedCall) -> frozenset[tuple[str, object]]:
-        """Return all that a call brings."""
-        return self._traits[call.number]
+        self.gains: dict[int, frozenset[Gain]] = {}
+        for call in calls:
+            gains: set[Gain] = {("mutant", name) for name in killed.get(call.number, ())}
+            gains |= {("block", block) for block in call.hits}
+            gains |= {("option", trait) for trait in options.of(call)}
+            if call in roomy and call.size > large:
+                gains.add(("size", "large"))
+            self.gains[call.number] = frozenset(gains)
 
     def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
         """Return calls that bring all there is, greedily; at least ``wanted``.
@@ -109,97 +121,221 @@ class Catch:
         Args:
             calls: in the order in which those are taken that bring equally much.
         """
-        rest, chosen, seen = list(calls), list[RecordedCall](), set[tuple[str, object]]()
+        waiting, chosen, seen = list(calls), list[RecordedCall](), set[Gain]()
         seconds = 0.0
 
-        def gain(call: RecordedCall) -> tuple[int, int]:  # certain: mutants, blocks, size
-            new = self.of(call) - seen
+        def worth(call: RecordedCall) -> tuple[int, int]:
+            new = self.gains[call.number] - seen
             options = sum(kind == "option" for kind, _ in new)
             return len(new) - options, options
 
-        while rest:
-            best = max(rest, key=gain)
-            rest.remove(best)
-            certain, options = gain(best)
+        while waiting:
+            best = max(waiting, key=worth)
+            waiting.remove(best)
+            certain, options = worth(best)  # certain: mutants, blocks, size
             if certain or (options and seconds + best.cost <= MOST_OPTION_SECONDS):
                 seconds += best.cost
                 chosen.append(best)
-                seen |= self.of(best)
-        for call in sorted(chosen, key=lambda call: -call.size):
-            others = [other for other in chosen if other is not call]
-            if self.of(call) <= set().union(*map(self.of, others)):
-                chosen = others
+                seen |= self.gains[best.number]
+        chosen = self._needed(chosen)
         fill = [call for call in calls if call not in chosen]
         return chosen + fill[: max(0, wanted - len(chosen))]
 
+    def _needed(self, chosen: list[RecordedCall]) -> list[RecordedCall]:
+        """Return calls without those that bring nothing beside the others, the largest first."""
+        for call in sorted(chosen, key=lambda call: -call.size):
+            others = [other for other in chosen if other is not call]
+            if self.gains[call.number] <= set().union(*(self.gains[other.number] for other in others)):
+                chosen = others
+        return chosen
 
-def additions(chosen: Sequence[RecordedCall], catch: Catch) -> dict[int, str]:
-    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
 
-    A call that is alone has all its parts.
+@dataclass(frozen=True)
+class Proof:
+    """The cases chosen among the recorded calls, and their worth.
+
+    Attributes:
+        chosen: the cases, in the order of the recorded calls.
+        rejected: calls that were not taken.
+        versions: of what ran them.
+        adds: number of a call → what it adds to the others, in words.
+        hits: blocks that any replayed call executes.
+        fragile: why correct versions that compute in float64 would fail.
+        tried: number of mutants that were tried.
+        made: number of those that ``evaluate`` tries; a slow function leaves time for fewer.
+        survivors: those that survive all chosen cases.
     """
-    counts = Counter(trait for call in chosen for trait in catch.of(call))
-    shared = Counter(pair for call in chosen for pair in call.summary.items())
-    words = {}
-    for call in chosen:
-        own = [trait for trait in catch.of(call) if counts[trait] == 1 < len(chosen)]
-        options = _plain(trait for kind, trait in own if kind == "option" and isinstance(trait, Trait))
-        mutants = sum(kind == "mutant" for kind, _ in own)
-        blocks = [block for kind, block in own if kind == "block" and isinstance(block, int)]
-        parts = []
-        if options:
-            parts.append(f"the only one with {listed(list(map(option_in_words, options)), 3)}")
-        if mutants:
-            parts.append(f"{counted(mutants, 'mutant')} fail{'s' * (mutants == 1)} only here")
-        if any(kind == "size" for kind, _ in own):
-            parts.append("larger than the others")
-        if any(block >= 0 for block in blocks):
-            parts.append("runs lines that no other runs")
-        elif blocks:
-            parts.append("repeats lines that no other repeats")
-        named = {option.path for option in options}
-        differs = [
-            shortened(in_words(path, text), LONGEST)
-            for path, text in call.summary.items()
-            if shared[path, text] <= max(1, len(chosen) - 1) and path not in named
+
+    chosen: tuple[RecordedCall, ...]
+    rejected: tuple[Rejected, ...]
+    versions: Mapping[str, str]
+    adds: Mapping[int, str] = field(default_factory=dict)
+    hits: frozenset[int] = frozenset()
+    fragile: tuple[str, ...] = ()
+    tried: int = 0
+    made: int = 0
+    survivors: tuple[Mutant, ...] = ()
+
+
+def choose(
+    golden: Golden,
+    replayed: Replayed,
+    wanted: int,
+    room: Room,
+    accepted: Collection[str],
+    progress: Progress,
+) -> Proof:
+    """Choose about ``wanted`` of the calls that reproduce: those that catch all that any call does.
+
+    Args:
+        room: size that the chosen calls may have together.
+        accepted: ids of mutants that count as equivalent.
+
+    Raises:
+        LmrError: not one call reproduces, or none has room in the task, with the reasons.
+        SandboxError: the sandbox failed.
+    """
+    fitting = _fitting(golden, replayed, room)
+    first = Catch(fitting, {}).choose(fitting, wanted)
+    sample, made = _mutants(golden, fitting, first, accepted)
+    killed = _killed(golden, fitting, first, sample, progress)
+    catch = Catch(fitting, killed)
+
+    kept: list[RecordedCall] = []
+    without_room = [call for call in replayed.proven if call not in fitting]
+    others = [call for call in fitting if call not in first]
+    for call in catch.choose([*first, *others], wanted):
+        fits = sum(case.stored for case in kept) + call.stored <= room.left
+        (kept if fits else without_room).append(call)
+    without_room.sort(key=lambda call: call.stored)
+
+    progress(f"confirming the {len(kept)} chosen cases")
+    chosen, failed = _confirmed(golden, kept)
+    if not chosen:
+        raise irreproducible(golden.plan.qualname, failed)
+    survivors = _left(sample, (killed[call.number] for call in chosen))
+    if failed and survivors:
+        # A mutant that died of a dropped case may die of another one that it was not tried on.
+        survivors = _left(survivors, try_mutants(golden, chosen, survivors, progress).values())
+    fragile = [replayed.fragile[call.number] for call in chosen if call.number in replayed.fragile]
+    too_large = [Rejected(call, too_much(call, room)) for call in without_room]
+    return Proof(
+        chosen=tuple(chosen),
+        rejected=(*failed, *replayed.rejected, *too_large),
+        versions=replayed.versions,
+        adds=additions(chosen, catch.gains),
+        hits=frozenset[int]().union(*(call.hits for call in replayed.proven)),
+        fragile=tuple(dict.fromkeys(fragile)),
+        tried=len(sample),
+        made=made,
+        survivors=tuple(survivors),
+    )
+
+
+def _fitting(golden: Golden, replayed: Replayed, room: Room) -> list[RecordedCall]:
+    """Return the calls that reproduce and have room in the task. Raises LmrError where there is none."""
+    if not replayed.proven:
+        raise irreproducible(golden.plan.qualname, replayed.rejected)
+    fitting = [call for call in replayed.proven if call.stored <= room.left]
+    if not fitting:
+        smallest = min(replayed.proven, key=lambda call: call.stored)
+        raise LmrError(
+            f"no call of {golden.plan.qualname} has room in the task",
+            f"the smallest: {too_much(smallest, room)}",
+        )
+    return fitting
+
+
+def _confirmed(golden: Golden, cases: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[Rejected]]:
+    """Replay cases in one more run, that their tolerances were not derived from; return those that pass, and not."""
+    run = golden.replay(cases, seed=REPEATS + 1, threads=3)
+    confirmed, failed = list[RecordedCall](), list[Rejected]()
+    for call in sorted(cases, key=lambda call: call.number):
+        expected = replaying.load_document(call.folder, "expected")
+        differences = replaying.differences(expected, run.of("golden", str(call.number)), call.checkers)
+        if differences:
+            failed.append(Rejected(call, f"differs in one more run: {differences[0]}"))
+        else:
+            confirmed.append(call)
+    return confirmed, failed
+
+
+# mutants
+
+
+def _mutants(
+    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall], accepted: Collection[str]
+) -> tuple[list[Mutant], int]:
+    """Return the mutants to try, as many as there is time for, and how many ``evaluate`` will try."""
+    # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
+    affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
+    paths = [path for call in fitting for path in call.checkers]
+    every = mutants_to_try(golden.module, [golden.definition], paths, MUTANTS)
+    sample = every if affordable >= len(every) else []
+    if not sample and affordable >= FEWEST_MUTANTS:
+        sample = mutants_to_try(golden.module, [golden.definition], paths, affordable)
+    counting = [mutant for mutant in sample if mutant.id not in accepted]
+    return counting, sum(mutant.id not in accepted for mutant in every)
+
+
+def _left(mutants: Sequence[Mutant], killed: Iterable[frozenset[str]]) -> list[Mutant]:
+    dead = frozenset[str]().union(*killed)
+    return [mutant for mutant in mutants if mutant.id not in dead]
+
+
+def _killed(
+    golden: Golden,
+    calls: Sequence[RecordedCall],
+    first: Sequence[RecordedCall],
+    mutants: Sequence[Mutant],
+    progress: Progress,
+) -> dict[int, frozenset[str]]:
+    """Return number of a call → mutants that fail its case: all on the first calls, survivors on the others."""
+    killed: dict[int, frozenset[str]] = {call.number: frozenset() for call in calls}
+    killed |= try_mutants(golden, first, mutants, progress)
+    left = _left(mutants, killed.values())
+    budget, others = MUTANT_SECONDS - OVERHEAD * len(left), list[RecordedCall]()
+    for call in calls:
+        budget -= call.cost * len(left)
+        if call not in first and (budget >= 0 or not others):
+            others.append(call)
+    return killed | try_mutants(golden, others, left, progress)
+
+
+def try_mutants(
+    golden: Golden, calls: Sequence[RecordedCall], mutants: Sequence[Mutant], progress: Progress
+) -> dict[int, frozenset[str]]:
+    """Return number of a call → the mutants that fail its case, with the limits that ``evaluate`` has.
+
+    Mutants that the time did not suffice for survive.
+    """
+    by_name = {str(call.number): call for call in calls}
+    expected = {name: replaying.load_document(call.folder, "expected") for name, call in by_name.items()}
+    killed: dict[str, set[str]] = {name: set() for name in by_name}
+
+    def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
+        return not replaying.differences(expected[case], outcome, by_name[case].checkers)
+
+    def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
+        limits = Limits(seconds=60 + MOST_BUSY * MUTANT_SECONDS)
+        return golden.replay(
+            calls, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True
+        )
+
+    control = replaying.Variant(replaying.CONTROL)
+    patience = max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
+    size = sum(call.size for call in calls)
+    step = max(1, min(VERSIONS_AT_ONCE, replaying.BATCH_BYTES // max(1, size)))
+    for start in range(0, len(mutants) if calls else 0, step):
+        batch = [
+            replaying.Variant(mutant.id, mutant.data, golden.definition.line)
+            for mutant in mutants[start : start + step]
         ]
-        if differs:
-            parts.append(listed(differs, 3))
-        words[call.number] = "; ".join(parts)
-    return words
-
-
-def _plain(options: Iterable[Trait]) -> list[Trait]:
-    """Return options without those that follow from the value of the same part, or from its absence."""
-    ordered = sorted(options)
-    exact = {option.path for option in ordered if option.kind == "value" or option.value == NOT_GIVEN}
-    # With a flag of its own, how all of them stand together is no news.
-    return [
-        option
-        for option in ordered
-        if (option.path not in exact and not (exact and option.kind == "flags"))
-        or option.kind == "value"
-        or option.value == NOT_GIVEN
-    ]
-
-
-def in_words(path: str, text: str) -> str:
-    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
-    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
-
-
-def option_in_words(option: Trait) -> str:
-    """Return an option as it is shown: ``margin=2.0``, ``no margin``, ``x of size one × several``."""
-    path, kind, value = option
-    if value == NOT_GIVEN:
-        return f"no {path}"
-    if kind == "value":
-        return in_words(path, value)
-    if kind == "size":
-        return f"{path} of size {value}"
-    words = {
-        "flags": "its combination of flags",
-        "random": f"random numbers of {value}",
-        "outcome": "an exception" if "raises" in value else "a result",
-    }
-    return words.get(kind) or f"{path}: {value}"
+        progress(f"trying mutant {min(start + step, len(mutants))} of {len(mutants)} on {len(calls)} calls")
+        tried = replaying.beside_the_golden(run, control, batch, by_name, patience, passes)
+        for version in batch:
+            for case in tried.fair:
+                outcome = tried.run.outcomes.get((version.id, case))
+                if outcome and not passes(case, outcome):
+                    killed[case].add(version.id)
+    return {int(case): frozenset(ids) for case, ids in killed.items()}

@@ -80,7 +80,29 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
         UsageError: no command, not a Python one, or a script that does not exist.
     """
     variables = list(itertools.takewhile(_is_assignment, command))
-    words = list(command[len(variables) :])
+    words = _python_arguments(list(command[len(variables) :]))
+    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
+    if words[0] != "-m":
+        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
+    unseen: list[Path] = []
+    for position in range(0 if words[0] == "-m" else 1, len(words)):
+        word = words[position]
+        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
+        path = _on_this_machine(text, repository, here)
+        if path is None:
+            continue
+        mounted = _mounted(path, mounts, repository)
+        if mounted is None:
+            unseen.append(path)
+            continue
+        inside[position] = f"{option}{separator}{mounted[0]}"
+        shown[position] = f"{option}{separator}{mounted[1]}"
+    env = dict(word.split("=", 1) for word in variables)
+    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
+
+
+def _python_arguments(words: list[str]) -> list[str]:
+    """Return what follows ``python`` in a command: a script or ``-m``, and the rest. Raises UsageError."""
     if not words:
         raise UsageError(
             "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
@@ -109,22 +131,7 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
             f"python's option {words[0]} cannot be recorded under",
             "give the script first: -- python driver.py",
         )
-    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
-    if words[0] != "-m":
-        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
-    unseen: list[Path] = []
-    for place, word in enumerate(words):
-        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
-        path = _on_this_machine(text, repository, here) if place or words[0] == "-m" else None
-        if path is None:
-            continue
-        found = _place_inside(path, mounts, repository)
-        if found is None:
-            unseen.append(path)
-        else:
-            inside[place], shown[place] = (f"{option}{separator}{name}" for name in found)
-    env = dict(word.split("=", 1) for word in variables)
-    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
+    return words
 
 
 def _is_assignment(word: str) -> bool:
@@ -134,15 +141,15 @@ def _is_assignment(word: str) -> bool:
 
 def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
     """Return a script's place in the sandbox, how that is shown, and what has to come along."""
-    found = next((path for path in (repository / script, here / script) if path.is_file()), None)
-    if found is None:
+    path = repository / script if (repository / script).is_file() else here / script
+    if not path.is_file():
         if Path(script).is_absolute():
             raise UsageError(f"there is no script {script}", "check the path")
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "a script is taken from the repository first, then from the current folder",
         )
-    resolved, root = found.resolve(), repository.resolve()
+    resolved, root = path.resolve(), repository.resolve()
     if resolved.is_relative_to(root):
         inside = resolved.relative_to(root).as_posix()
         return inside, inside, ()
@@ -167,7 +174,7 @@ def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
         return None
 
 
-def _place_inside(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
+def _mounted(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
     """Return where the sandbox has a file of this machine, and how that is shown; None where it has not."""
     root = repository.resolve()
     if path.is_relative_to(root):
@@ -196,15 +203,13 @@ def from_tests(implementation: Implementation, repository: Path, options: Sequen
 
 
 def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
-    found = {
-        path.relative_to(repository): path.read_text("utf-8", "replace")
-        for path in sorted(repository.rglob("*.py"))
-        if (path.name.startswith("test_") or path.name.endswith("_test.py"))
-        and not NO_TESTS_IN & set(path.relative_to(repository).parts)
-        and path.is_file()
-        and not path.is_symlink()
-    }
-    if not found:
+    tests = {}
+    for path in sorted(repository.rglob("*.py")):
+        relative = path.relative_to(repository)
+        named = path.name.startswith("test_") or path.name.endswith("_test.py")
+        if named and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
+            tests[relative.as_posix()] = path.read_text("utf-8", "replace")
+    if not tests:
         raise UsageError(
             f"{repository.name}/ has no tests (test_*.py, *_test.py)",
             'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
@@ -213,10 +218,10 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
     # Nobody calls `forward` or `__init__` by its name: the class is what a test names.
     implicit = parts[-1].startswith("__") or parts[-1] in ("forward", "step")
     for name in (parts[0] if implicit else parts[-1], parts[0], Path(implementation.goal_file).stem):
-        naming = [path.as_posix() for path, text in found.items() if name in text]
+        naming = [path for path, text in tests.items() if name in text]
         if naming:
             return naming
-    return [path.as_posix() for path in found]
+    return list(tests)
 
 
 def require_python(example: str) -> None:
@@ -263,18 +268,27 @@ def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
     """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
-    calls = [
-        call
-        for call in code.each(module, ast.Call)
-        if any(isinstance(item, ast.Name) and item.id == function.name for item in call.args)
-    ]
-    imported = code.imported_as(module)
-    found: dict[str, str] = {}
-    for expression in (*function.decorator_list, *(call.func for call in calls)):
+    compilers = list(function.decorator_list)
+    for call in code.each(module, ast.Call):
+        if any(isinstance(argument, ast.Name) and argument.id == function.name for argument in call.args):
+            compilers.append(call.func)
+    variables: dict[str, str] = {}
+    for name in _names_in(compilers, code.imported_as(module)):
+        if MARKS.fullmatch(name):
+            continue
+        for compiler, (variable, value) in SWITCHES.items():
+            if f"{name}.".startswith(f"{compiler}."):
+                variables[variable] = value
+    return variables
+
+
+def _names_in(expressions: Sequence[ast.expr], imported: Mapping[str, str]) -> list[str]:
+    """Return the dotted names in some expressions, as they are imported: ``torch.jit.script`` for ``jit.script``."""
+    names = []
+    for expression in expressions:
         inner = {node.value for node in code.each(expression, ast.Attribute)}
-        for node in set(code.each(expression, ast.Name, ast.Attribute)) - inner:
-            first, _, rest = ast.unparse(node).partition(".")
-            full = f"{imported.get(first, first)}.{rest}".rstrip(".")
-            if not MARKS.fullmatch(full):
-                found.update(switch for key, switch in SWITCHES.items() if f"{full}.".startswith(f"{key}."))
-    return found
+        for node in code.each(expression, ast.Name, ast.Attribute):
+            if node not in inner:
+                first, _, rest = ast.unparse(node).partition(".")
+                names.append(f"{imported.get(first, first)}.{rest}".rstrip("."))
+    return names

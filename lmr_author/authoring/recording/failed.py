@@ -1,12 +1,20 @@
-"""The errors of a command that failed, and how to repair them."""
+"""Recordings that failed: by the errors of the command, or as no call reproduces; and how to repair them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.checkers import fixture_advice
+from lmr_author.authoring.recording.drivers import DRIVER
+from lmr_author.authoring.recording.replay import Rejected
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
+from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import ExecResult
 
 _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
@@ -23,12 +31,12 @@ Explain = Callable[[str], str]
 def last_error(result: ExecResult) -> str:
     """Return the last exception that was printed, as tests report it too; else the last line."""
     lines = _printed(result)
-    found = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
-    if not found:
+    exceptions = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
+    if not exceptions:
         return (lines or [f"exit code {result.exit_code}"])[-1][:_MOST]
-    text = lines[found[-1]]
+    text = lines[exceptions[-1]]
     # A message may begin on a line of its own, or end in the colon of a list.
-    for line in lines[found[-1] + 1 :]:
+    for line in lines[exceptions[-1] + 1 :]:
         if not text.endswith(":"):
             break
         text += f" {line}"
@@ -50,47 +58,45 @@ def advice(
         unseen: paths of this machine that the command names and the sandbox does not show.
     """
     lines = _printed(result)
-    output = "\n".join(lines)
-    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
-    before = f"; before that it said: {shown}" if shown else ""
     last = last_error(result)
     missing, module = _MISSING.search(last), _MODULE.search(last)
     package = missing[1].partition(".")[0] if missing else ""
     if package and (own := _modules_of(tree, package)):
         return _import_advice(package, own[0].parent.as_posix())
     # A fault inside a module of the repository is no fault of the environment.
-    if module is None or not _modules_of(tree, module[1].partition(".")[0]):
+    of_repository = module is not None and _modules_of(tree, module[1].partition(".")[0])
+    if not of_repository:
         died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
-        if explained := explain(died or output):
+        if explained := explain(died or "\n".join(lines)):
             return explained
     if package:
         return _install_advice(package, in_image)
+    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    before = f"; before that it said: {shown}" if shown else ""
     if unseen:
         return (
             f"the command names {', '.join(map(str, unseen))}, and the sandbox shows the repository and the folder of "
             "a driver script outside it only: put the script and its data into a folder of their own, where it finds "
-            "them by Path(__file__).parent"
-            f"{before}"
+            f"them by Path(__file__).parent{before}"
         )
-    environment = (
-        "the image (`lmr-author env build` says what it lacks)"
-        if in_image
-        else "its environment (`lmr-author env local` makes one, --python names one)"
+    if in_image:
+        return f"correct the driver, or the image (`lmr-author env build` says what it lacks){before}"
+    return (
+        "correct the driver, or its environment (`lmr-author env local` makes one, --python names one)"
+        f"{before}"
     )
-    return f"correct the driver, or {environment}{before}"
 
 
 def _modules_of(tree: Path, name: str) -> list[Path]:
     """Return the repository's modules of this name, the nearest to its root first."""
-    found = [
-        path.relative_to(tree)
-        for path in tree.rglob("*")
-        if path.name in (name, f"{name}.py")
+    modules = []
+    for path in tree.rglob("*"):
         # A package inside another (fast/numba/) is not imported by its own name alone.
-        and not (path.is_dir() and (path.parent / "__init__.py").is_file())
-    ]
-    outside_tests = (path for path in found if path.parts[0] != UNIT_TEST)
-    return sorted(outside_tests, key=lambda path: (len(path.parts), path))
+        inner = path.is_dir() and (path.parent / "__init__.py").is_file()
+        relative = path.relative_to(tree)
+        if path.name in (name, f"{name}.py") and not inner and relative.parts[0] != UNIT_TEST:
+            modules.append(relative)
+    return sorted(modules, key=lambda path: (len(path.parts), path))
 
 
 def _import_advice(name: str, folder: str) -> str:
@@ -125,3 +131,43 @@ def _printed(result: ExecResult) -> list[str]:
     text = result.stderr if result.stderr.strip() else result.stdout
     lines = text.decode("utf-8", "replace").splitlines()
     return [_OF_PYTEST.sub("", line.strip(), count=1) for line in lines if line.strip(" ^~=_*")]
+
+
+# no call reproduces
+
+
+def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+    """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
+    reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
+    if all(call.not_imported for call in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
+    parts = {}
+    for lost in rejected:
+        for part in lost.call.omitted:
+            parts[as_written(str(part["path"]))] = str(part["type"])
+    return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", _input_advice(parts, rejected))
+
+
+def _input_advice(parts: Mapping[str, str], rejected: Sequence[Rejected]) -> str:
+    """Return what to do about the inputs. ``parts``: those that could not be stored, and their classes."""
+    if advised := fixture_advice(parts):
+        named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
+        return f"of its inputs, {named} could not be stored; {advised}"
+    if any(_names_folder_of_driver(lost.call) for lost in rejected):
+        return (
+            "it is given the path of a file beside the driver, and a test sees the repository alone: give it a file of "
+            "the repository, by a path relative to it"
+        )
+    return (
+        "the function depends on what is no argument (a global, a file, the time); drive it with "
+        "that passed in, or choose a function whose result its inputs determine"
+    )
+
+
+def _names_folder_of_driver(call: RecordedCall) -> bool:
+    tree = replaying.load_document(call.folder, "inputs").tree
+    return any(isinstance(node, str) and node.startswith(f"{DRIVER}/") for _, node in walk(tree))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import posixpath
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author import __version__
 from lmr_author.authoring.recording import failed
 from lmr_author.authoring.recording.calls import RecordedCall, too_large_advice
 from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
@@ -30,7 +27,6 @@ from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, 
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
-RUN = "run.json"
 
 
 @dataclass(frozen=True)
@@ -156,18 +152,16 @@ class Recorded:
         return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
 
 
-def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
+def run(sandbox: Sandbox, plan: Run) -> Recorded:
     """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
-
-    Args:
-        out: an empty folder for them.
 
     Raises:
         LmrError: the target was never called, or no call could be stored.
         SandboxError: the sandbox failed.
     """
-    job = plan.work / "job"
+    job, out = plan.work / "job", plan.work / "out"
     job.mkdir()
+    out.mkdir()
     config = {
         "tree": posixpath.relpath(plan.inside, JOB),
         "goal_file": plan.goal_file,
@@ -186,9 +180,11 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
     # An installed package is found without its folder; so is one that lies in src/.
-    below = source_folder(plan.tree)
-    places = [PROBE_ROOT, plan.inside, *([f"{plan.inside}/{below}"] if below else [])]
-    places += filter(None, [plan.driver.env.get("PYTHONPATH")])
+    import_from = [PROBE_ROOT, plan.inside]
+    if below := source_folder(plan.tree):
+        import_from.append(f"{plan.inside}/{below}")
+    if own := plan.driver.env.get("PYTHONPATH"):
+        import_from.append(own)
     result = sandbox.run(
         Command(
             argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
@@ -200,19 +196,30 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
                 *plan.driver.mounts,
             ),
             cwd=plan.inside,
-            env={**plan.uncompiled, **plan.driver.env, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"},
+            env={
+                **plan.uncompiled,
+                **plan.driver.env,
+                "PYTHONPATH": ":".join(import_from),
+                "PYTHONHASHSEED": "0",
+            },
             limits=Limits(seconds=plan.seconds),
         )
     )
     recorded = read(out, result)
-    last = failed.last_error(result)
-    advice = failed.advice(plan.tree, result, sandbox.name == "docker", plan.driver.unseen, plan.explain)
+    in_image = sandbox.name == "docker"
     if not recorded.calls:
-        raise _nothing(plan, recorded, last, advice, (out / ELSEWHERE).exists())
+        raise _nothing_recorded(plan, recorded, in_image, (out / ELSEWHERE).exists())
+    return recorded if result.exit_code == 0 else _without_fatal(plan, recorded, in_image)
+
+
+def _without_fatal(plan: Run, recorded: Recorded, in_image: bool) -> Recorded:
+    """Leave out the last call where the command died of what that raised. Raises LmrError when all calls raised."""
+    last = failed.last_error(recorded.result)
     latest = max(recorded.calls, key=lambda call: call.number)
-    if result.exit_code == 0 or not _died_of(latest, last):
+    if not _died_of(latest, last):
         return recorded
     if all(call.outcome == "raised" for call in recorded.calls):
+        advice = failed.advice(plan.tree, recorded.result, in_image, plan.driver.unseen, plan.explain)
         raise LmrError(
             f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
@@ -223,14 +230,14 @@ def run(sandbox: Sandbox, plan: Run, out: Path) -> Recorded:
 
 
 def _died_of(call: RecordedCall, last: str) -> bool:
-    """Return whether a call raised the exception that a command printed last."""
+    """Tell whether a call raised the exception that a command printed last."""
     raised = str(replaying.load_document(call.folder, "expected").tree.get(RAISED))
     return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 
 
 def read(out: Path, result: ExecResult) -> Recorded:
     """Read what the recorder left."""
-    calls = _calls(out)
+    calls = [_read_call(meta) for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if _is_own(meta)]
     path = out / "summary.json"
     summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
     summary = dict(summary) if isinstance(summary, dict) else {}
@@ -239,38 +246,34 @@ def read(out: Path, result: ExecResult) -> Recorded:
     return Recorded(tuple(calls), summary, result)
 
 
-def _calls(place: Path) -> list[RecordedCall]:
-    calls = []
-    for folder in sorted((place / "calls").glob("[0-9]*")) if (place / "calls").is_dir() else []:
-        meta = folder / "meta.json"
-        if not meta.is_file() or folder.is_symlink():
-            continue
-        data = json.loads(meta.read_bytes())
-        calls.append(
-            RecordedCall(
-                number=int(data["call"]),
-                folder=folder,
-                hits=frozenset(map(int, data["hits"])),
-                size=int(data["bytes"]),
-                summary={str(key): str(value) for key, value in data["summary"].items()},
-                traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
-                outcome=str(data["outcome"]),
-                omitted=tuple(map(dict, data["omitted"])),
-                seconds=float(data.get("seconds", 0.0)),
-                changed=tuple(map(str, data.get("changed", ()))),
-                nothing=data.get("nothing") is True,
-                grads=tuple(map(str, data.get("grads", ()))),
-                uncompared={str(kind): tuple(map(str, names)) for kind, names in data["uncompared"].items()},
-            )
-        )
-    return calls
+def _is_own(meta: Path) -> bool:
+    """Tell whether the recorder itself wrote a file: the command may have put a link in its place."""
+    return meta.is_file() and not meta.parent.is_symlink()
 
 
-def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: bool) -> LmrError:
+def _read_call(meta: Path) -> RecordedCall:
+    data = json.loads(meta.read_bytes())
+    return RecordedCall(
+        number=int(data["call"]),
+        folder=meta.parent,
+        hits=frozenset(map(int, data["hits"])),
+        size=int(data["bytes"]),
+        summary={str(key): str(value) for key, value in data["summary"].items()},
+        traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
+        outcome=str(data["outcome"]),
+        omitted=tuple(map(dict, data["omitted"])),
+        seconds=float(data.get("seconds", 0.0)),
+        changed=tuple(map(str, data.get("changed", ()))),
+        nothing=data.get("nothing") is True,
+        grads=tuple(map(str, data.get("grads", ()))),
+        uncompared={str(kind): tuple(map(str, names)) for kind, names in data["uncompared"].items()},
+    )
+
+
+def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: bool) -> LmrError:
     """Return why nothing was recorded, from the summary or from how the run ended.
 
     Args:
-        last, advice: the last error of the command, and how to repair it.
         elsewhere: another process called the target.
     """
     result, name = recorded.result, f"{plan.goal_file}::{plan.qualname}"
@@ -294,6 +297,8 @@ def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: b
             f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
         )
     if result.exit_code != 0:
+        last = failed.last_error(result)
+        advice = failed.advice(plan.tree, result, in_image, plan.driver.unseen, plan.explain)
         return LmrError(f"the command failed before it called {name}: {last}", advice)
     if elsewhere:
         return LmrError(
@@ -307,67 +312,3 @@ def _nothing(plan: Run, recorded: Recorded, last: str, advice: str, elsewhere: b
         f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
         "reaches the function",
     )
-
-
-# Runs that were interrupted: their complete calls lie in ``authoring/runs/N/`` until a test is made of them, and the
-# same command on the same code uses them instead of running again.
-
-
-def digest(plan: Run) -> str:
-    """Return a digest of what a run depends on: command, script, golden, fixtures, options, version."""
-    scripts: list[Path] = []
-    for mount in plan.driver.mounts:
-        inside = [mount.source] if mount.source.is_file() else sorted(mount.source.glob("*"))
-        scripts += [path for path in inside if path.suffix in (".py", ".json") and path.is_file()]
-    parts = [
-        list(plan.driver.shown),
-        {path.name: files.sha256_file(path) for path in scripts},
-        files.sha256_file(plan.tree / plan.goal_file),
-        [
-            plan.goal_file,
-            plan.qualname,
-            plan.nth,
-            plan.gradients,
-            plan.files,
-            plan.cuda_as_cpu,
-            plan.max_bytes,
-        ],
-        {path.name: files.sha256_file(path) for path in files.walk(plan.tree / UNIT_TEST)},
-        __version__,
-    ]
-    return files.sha256_bytes(json.dumps(parts, sort_keys=True).encode())
-
-
-def begin(folder: Path, plan: Run, words: Sequence[str]) -> Path:
-    """Return an empty folder for a recorder's calls.
-
-    Args:
-        folder: ``authoring/runs/N``.
-        words: what follows ``lmr-author record``, to run it again.
-    """
-    forget(folder)
-    out = folder / "out"
-    out.mkdir(parents=True)
-    files.write_json(folder / RUN, {"digest": digest(plan), "words": list(words)})
-    return out
-
-
-def calls_left(folder: Path, plan: Run) -> Path | None:
-    """Return the folder of the complete calls that the same run has left; None when there are none."""
-    same = words_of(folder) and files.read_json(folder / RUN).get("digest") == digest(plan)
-    return folder / "out" if same else None
-
-
-def words_of(folder: Path) -> list[str]:
-    """Return what was typed after ``lmr-author record``; [] where no complete call is left."""
-    words = files.read_object_or_empty(folder / RUN).get("words")
-    complete = any(folder.glob("out/calls/*/meta.json"))
-    return list(map(str, words)) if isinstance(words, list) and complete else []
-
-
-def forget(folder: Path) -> None:
-    """Remove what a run left, and the folders above it that were made for it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):  # something else lies there
-        folder.parent.rmdir()
-        folder.parent.parent.rmdir()

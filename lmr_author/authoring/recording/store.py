@@ -1,24 +1,31 @@
-"""Put proven cases, their manifest, the unit test and its support file into the task."""
+"""Put proven cases, their manifest, the unit test and its support file into the task.
+
+The unit test is a page that a reviewer reads, and that fails when it should.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping, Sequence
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, also_covered, coverage
+from lmr_author.authoring.recording.calls import RecordedCall, coverage
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.page import write_page
-from lmr_author.authoring.recording.prove import Proof
+from lmr_author.authoring.recording.choose import Proof
+from lmr_author.authoring.recording.remarks import Uncompared
 from lmr_author.authoring.recording.run import Recorded, Run
-from lmr_author.authoring.recording.uncompared import Uncompared
-from lmr_author.core import files, resources
+from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.recording import (
+    CHECKERS,
+    FIXTURES,
     MANIFEST,
     SUPPORT,
     Case,
@@ -27,8 +34,22 @@ from lmr_author.core.task.recording import (
     Recording,
     load,
 )
-from lmr_author.runtime.probe.document import Document
+from lmr_author.core.texts import printable
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.replay import replaying
+
+TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
+PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
+"""Nodes that the page reads by itself."""
+PLAIN_DTYPES = {
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+}  # fmt: skip
+HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
+"""Decorators through which a function is called as it is without them, in the modes that were recorded."""
+LINE = 116
+
+Checkers = Mapping[str, Mapping[str, Any]]
 
 
 def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
@@ -60,95 +81,19 @@ def store(
     folder = task.recording(info, implementation.index)
     with files.staged_folder(folder) as staging:
         cases = [
-            _store_case(staging, number, call, proof.adds.get(call.number, ""))
+            store_case(staging, number, call, proof.adds.get(call.number, ""))
             for number, call in enumerate(proof.chosen, 1)
         ]
         hits = set[int]().union(*(call.hits for call in proof.chosen))
         covered = coverage(hits, recorded.blocks, recorded.absent)
-        recording = _recording(staging, plan, recorded, cases, covered, proof.versions, options or {})
-        page = _write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
-    _renew_support(task.unit_test_folder(info))
+        recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options or {})
+        page = write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
+    renew_support(task.unit_test_folder(info))
     files.write_text(task.unit_test(info, implementation), page)
     return load(folder) or recording
 
 
-def write_calls(
-    unit_test: Path, index: int, plan: Run, recorded: Recorded, calls: Sequence[RecordedCall], of: Recording
-) -> Recording:
-    """Write calls as a recording of their own into an empty folder of ours, which is laid out like ``unit_test/``.
-
-    Args:
-        of: the recording that they were made anew for, whose versions and options they have.
-    """
-    folder = unit_test / "recordings" / str(index)
-    folder.mkdir(parents=True)
-    plan.helpers.copy_into(unit_test)
-    cases = [_store_case(folder, number, call) for number, call in enumerate(calls, 1)]
-    recording = _recording(folder, plan, recorded, cases, of.coverage, of.versions, of.options)
-    files.write_json(folder / MANIFEST, recording.to_json())
-    return recording
-
-
-def write_extended(
-    unit_test: Path,
-    index: int,
-    plan: Run,
-    recorded: Recorded,
-    calls: Sequence[tuple[RecordedCall, str]],
-    of: tuple[Path, Recording],
-) -> Recording:
-    """Write a recording with more cases into an empty folder of ours, which is laid out like ``unit_test/``.
-
-    Args:
-        calls: new cases, and what each adds.
-        of: the folder of the recording, and its manifest; its cases stay as they are.
-    """
-    known, before = of
-    folder = unit_test / "recordings" / str(index)
-    folder.mkdir(parents=True)
-    plan.helpers.copy_into(unit_test)
-    for case in before.cases:
-        shutil.copytree(known / case.name, folder / case.name)
-    taken = max((int(case.name.removeprefix("case_")) for case in before.cases), default=0)
-    new = [_store_case(folder, number, call, adds) for number, (call, adds) in enumerate(calls, taken + 1)]
-    hits = set[int]().union(*(call.hits for call, _ in calls))
-    covered = also_covered(before.coverage, hits, recorded.blocks, recorded.absent)
-    cases = (*before.cases, *new)
-    recording = _recording(folder, plan, recorded, cases, covered, before.versions, before.options)
-    recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
-    files.write_json(folder / MANIFEST, recording.to_json())
-    return recording
-
-
-def put_in_place(
-    task: Task,
-    info: TaskInfo,
-    implementation: Implementation,
-    made: tuple[Path, Recording],
-    function: FunctionNode,
-    nth: int,
-    uncompared: Sequence[Uncompared],
-) -> Recording:
-    """Put a recording that was written elsewhere in the place of the task's own, which is kept, with its test.
-
-    Args:
-        made: the folder that it was written into, and its manifest.
-    """
-    folder = task.recording(info, implementation.index)
-    source, recording = made
-    with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
-        staging = work / "recording"
-        shutil.copytree(source, staging)
-        page = _write_manifest(staging, implementation, recording, function, nth, uncompared)
-        put_aside(task, info, implementation)
-        with files.staged_folder(folder) as place:
-            shutil.copytree(staging, place, dirs_exist_ok=True)
-        _renew_support(task.unit_test_folder(info))
-        files.write_text(task.unit_test(info, implementation), page)
-    return load(folder) or recording
-
-
-def _recording(
+def recording_of(
     folder: Path,
     plan: Run,
     recorded: Recorded,
@@ -178,7 +123,7 @@ def _recording(
     )
 
 
-def _write_manifest(
+def write_manifest(
     folder: Path,
     implementation: Implementation,
     recording: Recording,
@@ -196,14 +141,14 @@ def _write_manifest(
 
 
 def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
-    places = [folder / case.name for case in cases]
-    return [
-        (replaying.load_document(place, "inputs"), replaying.load_document(place, "expected"))
-        for place in places
-    ]
+    documents = []
+    for case in cases:
+        inputs = replaying.load_document(folder / case.name, "inputs")
+        documents.append((inputs, replaying.load_document(folder / case.name, "expected")))
+    return documents
 
 
-def _store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
+def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
@@ -224,7 +169,7 @@ def _store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") 
     )
 
 
-def _renew_support(unit_test: Path) -> None:
+def renew_support(unit_test: Path) -> None:
     """Write the support file, which all tests of a task share, or remove it where none needs it."""
     manifests = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
     recordings = {path: Recording.from_json(files.read_json(path)) for path in manifests}
@@ -236,3 +181,213 @@ def _renew_support(unit_test: Path) -> None:
     for path, recording in needing.items():
         support = {SUPPORT: resources.support_digest()}
         files.write_json(path, replace(recording, support=support).to_json())
+
+
+# the unit test
+
+
+def write_page(
+    implementation: Implementation,
+    recording: Recording,
+    function: FunctionNode,
+    documents: Sequence[tuple[Document, Document]],
+    nth: int = 0,
+    uncompared: Sequence[str] = (),
+) -> tuple[str, bool]:
+    """Return the text of an implementation's unit test, and whether it needs the support file.
+
+    The same recording gives the same text. The test runs under pytest and as a script from the repository's root, exits
+    with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
+
+    Args:
+        function: the target in the golden.
+        documents: inputs and expected outcome of each case.
+        nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
+            moves when another function of the file is masked.
+        uncompared: effects of the calls that no case compares, in words.
+    """
+    import jinja2
+
+    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents)
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
+    )
+    environment.filters["repr"] = repr
+    common = _common_checkers(recording.cases)
+    cases = []
+    for case in recording.cases:
+        own = {path: checker for path, checker in case.checkers.items() if path not in common}
+        cases.append((case.name, _comment(case), _lines(own, plain)))
+    template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
+    text = template.render(
+        index=implementation.index,
+        target=str(implementation.target),
+        goal_file=recording.target.goal_file,
+        qualname=recording.target.qualname,
+        name=recording.target.qualname.rpartition(".")[2].strip("_") or "target",
+        module=recording.module,
+        sys_path=list(recording.sys_path),
+        nth=nth,
+        command=_in_docstring(" ".join(recording.command)),
+        uncompared=[_in_docstring(printable(effect)) for effect in uncompared],
+        everywhere=_lines(common, plain),
+        cases=cases,
+        has_numpy="numpy" in recording.versions,
+        raises=any("@raised" in expected.tree for _, expected in documents),
+        no_grad=any("@mode" in inputs.tree for inputs, _ in documents),
+        **_features(documents),
+        support=SUPPORT.removesuffix(".py"),
+        fixtures=FIXTURES if FIXTURES in recording.helpers else "",
+        custom=CHECKERS if CHECKERS in recording.helpers else "",
+        cuda_as_cpu=recording.cuda_as_cpu,
+    )
+    return text, not plain
+
+
+FEATURES = ("torch", "numpy", "scalars", "files", "bits", "tuples", "tensors", "dicts", "grads")
+"""Kinds of values that a page needs code for."""
+
+
+def _features(documents: Iterable[tuple[Document, Document]]) -> dict[str, bool]:
+    """Return which of :data:`FEATURES` some cases have."""
+    features = set[str]()
+    for inputs, expected in documents:
+        for _, node in walk(inputs.tree):
+            features |= _features_of(node) - {"dicts"}
+        # The outcome itself is a dictionary, and none of the function's.
+        for _, node in list(walk(expected.tree))[1:]:
+            features |= _features_of(node)
+    return {name: name in features for name in FEATURES}
+
+
+def _features_of(node: Any) -> set[str]:
+    if not isinstance(node, dict):
+        return set()
+    tag = node.get("$")
+    if tag is None:
+        return {"dicts"}
+    if tag not in ("tensor", "array", "scalar"):
+        return {"tensors", "tuples"} if tag == "tuple" else {"tensors"}
+    features = {"tensors", "torch" if tag == "tensor" else "numpy"}
+    if tag == "scalar":
+        features.add("scalars")
+    if "file" in node:
+        features |= {"files", "bits"} if node["dtype"] == "bfloat16" else {"files"}
+    if "requires_grad" in node:
+        features.add("grads")
+    return features
+
+
+def _is_plain(
+    recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
+) -> bool:
+    """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
+    if not recording.module or not _is_plain_function(recording.target.qualname, function):
+        return False
+    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
+    for case, (inputs, expected) in zip(recording.cases, documents, strict=True):
+        if not _are_plain_checkers(case.checkers, given):
+            return False
+        if not _is_plain_call(inputs, expected, grads_ignored=compare.GRADS in case.checkers):
+            return False
+    return True
+
+
+def _is_plain_function(qualname: str, function: FunctionNode) -> bool:
+    arguments = function.args
+    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in qualname:
+        return False
+    if isinstance(function, ast.AsyncFunctionDef):
+        return False
+    if not all(ast.unparse(decorator) in HARMLESS for decorator in function.decorator_list):
+        return False
+    return not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+
+
+def _are_plain_checkers(checkers: Checkers, given: set[str]) -> bool:
+    for path, checker in checkers.items():
+        if checker["kind"] == "ignore" and (path in given or path == compare.GRADS):
+            continue
+        # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
+        if checker.get("reason") == compare.CHOSEN and not path.startswith("value"):
+            return False
+        if checker["kind"] not in ("allclose", "exact"):
+            return False
+    return True
+
+
+def _is_plain_call(inputs: Document, expected: Document, *, grads_ignored: bool) -> bool:
+    if inputs.omitted or inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
+        return False
+    own = {name: node for name, node in inputs.tree.items() if name != "@mode"}
+    if any(name.startswith("@") for name in own):
+        return False
+    if set(expected.tree) - {"value", "@raised", *own}:
+        return False
+    for tree in (own, expected.tree):
+        for _, node in walk(tree):
+            if not isinstance(node, dict) or "$" not in node:
+                continue
+            if not _is_plain_node(node) or ("requires_grad" in node and not grads_ignored):
+                return False
+    return True
+
+
+def _is_plain_node(node: Mapping[str, Any]) -> bool:
+    if node["$"] not in PLAIN_TAGS or "id" in node:
+        return False
+    if node["$"] == "tuple":
+        return True
+    return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
+
+
+def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
+    """Return how parts are compared in every case alike; nothing where there is one case."""
+    first, *others = [case.checkers for case in cases]
+    common = {}
+    for path, checker in first.items():
+        if others and all(other.get(path) == checker for other in others):
+            common[path] = checker
+    return common
+
+
+def _lines(checkers: Checkers, plain: bool) -> list[str]:
+    """Write checkers as items of a dictionary, each with its reason."""
+    lines = []
+    for path, checker in checkers.items():
+        ignored = checker["kind"] == "ignore"
+        shown: Any = {name: setting for name, setting in checker.items() if name != "reason"}
+        if plain:
+            shown = None if ignored else (checker.get("rtol", 0), checker.get("atol", 0))
+        words = ["not compared"] if ignored else []
+        words += [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
+        note = ": ".join(word for word in words if word)
+        lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
+    return lines
+
+
+def _in_words(path: str) -> str:
+    """Name a part that Python could not name: a key of a dictionary that is an object, or its value."""
+    if key := _KEY.search(path):
+        return f"key {int(key[2]) + 1} of {key[1]}, an object"
+    if value := _VALUE.search(path):
+        return f"the value of key {int(value[2]) + 1} of {value[1]}, an object"
+    return ""
+
+
+_KEY, _VALUE = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
+_IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+def _in_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def _comment(case: Case) -> str:
+    adds = f": {case.adds}" if case.adds else ""
+    return _comment_after(f"call {case.call}{adds}")
+
+
+def _comment_after(text: str) -> str:
+    """Write a comment, cut between words where it is long."""
+    return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""

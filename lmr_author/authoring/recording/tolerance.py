@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.arrays import Spread, dtype_of, numbers
 from lmr_author.runtime.probe.calling import VALUE
 from lmr_author.runtime.probe.document import BadDocument, Buffer, Document, walk
 
@@ -106,33 +107,33 @@ def derive(
             has in the end.
     """
     spread = compare.spread([expected, *repeats])
-    nodes, before = dict(walk(expected.tree)), dict(walk(inputs.tree)) if inputs is not None else {}
+    nodes = dict(walk(expected.tree))
+    before = dict(walk(inputs.tree)) if inputs is not None else {}
     in_float64 = dict(walk(precise.tree)) if precise is not None else {}
-    used = [BY_DTYPE[name] for node in before.values() if (name := compare.dtype_of(node)) in BY_DTYPE]
-    used = [pair for pair in used if pair[0] > BY_DTYPE["float64"][0]]
+    loosest_input = _loosest(before.values())
     derived = Derived({}, exact=(exactness := {}))
     wide = []
     for leaf in compare.leaves(expected):
-        usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), *used, (0.0, 0.0))
-        node = nodes[leaf.path]
-        values = _numbers(expected, node)
-        earlier = before.get(leaf.path) if leaf.path.partition("[")[0] != VALUE else None
-        own, reason = _in_proportion(usual, values, _numbers(inputs, earlier) if inputs and earlier else None)
-        exact = in_float64.get(leaf.path) if leaf.dtype in ("float32", "float64") else None
-        exact = _numbers(precise, exact) if precise and compare.dtype_of(exact) == "float64" else None
+        usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), loosest_input)
+        values = _numbers(expected, nodes[leaf.path])
+        earlier = exact = None
+        if inputs is not None and before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
+            earlier = _numbers(inputs, before[leaf.path])
+        if precise is not None and _is_rounded(leaf, in_float64):
+            exact = _numbers(precise, in_float64[leaf.path])
+        own, reason = _in_proportion(usual, values, earlier)
         error = _rounding_error(values, exact, own)
-        if (
-            own[1] < usual[1] and 1.0 < error < math.inf
-        ):  # hardly more than rounding: zero, but for the last bits
+        if own[1] < usual[1] and 1.0 < error < math.inf:
+            # Hardly more than rounding: the leaf is zero, but for the last bits.
             own, reason = usual, USUAL
             error = _rounding_error(values, exact, own)
         varied = _by_spread(own, spread[leaf.path])
         # An error beyond all bounds is no rounding but another computation: other random numbers.
         factor = ROUNDING_FACTOR * error
-        factor = factor if 1.0 < factor <= MOST_WIDENED else 1.0
+        if not 1.0 < factor <= MOST_WIDENED:
+            factor = 1.0
         rtol, atol = _plain(max(varied[0], own[0] * factor)), _plain(max(varied[1], own[1] * factor))
-        widened = varied != own or factor > 1.0
-        if widened:
+        if varied != own or factor > 1.0:
             reason = VARIES if varied != own else ROUNDS
             wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
         elif exact is not None and exact.shape == values.shape and error < math.inf:
@@ -141,12 +142,27 @@ def derive(
     return replace(derived, wide=tuple(wide))
 
 
+def _loosest(nodes: Iterable[Any]) -> tuple[float, float]:
+    """Return the widest tolerance that an input's element type has: a result is no more precise than that."""
+    loosest = (0.0, 0.0)
+    for node in nodes:
+        tolerance = BY_DTYPE.get(dtype_of(node), loosest)
+        if tolerance[0] > BY_DTYPE["float64"][0]:
+            loosest = max(loosest, tolerance)
+    return loosest
+
+
+def _is_rounded(leaf: compare.Leaf, in_float64: Mapping[str, Any]) -> bool:
+    """Tell whether a run in float64 shows how exact a leaf is."""
+    return leaf.dtype in ("float32", "float64") and dtype_of(in_float64.get(leaf.path)) == "float64"
+
+
 def _plain(number: float) -> float:
     """Return a tolerance in two digits, as people write one."""
     return float(f"{number:.2g}")
 
 
-def _exactness(values: Any, exact: Any, spread: compare.Spread) -> Exactness:
+def _exactness(values: Any, exact: Any, spread: Spread) -> Exactness:
     import numpy
 
     both = numpy.isfinite(values) & numpy.isfinite(exact)
@@ -168,32 +184,28 @@ def narrowed(
     """
     import numpy
 
-    known: dict[str, list[Exactness]] = {}
-    for call in exact:
-        for path, item in call.items():
-            known.setdefault(path, []).append(item)
-    epsilon = float(numpy.finfo("f4").eps)
-    relative = {
-        path: max(
-            NARROWING_FACTOR * max(item.error / item.size if item.size else 0.0 for item in items),
-            FEWEST_EPSILONS * epsilon,
+    by_path: dict[str, list[Exactness]] = {}
+    for leaves in exact:
+        for path, leaf in leaves.items():
+            by_path.setdefault(path, []).append(leaf)
+    fewest = FEWEST_EPSILONS * float(numpy.finfo("f4").eps)
+    relative: dict[str, float] = {}
+    for path, of_calls in by_path.items():
+        if sum(leaf.numbers for leaf in of_calls) >= FEWEST_NUMBERS:
+            largest = max(leaf.error / leaf.size if leaf.size else 0.0 for leaf in of_calls)
+            relative[path] = max(NARROWING_FACTOR * largest, fewest)
+    narrow = []
+    for call, leaves in zip(checkers, exact, strict=True):
+        narrow.append(
+            {path: _narrow(checker, relative.get(path), leaves.get(path)) for path, checker in call.items()}
         )
-        for path, items in known.items()
-        if sum(item.numbers for item in items) >= FEWEST_NUMBERS
-    }
-    return [
-        {path: _narrow(item, relative.get(path), of.get(path)) for path, item in call.items()}
-        for call, of in zip(checkers, exact, strict=True)
-    ]
+    return narrow
 
 
 def _narrow(checker: dict[str, Any], relative: float | None, exact: Exactness | None) -> dict[str, Any]:
-    if (
-        relative is None
-        or exact is None
-        or not exact.size
-        or checker.get("reason") not in (USUAL, SIZE, STEP)
-    ):
+    if relative is None or exact is None or not exact.size:
+        return checker
+    if checker.get("reason") not in (USUAL, SIZE, STEP):
         return checker
     atol = _plain(relative * exact.size)
     return {**checker, "atol": atol, "reason": NARROWED} if atol < checker["atol"] else checker
@@ -228,12 +240,12 @@ def _numbers(document: Document, node: Any) -> Any:
     import numpy
 
     try:
-        return numpy.asarray(compare.numbers(document, node))
+        return numpy.asarray(numbers(document, node))
     except BadDocument:
         return numpy.zeros(0)
 
 
-def _by_spread(own: tuple[float, float], spread: compare.Spread) -> tuple[float, float]:
+def _by_spread(own: tuple[float, float], spread: Spread) -> tuple[float, float]:
     """Widen a tolerance by what repeated runs differ."""
     if spread.max_rel <= own[0] or spread.max_abs <= own[1]:
         return own
@@ -248,17 +260,18 @@ def in_double(inputs: Document) -> Document | None:
 
     torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
     """
-    found = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
-    single = [
-        node for _, node in walk(found.tree) if isinstance(node, dict) and node.get("dtype") == "float32"
-    ]
+    double = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
+    single = []
+    for _, node in walk(double.tree):
+        if isinstance(node, dict) and node.get("dtype") == "float32":
+            single.append(node)
     if not single:
         return None
     for node in single:
-        _replace_numbers(found, node, _numbers(inputs, node).astype("<f8"))
-    mode = found.tree.setdefault("@mode", {})
+        _replace_numbers(double, node, _numbers(inputs, node).astype("<f8"))
+    mode = double.tree.setdefault("@mode", {})
     mode.setdefault("dtype", "float64")
-    return found
+    return double
 
 
 def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
@@ -285,7 +298,7 @@ def _rounding_error(values: Any, exact: Any, own: tuple[float, float]) -> float:
 
 def differs_in_double(
     expected: Document, precise: Document, checkers: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, compare.Spread | None]]:
+) -> list[tuple[str, Spread | None]]:
     """Return the parts that a golden which computes in float64 would not give again, as a correct rewrite may do.
 
     With each comes how far its numbers differ; None for what is no float.
@@ -295,9 +308,9 @@ def differs_in_double(
     rounded = Document(copy.deepcopy(precise.tree), dict(precise.buffers), precise.omitted)
     wanted = dict(walk(expected.tree))
     for path, node in walk(rounded.tree):
-        if compare.dtype_of(node) == "float64" and compare.dtype_of(wanted.get(path)) == "float32":
+        if dtype_of(node) == "float64" and dtype_of(wanted.get(path)) == "float32":
             with numpy.errstate(all="ignore"):
                 _replace_numbers(rounded, node, _numbers(precise, node).astype("<f4"))
-    paths = dict.fromkeys(item.path for item in compare.compare(expected, rounded, checkers))
+    paths = dict.fromkeys(difference.path for difference in compare.compare(expected, rounded, checkers))
     spreads = compare.spread([expected, rounded])
     return [(path, spreads.get(path)) for path in paths]

@@ -187,10 +187,6 @@ class Task:
         """``authoring/logs/``: build and run logs; not part of the task's content."""
         return self._own(AUTHORING, "logs")
 
-    def run_folder(self, index: int) -> Path:
-        """``authoring/runs/<index>/``: calls kept so far, while a command is being recorded."""
-        return self._own(AUTHORING, "runs", str(index))
-
     def load(self) -> TaskInfo:
         """Read ``info.json``, leniently.
 

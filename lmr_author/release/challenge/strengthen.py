@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.again import Again
 from lmr_author.authoring.recording.calls import RecordedCall, too_much
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import AddedCase, CallDifference, LeftOutCall
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.release.challenge import recordings
+from lmr_author.release.challenge.again import Again
 from lmr_author.release.challenge.target import Target
 from lmr_author.release.challenge.variants import Variant
 
@@ -175,14 +175,14 @@ def _write_with(choice: Choice, chosen: Sequence[RecordedCall], target: Target, 
     index = bench.implementation.index
     calls = [(call, choice.adds(call, chosen)) for call in chosen]
     before = (bench.recording_folder, target.recording)
-    recording = store.write_extended(work, index, again.plan, again.recorded, calls, before)
+    recording = recordings.write_extended(work, index, again.plan, again.recorded, calls, before)
     return RecordingJudge(bench, recording, work / "recordings" / str(index))
 
 
 def _put_in_place(choice: Choice, chosen: Sequence[RecordedCall], judge: RecordingJudge) -> None:
     """Put a recording with more cases, and its unit test, in the place of the task's own."""
     bench, again = judge.bench, choice.again
-    store.put_in_place(
+    recordings.put_in_place(
         bench.task,
         bench.info,
         bench.implementation,

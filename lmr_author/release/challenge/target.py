@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.again import Again, record_again
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
@@ -21,6 +19,8 @@ from lmr_author.proof.evaluation.candidates.fitting import Fitted
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.release.challenge import recordings
+from lmr_author.release.challenge.again import Again, record_again
 from lmr_author.release.challenge.missing import missing
 from lmr_author.release.challenge.trial import Trial, run_trial
 from lmr_author.release.challenge.variants import Variant
@@ -112,7 +112,9 @@ class Target:
         bench, again = self.scorer.bench, self.again
         work = self._stack.enter_context(files.temporary_folder("lmr-author-calls-"))
         index = bench.implementation.index
-        recording = store.write_calls(work, index, again.plan, again.recorded, again.calls, self.recording)
+        recording = recordings.write_calls(
+            work, index, again.plan, again.recorded, again.calls, self.recording
+        )
         return RecordingJudge(bench, recording, work / "recordings" / str(index))
 
     def missing(self, variant: Variant) -> Missing:

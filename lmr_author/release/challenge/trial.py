@@ -14,6 +14,7 @@ from lmr_author.proof.evaluation.candidates.fitting import Fitted
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.judges import RecordingJudge, Stop
 from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.arrays import Spread
 from lmr_author.runtime.probe.compare import DEFAULT
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.replaying import Replay, ReplayOutcome
@@ -93,7 +94,7 @@ def _difference(tried: Trial, case: Case, name: str) -> CallDifference:
     if not found:  # a function of the annotator says so
         return CallDifference(case.call, name, message.partition(":")[0], message)
     part = found[0].path
-    spread = compare.spread([expected, outcome.document]).get(part, compare.Spread())
+    spread = compare.spread([expected, outcome.document]).get(part, Spread())
     tolerance = nearest(checkers, part)
     absolute, relative = (size if size and math.isfinite(size) else None for size in spread)
     rtol, atol = tolerance.get("rtol"), tolerance.get("atol")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lmr_author.authoring.recording.run import words_of
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo, challenge
 from lmr_author.core.task import evaluation as evaluations
@@ -124,9 +123,6 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
     missing = [item for item in info.implementations if not _has_test(task, info, item)]
     if missing:
         target = str(missing[0].target)
-        if words := words_of(task.run_folder(missing[0].index)):
-            note = f"the recording of {target} was interrupted; its calls are kept"
-            return Status(task.name, tuple(done), _typed("record", *words), note)
         command = _typed("record", target, "--task", task.root)
         return Status(task.name, tuple(done), command, f"{target} has no test yet")
     done.append("recorded")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core.texts import shortened
+from lmr_author.runtime.probe.arrays import dtype_of, numbers
 from lmr_author.runtime.probe.checking import load
-from lmr_author.runtime.probe.compare import describe, dtype_of, numbers
+from lmr_author.runtime.probe.compare import describe
 from lmr_author.runtime.probe.document import BadDocument, Document, tagged, walk
 from lmr_author.runtime.probe.outcome import as_written
 

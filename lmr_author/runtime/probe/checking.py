@@ -63,19 +63,19 @@ def from_bytes(data: bytes) -> Document:
     if not 0 <= size <= len(data) - 8:
         raise BadDocument("a document of %d bytes" % len(data))
     header = parse_json(data[8 : 8 + size])
-    place, buffers = 8 + size, {}
-    listed = header.get("buffers")
-    for item in listed if isinstance(listed, list) else ():
-        kinds = (TEXT, TEXT, INTS, INTS)
-        if not (isinstance(item, list) and len(item) == 4):
-            raise BadDocument("not a buffer: %.60r" % (item,))
-        name, descr, shape, length = item
-        if not all(_holds(part, kind) for part, kind in zip((name, descr, shape, [length]), kinds)):
-            raise BadDocument("not a buffer: %.60r" % (item,))
-        if length > len(data) - place:
+    start, buffers = 8 + size, {}
+    entries = header.get("buffers")
+    for entry in entries if isinstance(entries, list) else ():
+        if not (isinstance(entry, list) and len(entry) == 4):
+            raise BadDocument("not a buffer: %.60r" % (entry,))
+        name, descr, shape, length = entry
+        texts = _holds(name, TEXT) and _holds(descr, TEXT)
+        if not (texts and _holds(shape, INTS) and _holds([length], INTS)):
+            raise BadDocument("not a buffer: %.60r" % (entry,))
+        if length > len(data) - start:
             raise BadDocument("a buffer outside of its document")
-        buffers[name] = Buffer(descr, tuple(shape), data[place : place + length])
-        place += length
+        buffers[name] = Buffer(descr, tuple(shape), data[start : start + length])
+        start += length
     return _checked(header.get("values"), buffers, header)
 
 
@@ -85,14 +85,15 @@ def digest(document: Document) -> str:
 
 
 def _checked(tree: Any, buffers: Dict[str, Buffer], header: Dict[str, Any]) -> Document:
-    listed = header.get("omitted")
-    if not isinstance(listed, list) or not all(
-        isinstance(item, list) and len(item) == 3 and all(isinstance(part, str) for part in item)
-        for item in listed
-    ):
+    omitted = header.get("omitted")
+    if not isinstance(omitted, list) or not all(map(_is_omitted, omitted)):
         raise BadDocument("no list of what was left out")
     check(tree, buffers)
-    return Document(tree, buffers, tuple(Omitted(*item) for item in listed))
+    return Document(tree, buffers, tuple(Omitted(*part) for part in omitted))
+
+
+def _is_omitted(part: Any) -> bool:
+    return isinstance(part, list) and len(part) == 3 and all(isinstance(text, str) for text in part)
 
 
 def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
@@ -115,16 +116,24 @@ def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
             _check_fields(node)
             if "dtype" in node:
                 _check_array(node, buffers)
-            if node["$"] == "ref" or "id" in node:
-                number = node.get("id")
-                if type(number) is not int or (number in ids and node["$"] != "ref"):
-                    raise BadDocument("not an id, or one that is used twice: %.60r" % (number,))
-                (refs if node["$"] == "ref" else ids).add(number)
+            number = node.get("id")
+            if node["$"] == "ref":
+                refs.add(_id(number))
+            elif "id" in node:
+                if _id(number) in ids:
+                    raise BadDocument("an id that is used twice: %.60r" % (number,))
+                ids.add(number)
         elif not isinstance(node, (dict, list)):
             raise BadDocument("not a node: %.60r" % (node,))
         stack.extend((item, depth + 1) for _, item in parts(node))
     if refs - ids:
         raise BadDocument("references to nothing: %.60r" % sorted(refs - ids))
+
+
+def _id(number: Any) -> int:
+    if type(number) is not int:
+        raise BadDocument("not an id: %.60r" % (number,))
+    return number
 
 
 def _check_fields(node: Dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ import time
 import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, objects, unseen
+from . import facts, objects
 from .calling import (
     EXHAUSTED,
     FILES,
@@ -41,7 +41,7 @@ from .instrument import Hook
 from .outcome import Fixtures, Inputs, changed_parts
 from .pool import Kept, Pool
 from .traits import Trait, describe_call, outcome_trait
-from .watching import wrap
+from .watching import globals_now, wrap
 from .written import Written
 
 DEFAULTS = {
@@ -274,7 +274,7 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
-            self._globals = unseen.globals_now(self.function)
+            self._globals = globals_now(self.function)
             self._written = Written(arguments.values()).start()
             if self.recorder.files:
                 self._inputs.written = self._written
@@ -359,14 +359,14 @@ class Call:
 
     def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
         """Return the effects of the call that its outcome does not hold: files, globals, parts without a form."""
-        later = unseen.globals_now(self.function)
-        found = {
-            "globals": [name for name, item in self._globals.items() if later.get(name) != item],
-            "parts": [item.path for item in expected.omitted if item.path.startswith(VALUE)],
+        later = globals_now(self.function)
+        effects = {
+            "globals": [name for name, text in self._globals.items() if later.get(name) != text],
+            "parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)],
         }
         if self._written is not None and not self.recorder.files:
-            found["files"] = self._written.names()
-        return {kind: names for kind, names in found.items() if names}
+            effects["files"] = self._written.names()
+        return {kind: names for kind, names in effects.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
         """Return the content of ``meta.json``."""

@@ -49,32 +49,45 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
     texts: Dict[str, str] = {}
     traits: List[Trait] = []
     flags: List[str] = []
-    waiting = [(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
+    waiting = [_Part(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
     # Data is described after all else, or a vocabulary would leave no room for the arguments.
-    data: List[Tuple[str, Any, int, bool]] = []
+    data: List[_Part] = []
     while waiting or data:
-        path, node, depth, option = (waiting or data).pop()
+        path, node, depth, is_option = (waiting or data).pop()
         if depth and len(texts) >= MOST_DESCRIBED:
             continue
         if isinstance(node, dict) and node.get("$") == "ref":
             node = ids[node["id"]]
-        part, _, name = path.rpartition(".")
         text = _in_words(node)
-        # The mode of a part is that of the whole, unless it is told otherwise.
-        if name == "training" and texts.get(part.rpartition(".")[0] + ".training") == text:
+        if _is_mode_of_whole(path, text, texts):
             continue
         texts[path] = text
-        if option:
+        if is_option:
             traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
-            if "[0]" not in path:  # items of a list are data
-                flags.append(path + _standing(node, depth))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
+            if "[0]" not in path:  # items of a list are data
+                flags.append(path + _standing(node, depth))
         if depth < DEEPEST:
-            for step, part, own in reversed(list(_named(node, names))):
-                below = waiting if option and own else data
-                below.append((path + step, part, depth + 1, option and own))
+            for step, part, named in reversed(list(_named(node, names))):
+                below = _Part(path + step, part, depth + 1, is_option and named)
+                (waiting if below.is_option else data).append(below)
     return Description(texts, [*traits, Trait("", "flags", ", ".join(sorted(flags)))])
+
+
+class _Part(NamedTuple):
+    """A part of a call that waits to be described. ``is_option``: the target names it, and all above it."""
+
+    path: str
+    node: Any
+    depth: int
+    is_option: bool
+
+
+def _is_mode_of_whole(path: str, text: str, texts: Dict[str, str]) -> bool:
+    """Tell whether a part is in training mode, or not, as the whole is: only another mode is told."""
+    part, _, name = path.rpartition(".")
+    return name == "training" and texts.get(part.rpartition(".")[0] + ".training") == text
 
 
 def _standing(node: Any, depth: int) -> str:
@@ -174,19 +187,17 @@ def number_range(value: float) -> str:
 
 
 def _amount(size: int) -> str:
-    return "none" if size == 0 else "one" if size == 1 else "several"
+    if size == 0:
+        return "none"
+    return "one" if size == 1 else "several"
 
 
 def _order(node: Any) -> Iterator[Tuple[str, str]]:
     """Yield how an argument's numbers are sorted: a loop that runs backwards, or breaks ties otherwise, shows by it."""
-    node = tagged(node)
-    sequence = isinstance(node, dict) and (node["$"] in ("list", "tuple") or len(node.get("shape", ())) == 1)
-    items = node.get("v", node.get("data")) if sequence else None
-    if not isinstance(items, list) or not 2 <= len(items) <= MOST_ORDERED:
+    numbers = _listed(node)
+    if len(numbers) < 2:
         return
-    if not all(isinstance(item, (int, float)) for item in items):
-        return
-    steps = [(items[place], items[place + 1]) for place in range(len(items) - 1)]
+    steps = [(numbers[position], numbers[position + 1]) for position in range(len(numbers) - 1)]
     if all(a == b for a, b in steps):
         yield "order", "equal"
     elif all(a <= b for a, b in steps):
@@ -195,17 +206,31 @@ def _order(node: Any) -> Iterator[Tuple[str, str]]:
         yield "order", "descending"
     else:
         yield "order", "mixed"
-    yield "ties", "with ties" if len(set(items)) < len(items) else "without ties"
+    yield "ties", "with ties" if len(set(numbers)) < len(numbers) else "without ties"
+
+
+def _listed(node: Any) -> List[Any]:
+    """Return the numbers of a list, or of an array of one dimension; [] where there are too many, or others."""
+    node = tagged(node)
+    if not isinstance(node, dict):
+        return []
+    if node["$"] not in ("list", "tuple") and len(node.get("shape", ())) != 1:
+        return []
+    items = node.get("v", node.get("data"))
+    if not isinstance(items, list) or len(items) > MOST_ORDERED:
+        return []
+    return items if all(isinstance(number, (int, float)) for number in items) else []
 
 
 def _spelling(node: Any) -> Iterator[Tuple[str, str]]:
     """Yield what an argument's texts have that functions treat apart: capitals, blanks, accents, nothing."""
     node = tagged(node)
-    items = node["v"] if isinstance(node, dict) and node["$"] in ("list", "tuple") else [node]
-    if not items or not all(isinstance(item, str) for item in items[:MOST_ORDERED]):
+    listed = isinstance(node, dict) and node["$"] in ("list", "tuple")
+    texts = (node["v"] if listed else [node])[:MOST_ORDERED]
+    if not texts or not all(isinstance(text, str) for text in texts):
         return
-    texts = items[:MOST_ORDERED]
-    yield "case", "with capitals" if any(text != text.lower() for text in texts) else "without capitals"
+    capitals = any(text != text.lower() for text in texts)
+    yield "case", "with capitals" if capitals else "without capitals"
     odd = any("  " in text or text != text.strip() for text in texts)
     yield "blanks", "with blanks in a row or at an end" if odd else "with single blanks"
     if not all(texts):

@@ -12,19 +12,11 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.calls import RecordedCall, Room
-from lmr_author.authoring.recording.prove import Proof, Rejected, Replayed
-from lmr_author.authoring.recording.record import (
-    Job,
-    RecordOptions,
-    driver_of,
-    effects_of,
-    golden_of,
-    plan_of,
-    room_of,
-)
+from lmr_author.authoring.recording.choose import order_of_choice
+from lmr_author.authoring.recording.job import Job, RecordOptions, driver_of, golden_of, plan_of, room_of
+from lmr_author.authoring.recording.remarks import Uncompared, effects_of, uncompared
+from lmr_author.authoring.recording.replay import Golden, Rejected, replay
 from lmr_author.authoring.recording.run import Recorded, Run, run
-from lmr_author.authoring.recording.uncompared import Uncompared, uncompared
-from lmr_author.authoring.recording.versions import Golden
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
@@ -76,7 +68,7 @@ class Again:
     def uncompared(self, new: Sequence[RecordedCall] = ()) -> tuple[Uncompared, ...]:
         """Return the golden's effects that no case compares, with some calls that become cases, too."""
         chosen = (*self.cases.values(), *new)
-        return tuple(uncompared(effects_of(self.golden, Proof(chosen, (), {}), self.recorded)))
+        return tuple(uncompared(effects_of(self.golden, chosen, self.recorded)))
 
 
 def record_again(
@@ -109,13 +101,10 @@ def record_again(
     job = Job(task, info, implementation, options, own, work)
     driver = driver_of(job, _place(options, task.repository(info), places))
     plan = plan_of(job, driver, lambda text: "")
-    out = work / "out"
-    out.mkdir()
     progress(f"recording the calls of {implementation.target} once more")
-    recorded = run(sandbox, plan, out)
+    recorded = run(sandbox, plan)
     golden = golden_of(job, plan, sandbox, recorded, lambda names: _in_place(recording))
-    replayed = Replayed(golden, progress)
-    replayed.replay(recorded.calls, options.cases)
+    replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
     known = {_identity(folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
     for call in sorted(replayed.proven, key=lambda call: call.number):

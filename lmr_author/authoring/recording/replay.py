@@ -1,0 +1,307 @@
+"""Replay recorded calls on the golden, keep those that reproduce, and derive how their outcomes are compared."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lmr_author.authoring.recording.calls import RecordedCall
+from lmr_author.authoring.recording.checkers import Helpers, check_option, fixture_advice, with_chosen
+from lmr_author.authoring.recording.tolerance import (
+    Exactness,
+    derive,
+    differs_in_double,
+    in_double,
+    narrowed,
+)
+from lmr_author.core import code
+from lmr_author.core.task import Progress
+from lmr_author.core.texts import time_left
+from lmr_author.runtime.probe.arrays import Spread
+from lmr_author.runtime.probe.calling import RANDOM
+from lmr_author.runtime.probe.document import Document, dump, walk
+from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.sandbox.base import Limits, Sandbox
+
+REPEATS = 2
+"""Golden replays per call, each in a process of its own, with another hash seed and number of threads."""
+BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
+"""Calls that are replayed at once: their number, size and time, at most."""
+MOST_SECONDS = 60.0
+"""Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
+MOST_ROUNDED = 0.01
+"""Largest distance that a wider tolerance is advised for: what differs by more is another result."""
+DOUBLE = "-double"
+"""Ends the name of a case whose inputs are float64."""
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The golden tree, ready to replay recorded calls on it, or on versions of its goal file.
+
+    Attributes:
+        plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
+        tree, inside: the golden tree, without tests, and where it appears.
+        module, definition: the goal file in it, and the target.
+        helpers: what the annotator wrote beside the tests.
+        checks: path in the outcome → how it is compared, where the annotator says so.
+        ignored: arguments that the golden changes, which an implementation need not.
+        grads: whether ``.grad`` of tensors is compared.
+    """
+
+    sandbox: Sandbox
+    plan: replaying.ReplayPlan
+    tree: Path
+    inside: str
+    module: code.Module
+    definition: code.Definition
+    helpers: Helpers
+    checks: Mapping[str, Mapping[str, Any]]
+    ignored: tuple[str, ...] = ()
+    grads: bool = False
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Attributes that the function's own code names."""
+        return frozenset(node.attr for node in code.each(self.definition.function, ast.Attribute))
+
+    def add(self, calls: Sequence[RecordedCall]) -> None:
+        """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
+        for call in calls:
+            folder = self.plan.recording / str(call.number)
+            shutil.copytree(call.folder, folder)
+            precise = in_double(replaying.load_document(folder, "inputs"))
+            if precise is not None:
+                double = self.plan.recording / f"{call.number}{DOUBLE}"
+                double.mkdir()
+                dump(precise, str(double), "inputs")
+
+    def replay(
+        self,
+        calls: Sequence[RecordedCall],
+        variants: Sequence[replaying.Variant] = (replaying.Variant("golden"),),
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        limits: Limits | None = None,
+        doubles: bool = False,
+        **changes: Any,
+    ) -> replaying.Replay:
+        """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
+        cases = [str(call.number) for call in calls]
+        functions, custom = judging.functions_of(self.checks), None
+        if self.helpers.checkers is not None and functions:
+            by_case = dict.fromkeys(cases, functions)
+            custom = judging.Judging(self.helpers.checkers, self.plan.recording, by_case)
+        if doubles:
+            names = [f"{name}{DOUBLE}" for name in cases]
+            cases += [name for name in names if (self.plan.recording / name).is_dir()]
+        plan = replace(
+            self.plan, cases=tuple(cases), judging=custom, fixtures=self.helpers.fixtures, **changes
+        )
+        return replaying.replay(
+            self.sandbox,
+            self.tree,
+            self.inside,
+            plan,
+            variants,
+            hash_seed=seed,
+            threads=threads,
+            limits=limits,
+        )
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A call that was recorded and not taken, and why.
+
+    Attributes:
+        not_imported: the goal file cannot be imported by itself.
+    """
+
+    call: RecordedCall
+    reason: str
+    not_imported: bool = False
+
+
+@dataclass
+class Replayed:
+    """Calls that were replayed on the golden.
+
+    Attributes:
+        proven: those that reproduce, with their checkers.
+        rejected: those that do not, or were not replayed.
+        fragile: number of a call → why a correct version that computes in float64 would fail it.
+        versions: of what ran them.
+    """
+
+    proven: list[RecordedCall] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    fragile: dict[int, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A call that reproduces, how exact the golden is in it, and what would fail it without being wrong."""
+
+    call: RecordedCall
+    exact: Mapping[str, Exactness]
+    fragile: str
+
+
+def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress: Progress) -> Replayed:
+    """Replay calls on the golden in batches, until the time is up and enough of them reproduce.
+
+    Args:
+        calls: the best first.
+        wanted: how many have to reproduce, whatever the time.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    replayed = Replayed()
+    waiting = []
+    for call in calls:
+        if lacking := _lacking(golden, call):
+            replayed.rejected.append(Rejected(call, lacking))
+        else:
+            waiting.append(call)
+    total, spent = len(waiting), 0.0
+    exact: list[Mapping[str, Exactness]] = []
+    while waiting and (spent < MOST_SECONDS or len(replayed.proven) < wanted):
+        batch = _batch(waiting)
+        waiting = waiting[len(batch) :]
+        spent += sum(call.cost for call in batch)
+        runs = _runs(golden, batch, f"{total - len(waiting)} of {total}", progress)
+        replayed.versions = _versions(runs[0])
+        for call in batch:
+            judged = _judge(golden, call, runs)
+            if isinstance(judged, Rejected):
+                replayed.rejected.append(judged)
+                continue
+            replayed.proven.append(judged.call)
+            exact.append(judged.exact)
+            if judged.fragile:
+                replayed.fragile[call.number] = judged.fragile
+    late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
+    replayed.rejected += [Rejected(call, late) for call in waiting]
+    # All calls together show how exact the golden is: one alone may be exact by chance.
+    checkers = narrowed([call.checkers for call in replayed.proven], exact)
+    for position, call in enumerate(replayed.proven):
+        replayed.proven[position] = replace(call, checkers=checkers[position])
+    return replayed
+
+
+def _lacking(golden: Golden, call: RecordedCall) -> str:
+    """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
+    for part in call.omitted:
+        path, kind = as_written(str(part["path"])), str(part["type"])
+        if path.rpartition(".")[2] in golden.named:
+            advice = fixture_advice({path: kind}) or "drive the function with what can be stored"
+            return f"{path} ({kind}) could not be stored, and the function names it; {advice}"
+    return ""
+
+
+def _batch(waiting: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return the first calls, as many as one run should hold; at least one."""
+    batch, size, seconds = [waiting[0]], waiting[0].size, waiting[0].cost
+    for call in waiting[1:BATCH_CALLS]:
+        size += call.size
+        seconds += call.cost
+        if size > BATCH_BYTES or seconds > BATCH_SECONDS:
+            break
+        batch.append(call)
+    return batch
+
+
+def _runs(
+    golden: Golden, batch: Sequence[RecordedCall], count: str, progress: Progress
+) -> list[replaying.Replay]:
+    """Replay calls :data:`REPEATS` times; in the last run with float64 inputs, too."""
+    golden.add(batch)
+    runs: list[replaying.Replay] = []
+    for repeat in range(1, REPEATS + 1):
+        text = f"replaying call {count} on the golden, {repeat} of {REPEATS} times"
+        left = time_left((REPEATS + 3 - repeat) * runs[0].result.seconds) if runs else ""
+        progress(f"{text}, {left}" if left else text)
+        # Another number of threads sums in another order: the spread of that belongs to the tolerance.
+        last = repeat == REPEATS
+        runs.append(golden.replay(batch, seed=repeat, threads=2 if last else 1, doubles=last))
+    return runs
+
+
+def _versions(run: replaying.Replay) -> dict[str, str]:
+    return {
+        name: str(run.facts[name]) for name in ("python", "torch", "numpy", "pandas") if run.facts.get(name)
+    }
+
+
+def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> _Judged | Rejected:
+    """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
+    expected = replaying.load_document(call.folder, "expected")
+    inputs = replaying.load_document(call.folder, "inputs")
+    outcomes = [run.of("golden", str(call.number)) for run in runs]
+    documents = []
+    for outcome in outcomes:
+        if outcome.part:
+            lacking = {"path": outcome.part, "type": _class_at(inputs, outcome.part)}
+            call = replace(call, omitted=(lacking,))
+        if outcome.document is None:
+            text = outcome.error_text or outcome.status
+            if outcome.status == "import-error":
+                return Rejected(call, f"the goal file cannot be imported by itself: {text}", True)
+            return Rejected(call, f"cannot be replayed: {text}")
+        documents.append(outcome.document)
+    in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
+    precise = in_float64.document if in_float64.status == "returned" else None
+    derived = derive(expected, documents, precise, inputs)
+    checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads)
+    for outcome in outcomes:
+        differences = replaying.differences(expected, outcome, checkers)
+        if differences:
+            return Rejected(call, f"gives another result when replayed: {differences[0]}")
+    fragile = ""
+    if precise is not None and RANDOM not in inputs.tree:
+        parts = differs_in_double(expected, precise, checkers)
+        fragile = fragile_part(*parts[0]) if parts else ""
+    proven = replace(
+        call,
+        checkers=checkers,
+        hits=outcomes[0].hits or call.hits,
+        seconds=max(outcome.seconds for outcome in outcomes),
+        wide=tuple(part for part in derived.wide if checkers.get(part.path) == derived.checkers[part.path]),
+    )
+    return _Judged(proven, derived.exact, fragile)
+
+
+def _class_at(inputs: Document, path: str) -> str:
+    """Return the class of an object among some inputs, as in ``m.Words``; "" where its node has none."""
+    node = dict(walk(inputs.tree)).get(path)
+    if isinstance(node, dict) and node.get("$") == "call":
+        node = next(iter(node["args"]), node)  # the class that copyreg makes an object of
+    if not isinstance(node, dict):
+        return ""
+    return str(node.get("cls", node.get("v", ""))).replace(":", ".")
+
+
+def fragile_part(part: str, spread: Spread | None) -> str:
+    """Return how to have a part compared that is another one in float64.
+
+    Args:
+        spread: how far numbers in it differ; None for what is no float.
+    """
+    kind = "ignore"
+    if spread is not None and min(spread) <= MOST_ROUNDED:
+        absolute, relative = (2 * min(distance, MOST_ROUNDED) for distance in spread)
+        kind = f"allclose:{relative:.0e},{absolute:.0e}"
+    return (
+        f"in float64 the golden gives another {part}: a correct version that rounds otherwise fails, unless that is "
+        f"the point; use inputs without ties, or {check_option(part, kind)}"
+    )

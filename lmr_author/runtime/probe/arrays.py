@@ -1,0 +1,159 @@
+"""Numbers of a document's leaves, and how far those of two leaves differ; with numpy, or without."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import struct
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from .document import BadDocument, Document
+
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+class Spread(NamedTuple):
+    """The distance between repeated runs at a leaf."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+
+
+def dtype_of(node: Any) -> str:
+    """Return the element type of a numeric leaf; "" for no leaf."""
+    if isinstance(node, float):
+        return "float64"
+    if not isinstance(node, dict):
+        return ""
+    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
+
+
+def numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
+    import numpy
+
+    try:
+        if isinstance(node, float):
+            return numpy.float64(node)
+        if node["$"] == "complex":
+            return numpy.complex128(complex(*node["v"]))
+        kind = node["dtype"]
+        if "data" in node:
+            dtype = "float64" if kind == "bfloat16" else kind
+            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
+                return numpy.array(node["data"], dtype).reshape(node["shape"])
+        buffer = document.buffers[node["file"]]
+        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
+        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
+    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
+        raise BadDocument("invalid numbers: %s" % error) from error
+
+
+_BEYOND = Spread(math.inf, math.inf)
+"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+
+
+def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats or complex numbers that are not equal, as :func:`array_mismatch` does arrays."""
+    distance = _BEYOND
+    if cmath.isfinite(e) and cmath.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
+
+
+_CODES = {
+    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
+    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
+}  # fmt: skip
+"""``.npy`` type → code of :mod:`struct`."""
+
+
+def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
+    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
+    if node["$"] == "complex":
+        return [complex(*node["v"])]
+    if "data" in node:
+        values = [node["data"]]
+        for _ in node["shape"]:
+            values = [item for row in values for item in row]
+        return [rounded(item, node["dtype"]) for item in values]
+    buffer = document.buffers[node["file"]]
+    if buffer.descr not in _CODES:
+        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
+    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
+    if node["dtype"] == "bfloat16":
+        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
+    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
+
+
+def rounded(value: Any, dtype: str) -> Any:
+    """Return a number that was written in few digits as its type has it."""
+    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
+        return value
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:  # a hostile document
+        return value
+
+
+def listed_mismatch(
+    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
+) -> Optional[Tuple[str, Spread]]:
+    """Compare numbers one by one; see :func:`array_mismatch`."""
+    distance, first, count = Spread(), "", 0
+    for position, (wanted, got) in enumerate(zip(e, a)):
+        if wanted == got or (floating and wanted != wanted and got != got):
+            continue
+        mismatch = scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
+        if mismatch is not None:
+            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
+            first = first or "first is number %d: expected %r, got %r" % (position, wanted, got)
+    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
+
+
+def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare arrays; returns None when they agree, else a text and the largest distance.
+
+    NaN agrees with NaN only, and an infinity with the same infinity only.
+    """
+    import numpy
+
+    if not floating:
+        wrong = e != a
+        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
+    with numpy.errstate(all="ignore"):
+        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
+        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
+        finite = numpy.isfinite(e) & numpy.isfinite(a)
+        error, scale = abs(a - e), abs(e)
+        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
+        if not wrong.any():
+            return None
+        distance = _BEYOND
+        if not (wrong & ~finite).any():
+            counted = finite & ~same
+            relative = numpy.where(scale > 0, error / scale, math.inf)
+            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
+    return _first(e, a, wrong), distance
+
+
+def _first(e: Any, a: Any, wrong: Any) -> str:
+    """Say how many elements differ, and show the first with its place."""
+    import numpy
+
+    if not wrong.shape:
+        return "expected %r, got %r" % (e.item(), a.item())
+    index = tuple(map(int, numpy.argwhere(wrong)[0]))
+    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
+    return "%s; first at %s: expected %r, got %r" % (count, list(index), e[index].item(), a[index].item())
+
+
+def has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
