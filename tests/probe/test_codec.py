@@ -155,11 +155,25 @@ def test_arrays_of_other_layouts() -> None:
         encode([np.ma.masked_array([1, 2], [True, False])])
 
 
-def test_tables_are_named_with_what_to_do() -> None:
-    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["r1", "r2"]))
-    for table in (frame, frame["a"], frame.index):
-        with pytest.raises(Unstorable, match="pass its columns"):
-            encode([table])
+def test_tables() -> None:
+    frame = pd.DataFrame(
+        {
+            "int": [1, 2, 3],
+            "float": [0.5, float("nan"), -0.0],
+            "text": ["a", None, "c"],
+            "when": pd.to_datetime(["2020-01-01", None, "2021-05-05"]),
+            "zone": pd.to_datetime(["2020-01-01"] * 3).tz_localize("Europe/Berlin"),
+            "kind": pd.Categorical(["u", "v", "u"], categories=["v", "u"], ordered=True),
+            "nullable": pd.array([1, None, 3], dtype="Int64"),
+        },
+        index=pd.Index(["r1", "r2", "r3"], name="row"),
+    )
+    pd.testing.assert_frame_equal(through(frame), frame)
+    pd.testing.assert_series_equal(through(frame["kind"]), frame["kind"])
+    wide = pd.DataFrame(np.eye(2), columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["x", "y"]))
+    pd.testing.assert_frame_equal(through(wide), wide)
+    (difference,) = compare(encode(frame), encode(frame.assign(float=[0.5, 1.0, -0.0])))
+    assert "1 of 3 elements differ" in difference.message
 
 
 @pytest.mark.torch

@@ -1,4 +1,4 @@
-"""Recording, replay and the shipped test in environments with older and newer NumPy."""
+"""Recording, replay and the shipped test in environments with older and newer pandas and NumPy."""
 
 from __future__ import annotations
 
@@ -13,57 +13,68 @@ from tests.conftest import REQUIRE_ALL
 from tests.probe.scenarios import make
 from tests.probe.test_unit_test import generate, run
 
-ENVIRONMENTS = ("1.26.4", "2.2.6", "2.4.1")
-"""Versions of NumPy: older and newer ones."""
+ENVIRONMENTS = (("2.2.3", "1.26.4"), ("2.3.3", "2.2.6"), ("3.0.0", "1.26.4"), ("3.0.0", "2.4.1"))
+"""Versions of pandas and NumPy: an older and a newer one of each, in every combination."""
 GOAL = """\
 import numpy as np
+import pandas as pd
 
 
-def best(rows, scores, weights, names):
-    '''Return the texts of the best rows, in capitals, and the largest score.'''
-    ranked = np.argsort(-scores * weights[0])
-    rows["seen"][0] = True
-    texts = [str(rows["text"][index]).upper() for index in ranked[:2]]
-    return {"texts": texts, "names": names + np.array(["!"]), "top": scores.max()}
+def best(table, scores, weights, names):
+    '''Return the best rows, their texts in capitals, and the mean of each group.'''
+    ranked = table.assign(score=scores * weights[0]).sort_values("score", ascending=False)
+    ranked["text"] = ranked["text"].str.upper()
+    table.loc[table.index[0], "seen"] = True
+    means = ranked.groupby("kind", observed=True)["score"].mean()
+    return {"rows": ranked.head(2), "means": means, "names": names + np.array(["!"]), "top": means.max()}
 """
 DRIVER = """\
 import numpy as np
+import pandas as pd
 from pkg.goal import best
 
 for n in (3, 4):
-    rows = {"text": ["a", None, "c", "d"][:n], "seen": np.zeros(n, bool)}
-    scores = np.array([0.5, 2.0, 1.0, 4.0][:n])
-    best(rows, scores, np.array([1.5], dtype="float32"), np.array(["u", "v"], dtype=object))
+    table = pd.DataFrame({
+        "text": ["a", None, "c", "d"][:n],
+        "kind": pd.Categorical(list("xyxy")[:n]),
+        "seen": [False] * n,
+        "when": pd.to_datetime(["2020-01-01"] * n),
+    }, index=list("pqrs")[:n])
+    scores = pd.Series([0.5, 2.0, 1.0, 4.0][:n], index=table.index, name="score")
+    best(table, scores, np.array([1.5], dtype="float32"), np.array(["u", "v"], dtype=object))
 """
 
 
-@pytest.fixture(scope="session", params=ENVIRONMENTS, ids=lambda version: f"numpy-{version}")
+@pytest.fixture(scope="session", params=ENVIRONMENTS, ids=lambda pair: f"pandas-{pair[0]}-numpy-{pair[1]}")
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The interpreter of an environment with these versions; skipped where its wheels cannot be had."""
+    pandas, numpy = request.param
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([find_uv_bin(), "venv", "-q", "--python", sys.executable, "--clear", folder], check=True)
     interpreter = folder / "bin/python"
     install = ["pip", "install", "-q", "--only-binary", ":all:", "--python", interpreter]
     done = subprocess.run(
-        [find_uv_bin(), *install, f"numpy=={request.param}"], capture_output=True, timeout=300
+        [find_uv_bin(), *install, f"pandas=={pandas}", f"numpy=={numpy}"], capture_output=True, timeout=300
     )
     if done.returncode and not REQUIRE_ALL:
-        pytest.skip(f"numpy {request.param} cannot be installed here")
+        pytest.skip(f"pandas {pandas} cannot be installed here")
     assert done.returncode == 0, done.stderr.decode()
     return str(interpreter)
 
 
-def test_arrays_and_texts(tmp_path: Path, python: str) -> None:
+def test_tables_and_texts(tmp_path: Path, python: str) -> None:
     repository = make(tmp_path, "best", GOAL, DRIVER)
     repository.python = python
     done = repository.record("driver.py")
     assert (done.returncode, len(repository.calls)) == (0, 2), done.stderr.decode() + str(repository.summary)
-    lower = GOAL.replace(".upper()", ".lower()")
-    unseen = GOAL.replace('rows["seen"][0] = True', "pass")
-    replayed = repository.replay({"golden": None, "lower": lower, "unseen": unseen}, preload=("numpy",))
+    lower = GOAL.replace(".str.upper()", ".str.lower()")
+    unseen = GOAL.replace('table.loc[table.index[0], "seen"] = True', "pass")
+    replayed = repository.replay(
+        {"golden": None, "lower": lower, "unseen": unseen}, preload=("numpy", "pandas")
+    )
     replayed.assert_same()
-    assert any("texts" in line for line in replayed.differences("lower"))
-    assert any("rows" in line for line in replayed.differences("unseen"))
+    assert any("rows" in line for line in replayed.differences("lower"))
+    assert any("table" in line for line in replayed.differences("unseen"))
 
     generate(repository)
     goal = repository.root / "pkg" / "goal.py"

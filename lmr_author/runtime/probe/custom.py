@@ -1,8 +1,8 @@
 """Checkers written by the annotator, functions in ``unit_test/checkers.py``: applied in a sandbox of their own.
 
 A checker gets the expected and the actual value of a part of the outcome. It returns True or None when they agree,
-and False or a text that says why not; or it raises. It only ever sees plain values: numbers, texts, containers, arrays
-and tensors. A document that names a class or a function is refused, because candidates chose the name.
+and False or a text that says why not; or it raises. It only ever sees plain values: numbers, texts, containers, arrays,
+tensors and tables. A document that names a class or a function is refused, because candidates chose the name.
 """
 
 from __future__ import annotations

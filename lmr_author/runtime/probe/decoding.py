@@ -6,6 +6,7 @@ import base64
 import collections
 import copy
 import ctypes
+import functools
 import importlib
 from typing import Any, Callable, Dict, List, Optional
 
@@ -136,6 +137,15 @@ class Decoder:
             value.reshape(-1)[place] = item
         return value
 
+    def _table(self, node: Dict[str, Any]) -> Any:
+        import pandas
+
+        index, columns = self.node(node["index"]), self.node(node["columns"])
+        made = [_pandas("series", self.node(item), index, None) for item in node["v"]]
+        table = pandas.DataFrame(dict(enumerate(made)), index=index)
+        table.columns = columns
+        return table
+
     def _namedtuple(self, node: Dict[str, Any]) -> Any:
         return self._class(node)._make([self.node(item) for item in node["v"].values()])
 
@@ -174,6 +184,17 @@ def _generator(state: Any) -> Any:
     return result
 
 
+def _pandas(kind: str, values: Any, *args: Any) -> Any:
+    pandas: Any = importlib.import_module("pandas")
+    if kind == "series":
+        return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
+    if kind == "index":
+        return pandas.Index(values, dtype=values.dtype, name=args[0])
+    if kind == "categorical":
+        return pandas.Categorical.from_codes(values, categories=args[0], ordered=args[1])
+    return pandas.array(values, dtype=args[0])
+
+
 _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "tuple": lambda decoder, node: tuple(decoder.node(node["v"])),
     "frozenset": lambda decoder, node: frozenset(decoder.node(node["v"])),
@@ -188,6 +209,10 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
     "factory": lambda made: lambda: copy.deepcopy(made),
+    "series": functools.partial(_pandas, "series"),
+    "index": functools.partial(_pandas, "index"),
+    "categorical": functools.partial(_pandas, "categorical"),
+    "column": functools.partial(_pandas, "column"),
 }
 
 

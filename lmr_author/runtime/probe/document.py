@@ -35,6 +35,7 @@ FIELDS: Dict[str, Dict[str, int]] = {
     "array": dict(_ARRAY, **{"?cls": TEXT}),
     "scalar": _ARRAY,
     "objects": {"shape": INTS, "v": NODES},
+    "table": {"columns": NODE, "index": NODE, "v": NODES},
     "name": {"v": TEXT},
     "namedtuple": {"cls": TEXT, "v": STATE},
     "object": {"cls": TEXT, "state": STATE, "?base": NODE},

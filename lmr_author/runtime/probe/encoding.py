@@ -32,7 +32,6 @@ MOST_INLINE = 200
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
 LOCAL = "it has no importable name; define it at the top level of a module of the repository"
 MADE = "it was made while the command ran; leave it out (None), or pass one that a module of the repository defines"
-TABLE = "tables of pandas are not stored; pass its columns as lists or arrays, or have a fixture build it"
 _NODE_BYTES = 6
 """Size of a container's item as text, about, beside its own data."""
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
@@ -204,12 +203,10 @@ class _Encoder:
             return {"$": "omitted"}
         if isinstance(value, types.ModuleType):
             return {"$": "name", "v": recorded_module(value.__name__) + ":"}
-        for library in (self.torch, self.numpy):
+        for library in (self.torch, self.numpy, self.pandas):
             found = library(value, path)
             if found is not None:
                 return found
-        if _is_table(value):
-            return self.problem(path, value, TABLE)
         if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
             node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
             for name, item in zip(kind._fields, value):
@@ -304,6 +301,40 @@ class _Encoder:
         self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
         return node
 
+    def pandas(self, value: Any, path: str) -> Any:
+        """Return the node of a table, column or index; None for anything else."""
+        pandas: Any = sys.modules.get("pandas")
+        if pandas is None or not hasattr(pandas, "DataFrame"):
+            return None
+        if isinstance(value, pandas.DataFrame):
+            node = self.remember(value, "table", columns=None, index=None, v=[])
+            node["columns"] = self.node(value.columns, path + ".columns")
+            node["index"] = self.node(value.index, path + ".index")
+            columns = [value.iloc[:, place].array for place in range(value.shape[1])]
+            node["v"] = [self.column(item, join(path, "[%d]" % place)) for place, item in enumerate(columns)]
+            return node
+        if isinstance(value, pandas.Series):
+            node = self.remember(value, "make", kind="series", args=[])
+            node["args"] = [self.column(value.array, path), *self.items([value.index, value.name], path)]
+            return node
+        if isinstance(value, (pandas.MultiIndex, pandas.RangeIndex)):
+            return self.reduced(value, type(value), path)
+        if isinstance(value, pandas.Index):
+            node = self.remember(value, "make", kind="index", args=[])
+            node["args"] = [self.column(value.array, path), self.node(value.name, path)]
+            return node
+        return self.column(value, path) if isinstance(value, pandas.api.extensions.ExtensionArray) else None
+
+    def column(self, array: Any, path: str) -> Any:
+        pandas: Any = sys.modules["pandas"]
+        wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
+        if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype):
+            return self.node(array.to_numpy(), path)
+        if isinstance(array.dtype, pandas.CategoricalDtype):
+            args = [array.codes.copy(), array.categories, bool(array.ordered)]
+            return {"$": "make", "kind": "categorical", "args": self.items(args, path)}
+        return {"$": "make", "kind": "column", "args": self.items([list(array), str(array.dtype)], path)}
+
     def plain_object(self, value: Any, kind: type, path: str) -> Any:
         """Return the node of a plain object: its class, its content where it is a container, its attributes."""
         name, base = name_of(kind), content_type(kind)
@@ -359,13 +390,6 @@ class _Encoder:
             # A factory without a name, such as a lambda, is known by what it makes.
             return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
         return [self.node(item, path + "<argument>[%d]" % n) for n, item in enumerate(arguments)]
-
-
-def _is_table(value: Any) -> bool:
-    pandas: Any = sys.modules.get("pandas")
-    if pandas is None or not hasattr(pandas, "DataFrame"):
-        return False
-    return isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index))
 
 
 def _order(value: Any) -> Tuple[str, Any, str]:
