@@ -292,6 +292,7 @@ def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
 
 def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
+    from lmr_author.authoring.recording.remarks import Kind
     from lmr_author.proof.evaluation.wrong_versions import NEEDED, whole_percent
 
     proof = result.proof
@@ -317,4 +318,6 @@ def _show_mutants(result: RecordResult) -> None:
         ui.say(f"and {len(proof.survivors) - SURVIVORS} more", indent=4)
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
+        if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
+            advice = f"record again with --in-place --force, which compares what the call changes, {advice}"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

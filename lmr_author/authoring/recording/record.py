@@ -32,6 +32,7 @@ from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
 from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
+from lmr_author.runtime.environment.place import text_of
 from lmr_author.runtime.environment.where import python_in_words
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -124,7 +125,8 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
         tell(f"recording {python}")
     progress("preparing the environment")
     prepare(sandbox, progress)
-    explain = partial(explain_command, in_image=sandbox.name == "docker", python=where.python)
+    lock = text_of(job.task.lock) if job.task.lock.is_file() else ""
+    explain = partial(explain_command, in_image=sandbox.name == "docker", python=where.python, lock=lock)
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:
         words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
