@@ -32,9 +32,9 @@ from lmr_author.core.indexing import build
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation import script
 from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.evaluate import resolve
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import mutants
-from lmr_author.proof.evaluation.resolve import resolve
 from lmr_author.proof.validation.run import processors, validate
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.sandbox import image_tag

@@ -7,10 +7,10 @@ from pathlib import Path
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.evaluate import (
     EvaluateOptions,
     Evaluation,
-    accept_mutants,
     evaluate,
 )
 from tests.evaluation.foreign import PLAIN

@@ -28,7 +28,7 @@ def accept(
     """Record that surviving mutants need not fail: equivalent ones, or lines that nothing can reach."""
     from lmr_author.cli.evaluate import GateTable
     from lmr_author.core.task import Task
-    from lmr_author.proof.evaluation.evaluate import accept_mutants, mutant_gates
+    from lmr_author.proof.evaluation.accepting import accept_mutants, mutant_gates
 
     folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
     chosen = mutant or (_tick(folder) if asking else [])
@@ -55,7 +55,7 @@ def accept(
 def _tick(task: Task) -> list[str]:
     """Return the survivors of the stored evaluation that a person ticks in a list."""
     from lmr_author.core.task import evaluation
-    from lmr_author.proof.evaluation.evaluate import mutant_gates
+    from lmr_author.proof.evaluation.accepting import mutant_gates
 
     survivors = [
         survivor for gate in mutant_gates(evaluation.load(task)) for survivor in gate.detail.survivors

@@ -14,8 +14,7 @@ from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Finding
-    from lmr_author.proof.validation.places import Places, Position
-    from lmr_author.proof.validation.report import Report, TaskReport
+    from lmr_author.proof.validation.report import Places, Position, Report, TaskReport
 
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
@@ -45,7 +44,7 @@ def print_findings(report: Report) -> None:
 
 def findings_text(report: Report, *, width: int = WIDE) -> Iterator[str]:
     """Yield the lines of a report, none wider than ``width`` unless a word, a location or a command is."""
-    from lmr_author.proof.validation.places import Places
+    from lmr_author.proof.validation.report import Places
 
     for task in report.tasks:
         places = Places(task.directory)

@@ -109,61 +109,61 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
             elif done % EVERY == 0 or done == total:
                 ui.say(line)
 
-        found = score(tasks, predictions, options, progress, count)
+        scored = score(tasks, predictions, options, progress, count)
     if as_json:
         ui.print_json(
             {
-                "results": [result.to_json() for result in found.results],
-                "summary": [row.to_json() for row in found.rows],
-                "resumed": found.resumed,
-                "complete": found.complete,
-                "broken": {name: error.message for name, error in found.broken.items()},
-                "elsewhere": dict(found.elsewhere),
-                "path": str(found.path),
+                "results": [result.to_json() for result in scored.results],
+                "summary": [row.to_json() for row in scored.rows],
+                "resumed": scored.resumed,
+                "complete": scored.complete,
+                "broken": {name: error.message for name, error in scored.broken.items()},
+                "elsewhere": dict(scored.elsewhere),
+                "path": str(scored.path),
             }
         )
     else:
-        _show_scored(found)
-    return EXIT_CLEAN if found.complete else EXIT_FINDINGS
+        _show_scored(scored)
+    return EXIT_CLEAN if scored.complete else EXIT_FINDINGS
 
 
-def _show_scored(found: ScoredPredictions) -> None:
+def _show_scored(scored: ScoredPredictions) -> None:
     """Print a row for each model, why candidates did not pass or were not judged, and the file of results."""
     table: list[tuple[str, ...]] = [HEADER]
-    for model, rows in groupby(found.rows, key=lambda row: row.model):
+    for model, rows in groupby(scored.rows, key=lambda row: row.model):
         *categories, whole = rows
         table.append(_cells(model, whole))
         if len(categories) > 1:
             table += [_cells(f"  {row.category}", row) for row in categories]
     ui.columns_of(table)
     passed = ("passed", "infrastructure")
-    wrong = [result for result in found.results if result.outcome.value not in passed]
+    wrong = [result for result in scored.results if result.outcome.value not in passed]
     for result in wrong[:REASONS]:
         text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
         ui.say(text, result.outcome.value, "yellow", stderr=False)
     if len(wrong) > REASONS:
         ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
-    apart = [result for result in found.results if result.outcome.value == "infrastructure"]
+    apart = [result for result in scored.results if result.outcome.value == "infrastructure"]
     reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in apart)
     for reason, number in reasons.most_common(REASONS):
         ui.say(f"not judged ({number}): {reason}", stderr=False)
-    for name, error in found.broken.items():
+    for name, error in scored.broken.items():
         ui.say(f"not judged: all for {name}: {error.message}", stderr=False)
-    if found.elsewhere:
-        names = [f"{name} ({number})" for name, number in found.elsewhere.items()]
+    if scored.elsewhere:
+        names = [f"{name} ({number})" for name, number in scored.elsewhere.items()]
         ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
-    notes = Counter(note for result in found.results for note in result.dropped)
+    notes = Counter(note for result in scored.results for note in result.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
         ui.say(f"not applied, as outside of the target: {most}", stderr=False)
-    if any(result.method == "test script" for result in found.results):
+    if any(result.method == "test script" for result in scored.results):
         ui.say(
             "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
             stderr=False,
         )
-    resumed = f", {found.resumed} of them by an earlier run" if found.resumed else ""
-    ui.say(f"{len(found.results)} candidates{resumed}: {found.path}", stderr=False)
-    ui.then("analyze", found.path, "--out", "analysis", stderr=False)
+    resumed = f", {scored.resumed} of them by an earlier run" if scored.resumed else ""
+    ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
+    ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:

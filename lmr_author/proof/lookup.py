@@ -8,16 +8,14 @@ functions of one name, those are meant that differ between golden and goal file.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
-from lmr_author.core.task import GOLDEN, Implementation
+from lmr_author.core.task import CATEGORIES, GOLDEN, Implementation
 from lmr_author.proof.view import TaskView, once
 
 _GOLDEN_WORD = re.compile(
@@ -141,31 +139,6 @@ def golden_files(view: TaskView) -> list[Path]:
     """Return every Python file below ``golden_files/``."""
     code = (entry for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py")
     return [view.path(entry) for entry in code]
-
-
-def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
-    name = wanted.rpartition("/")[2]
-    if "/" in wanted:
-        names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]
-    close = difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff)
-    return f"did you mean {' or '.join(close)}?" if close else ""
-
-
-@cache
-def _is_alike(wanted: str, name: str) -> bool:
-    return difflib.SequenceMatcher(None, wanted, name).ratio() >= 0.6
-
-
-def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
-    """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
-    names = [name for name in view.repository_files if name.endswith(suffix)]
-    name = clean_path(text).rpartition("/")[2]
-    same = [path for path in names if name and path.rpartition("/")[2] == name]
-    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
-    if same:
-        return f"did you mean {' or '.join(same[:3])}?"
-    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
 
 
 def context_key(entry: dict[str, Any]) -> str:
@@ -373,3 +346,28 @@ def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     ]
     names = dict.fromkeys(function.qualname for function in functions)
     return [files.definitions(name) for name in names if name.rpartition(".")[0] == qualname]
+
+
+# categories
+
+
+def canonical_category(text: str) -> str | None:
+    """Return the category that a longer or differently written form means; None when that is unclear.
+
+    All significant words of the canonical name have to occur: "Training Objectives and Optimization Techniques" is
+    one, "loss function" is not.
+    """
+    meant = [category for category in CATEGORIES if category_words(category) <= category_words(text)]
+    return meant[0] if len(meant) == 1 else None
+
+
+_FILLER = frozenset(
+    """
+    and or of for the in a an with technique method approach design computation computing task module
+    """.split()  # noqa: SIM905
+)
+
+
+def category_words(text: str) -> set[str]:
+    words = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
+    return {re.sub("ies$", "y", word).removesuffix("s") for word in words} - _FILLER

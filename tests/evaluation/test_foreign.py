@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import GateResult, GateStatus, Task
-from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
-from lmr_author.proof.evaluation.resolve import resolve
+from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate, resolve
 from lmr_author.proof.evaluation.script import ScriptRun, obstacle, problem
 from tests.evaluation.foreign import (
     ASSERTS,

@@ -13,10 +13,10 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.proof.evaluation.twins import find_twins
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging

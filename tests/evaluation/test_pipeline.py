@@ -12,8 +12,9 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import GateStatus, Task, evaluation
+from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.proof.evaluation.evaluate import EvaluationRun, accept_mutants
+from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from lmr_author.proof.validation.run import select_checks, validate
 from tests.pipeline import ADD, EQUIVALENT, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task

@@ -12,7 +12,8 @@ from lmr_author.cli import app
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, GateStatus, Task, equivalents, evaluation
-from lmr_author.proof.evaluation.evaluate import EvaluationRun, _every_mutant, accept_mutants
+from lmr_author.proof.evaluation.accepting import _every_mutant, accept_mutants
+from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from tests.pipeline import recorded, run_gates
 from tests.support import make_task
 

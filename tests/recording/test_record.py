@@ -15,7 +15,7 @@ from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.texts import time_left
-from lmr_author.proof.evaluation.evaluate import accept_mutants
+from lmr_author.proof.evaluation.accepting import accept_mutants
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
 

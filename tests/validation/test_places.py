@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Finding, Severity
-from lmr_author.proof.validation.places import Places
+from lmr_author.proof.validation.report import Places
 from tests import example as example_task
 
 

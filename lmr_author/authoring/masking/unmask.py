@@ -24,7 +24,7 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_masked
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.proof.checks.instruction import GAP
-from lmr_author.proof.checks.strays import Stray, strays
+from lmr_author.proof.checks.masks import Stray, strays
 from lmr_author.proof.view import TaskView
 
 NOTES, DRAFTED = "notes", "instruction_is_draft"

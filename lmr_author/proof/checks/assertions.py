@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,14 +66,13 @@ def _powerless(test: UnitTest, flow: ResultFlow | None) -> Powerless | None:
     Args:
         flow: what of the test shows the target's result; None when that cannot be told.
     """
-    own = {function.name for function in test.functions}
-    runners = [
-        call for call, name in test.calls if RUNNER.fullmatch(name) and last_name(call.func) not in own
-    ]
+    runners = _runners(test)
     # The exit code of a runner fails only if the tests do.
-    exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS] if runners else []
+    exits: list[ast.AST] = []
+    if runners:
+        exits = [call for call, name in test.calls if name == "unittest.main" or name in EXITS]
     assertions = [node for node in test.failures if node not in exits]
-    if any(id(node) in test.swallowed and not isinstance(node, ast.Raise) for node in assertions):
+    if _swallowed_assertions(test, assertions):
         return None  # LMR503
     is_logged = any(re.search(r"(?i)\bpass(ed)?\b", text.value) for text in test.texts)
     if not assertions:
@@ -84,11 +83,29 @@ def _powerless(test: UnitTest, flow: ResultFlow | None) -> Powerless | None:
         verdict = ", and its verdict is only printed or logged" if is_logged else ""
         reason = f"no assertion sees what the target returns{verdict}"
         return Powerless(reason, getattr(assertions[0], "lineno", 0))
-    if any(id(node) not in test.defined and id(node) not in test.swallowed for node in test.failures):
+    if _fails_as_script(test):
         return None
     if runners:
         return Powerless("the test runner's result does not reach the exit code", runners[-1].lineno)
     return Powerless("run as a script, the file only defines its tests: nothing runs them")
+
+
+def _runners(test: UnitTest) -> list[ast.Call]:
+    """Return the calls of unittest's or pytest's runners; a function of the test may have such a name too."""
+    own = {function.name for function in test.functions}
+    named = [call for call, name in test.calls if RUNNER.fullmatch(name)]
+    return [call for call in named if last_name(call.func) not in own]
+
+
+def _swallowed_assertions(test: UnitTest, nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """Return the assertions that a broad handler catches; exceptions are raised and caught for other reasons too."""
+    swallowed = [node for node in nodes if id(node) in test.swallowed]
+    return [node for node in swallowed if not isinstance(node, ast.Raise)]
+
+
+def _fails_as_script(test: UnitTest) -> bool:
+    """Return True if something that can fail runs when the file is run, outside of a broad handler."""
+    return any(id(node) not in test.defined and id(node) not in test.swallowed for node in test.failures)
 
 
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
@@ -108,10 +125,7 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
     " the call of the target it lets the masked function pass, where the assertions behind the call are skipped.",
 )
 def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    # Exceptions are raised and caught for other reasons too.
-    assertions = [
-        node for node in test.failures if id(node) in test.swallowed and not isinstance(node, ast.Raise)
-    ]
+    assertions = _swallowed_assertions(test, test.failures)
     handlers = dict.fromkeys(test.swallowed[id(node)] for node in assertions)
     for handler in handlers:
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
@@ -260,23 +274,31 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
     if not files.complete or files.golden is None or names_unit_test(task, target):  # LMR510
         return
     functions = {function.qualname.rpartition(".")[2] for function in files.targets}
-    imports = test.each(ast.ImportFrom)
     copy = _own_definition(test, functions)
-    reached = {alias.asname or alias.name for statement in imports for alias in statement.names}
-    reached |= {node.attr for node in test.each(ast.Attribute)}
-    if copy and not target.class_name and not reached & functions:
+    if copy and not target.class_name and not _reached_names(test) & functions:
         message = "tests a definition of its own, not the goal file's"
         yield Problem(message, "import it from the goal file", line=copy.lineno)
-        return
-    if _ways_to(files) & test.names:
-        return
-    for statement in imports:  # of a module that uses the target
+    elif not _ways_to(files) & test.names and not _imports_user_of(task, files, test, functions):
+        message = f"never names {next(iter(function_names(target)), 'the target')}"
+        yield Problem(message, "import the goal file and call the target")
+
+
+def _reached_names(test: UnitTest) -> set[str]:
+    """Return the names that a test imports, and the attributes of what it imports."""
+    names = {node.attr for node in test.each(ast.Attribute)}
+    for statement in test.each(ast.ImportFrom):
+        names |= {alias.asname or alias.name for alias in statement.names}
+    return names
+
+
+def _imports_user_of(task: TaskView, files: Pair, test: UnitTest, functions: set[str]) -> bool:
+    """Return True if a test imports from another module of the repository in which the target is named."""
+    for statement in test.each(ast.ImportFrom):
         path = task.inside(task.repository, f"{(statement.module or '').replace('.', '/')}.py")
         text = task.text(path) if path != files.goal_path else None
         if text and any(name in text for name in functions):
-            return
-    message = f"never names {next(iter(function_names(target)), 'the target')}"
-    yield Problem(message, "import the goal file and call the target")
+            return True
+    return False
 
 
 def _own_definition(test: UnitTest, names: set[str]) -> ast.stmt | None:

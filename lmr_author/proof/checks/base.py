@@ -10,14 +10,17 @@ exception in a check becomes a finding LMR000, and the other checks go on.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, KeyRename, Severity
 from lmr_author.core.texts import listed
+from lmr_author.proof.lookup import clean_path
 from lmr_author.proof.view import TaskView, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -186,3 +189,31 @@ def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:
         path=task.task.root / common if common else "",
         files=tuple(map(readable, paths)),
     )
+
+
+# hints
+
+
+def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
+    name = wanted.rpartition("/")[2]
+    if "/" in wanted:
+        names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]
+    close = difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+@cache
+def _is_alike(wanted: str, name: str) -> bool:
+    return difflib.SequenceMatcher(None, wanted, name).ratio() >= 0.6
+
+
+def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
+    """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
+    names = [name for name in view.repository_files if name.endswith(suffix)]
+    name = clean_path(text).rpartition("/")[2]
+    same = [path for path in names if name and path.rpartition("/")[2] == name]
+    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
+    if same:
+        return f"did you mean {' or '.join(same[:3])}?"
+    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lmr_author.core.task import Severity
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks import dockerfile
-from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check
+from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check, did_you_mean
 from lmr_author.proof.checks.dockerfile import (
     Dockerfile,
     Instruction,
@@ -19,7 +19,6 @@ from lmr_author.proof.checks.dockerfile import (
     requirements,
 )
 from lmr_author.proof.checks.unit_test_code import read_test
-from lmr_author.proof.lookup import did_you_mean
 from lmr_author.proof.view import TaskView
 
 DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]

@@ -15,15 +15,21 @@ from lmr_author.core.errors import SourceError
 from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
 from lmr_author.core.task.also_masked import AlsoMaskedList
 from lmr_author.core.texts import shortened
-from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.proof.checks.masks import head_form, is_emptied
-from lmr_author.proof.checks.strays import strays
+from lmr_author.proof.checks.base import (
+    NOTE,
+    WARNING,
+    Problem,
+    check,
+    did_you_mean,
+    similar_path,
+    target_check,
+)
+from lmr_author.proof.checks.masks import head_form, is_emptied, strays
 from lmr_author.proof.lookup import (
     Pair,
     body_form,
     candidates,
     clean_path,
-    did_you_mean,
     function_names,
     goal_path,
     golden_files,
@@ -31,7 +37,6 @@ from lmr_author.proof.lookup import (
     leaves,
     pair,
     pairs,
-    similar_path,
     statements,
 )
 from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable

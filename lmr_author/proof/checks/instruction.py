@@ -9,18 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each, walk
 from lmr_author.core.task import INFO, Implementation, Severity
-from lmr_author.proof.checks.base import WARNING, Check, Problem, target_check
+from lmr_author.proof.checks.base import WARNING, Check, Problem, did_you_mean, similar_path, target_check
 from lmr_author.proof.leaks.search import is_generated
-from lmr_author.proof.lookup import (
-    clean_path,
-    context_key,
-    did_you_mean,
-    function_names,
-    leaves,
-    pair,
-    similar_path,
-    statements,
-)
+from lmr_author.proof.lookup import clean_path, context_key, function_names, leaves, pair, statements
 from lmr_author.proof.view import TaskView, once
 
 GAP = "[to fill in: what it computes]"

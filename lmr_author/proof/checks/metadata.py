@@ -18,12 +18,13 @@ from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
 from lmr_author.core.task import CATEGORIES, INFO, Implementation, KeyRename
 from lmr_author.core.texts import shortened
-from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, target_check
+from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
 from lmr_author.proof.lookup import (
     body_form,
     candidates,
+    canonical_category,
+    category_words,
     clean_path,
-    did_you_mean,
     function_names,
     leaves,
     pair,
@@ -216,33 +217,13 @@ def category(task: TaskView) -> Iterator[Problem]:
         yield Problem(message, hint, INFO, 0, pointer, target, severity)
 
 
-def canonical_category(text: str) -> str | None:
-    """Return the category that a longer or differently written form means; None when that is unclear.
-
-    All significant words of the canonical name have to occur: "Training Objectives and Optimization Techniques" is
-    one, "loss function" is not.
-    """
-    meant = [category for category in CATEGORIES if _words(category) <= _words(text)]
-    return meant[0] if len(meant) == 1 else None
-
-
 def nearest_category(text: str) -> str:
     """Return the category that shares most words with a text; "" when none does, or several."""
-    words = _words(text) - {"learning"}  # hardly a method goes without it
-    scored = sorted(((len(words & _words(category)), category) for category in CATEGORIES), reverse=True)
+    words = category_words(text) - {"learning"}  # hardly a method goes without it
+    scored = sorted(
+        ((len(words & category_words(category)), category) for category in CATEGORIES), reverse=True
+    )
     return scored[0][1] if scored[0][0] > scored[1][0] else ""
-
-
-_FILLER = frozenset(
-    """
-    and or of for the in a an with technique method approach design computation computing task module
-    """.split()  # noqa: SIM905
-)
-
-
-def _words(text: str) -> set[str]:
-    words = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
-    return {re.sub("ies$", "y", word).removesuffix("s") for word in words} - _FILLER
 
 
 @check(

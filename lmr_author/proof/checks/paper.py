@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.task import INFO
-from lmr_author.proof.checks.base import Problem, check
+from lmr_author.proof.checks.base import Problem, check, did_you_mean
 from lmr_author.proof.leaks.tree import scan
-from lmr_author.proof.lookup import did_you_mean
 from lmr_author.proof.view import NO_REPOSITORY, TaskView
 
 _CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))

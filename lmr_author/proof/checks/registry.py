@@ -16,7 +16,6 @@ from lmr_author.proof.checks import (
     masks,
     metadata,
     paper,
-    strays,
     unit_test_files,
 )
 from lmr_author.proof.checks.base import Check
@@ -27,7 +26,6 @@ _MODULES = (
     docker,
     goal_files,
     masks,
-    strays,
     leaks,
     assertions,
     unit_test_files,

@@ -15,10 +15,10 @@ from lmr_author.core.task import INFO, Implementation
 from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
 from lmr_author.core.texts import printable
 from lmr_author.proof.checks import dockerfile
-from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
+from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, did_you_mean, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.proof.lookup import clean_path, did_you_mean, names_unit_test, pair, unit_test_path
+from lmr_author.proof.lookup import clean_path, names_unit_test, pair, unit_test_path
 from lmr_author.proof.view import FileEntry, TaskView, read_json
 
 
@@ -55,15 +55,15 @@ _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|dat
     " for everybody else.",
 )
 def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    known = {entry.name for entry in task.entries if entry.kind == "file"}
-    known |= {Path(file.path).name for file in test.files if file.is_written}
+    present = {entry.name for entry in task.entries if entry.kind == "file"}
+    present |= {Path(file.path).name for file in test.files if file.is_written}
     first_lines = {file.path: file.line for file in reversed(test.files)}
     for text, line in first_lines.items():
         name = text.replace("\\", "/").rpartition("/")[2]
         hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
             yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
-        elif name and name not in known and not text.startswith((".", "/tmp")):
+        elif name and name not in present and not text.startswith((".", "/tmp")):
             hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
             yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 

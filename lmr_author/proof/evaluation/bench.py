@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from lmr_author.core import code, files, processes
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
-from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.proof import leaks
+from lmr_author.proof.leaks.statements import of_function
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -90,12 +94,16 @@ class Bench:
 
     def solved_alone(self) -> dict[str, bytes]:
         """Return all goal files with only this implementation solved."""
-        paths = {one.goal_file: self.task.goal(self.info, one) for one in self.info.implementations}
-        overlay = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+        overlay: dict[str, bytes] = {}
+        for implementation in self.info.implementations:
+            path = self.task.goal(self.info, implementation)
+            if path.is_file():
+                overlay[implementation.goal_file] = path.read_bytes()
         name = self.implementation.goal_file
         goal = code.Module.parse(overlay[name], name)
-        pairs = (code.matching(self.golden_module, goal, one, self.nth) for one in self.qualnames)
-        regions = {pair[1]: code.region_bytes(self.golden_module, pair[0]) for pair in pairs if pair}
+        regions = {}
+        for golden, masked in self._matching(self.golden_module, goal):
+            regions[masked] = code.region_bytes(self.golden_module, golden)
         return {**overlay, name: code.splice_regions(goal, regions)}
 
     @cached_property
@@ -112,10 +120,16 @@ class Bench:
 
     @cached_property
     def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
-        """The masked functions that were found, each in the golden and in the masked goal file."""
-        golden, masked = self.golden_module, self.masked_module
-        found = (code.matching(golden, masked, name, self.nth) for name in self.qualnames)
-        return tuple(pair for pair in found if pair is not None)
+        """The masked functions, each in the golden and in the masked goal file; without those that either lacks."""
+        return tuple(self._matching(self.golden_module, self.masked_module))
+
+    def _matching(
+        self, golden: code.Module, goal: code.Module
+    ) -> Iterator[tuple[code.Definition, code.Definition]]:
+        for name in self.qualnames:
+            pair = code.matching(golden, goal, name, self.nth)
+            if pair is not None:
+                yield pair
 
     @property
     def definitions(self) -> tuple[code.Definition, code.Definition] | None:
@@ -143,3 +157,69 @@ class Bench:
         if path.exists():
             processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)
             files.remove(path)
+
+
+@dataclass(frozen=True)
+class _Golden:
+    """A masked function in its golden file."""
+
+    place: staging.Place
+    module: code.Module
+    node: code.FunctionNode
+
+    @cached_property
+    def statements(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        return [statement.exact for statement in of_function(self.node)]
+
+
+def find_twins(
+    task: Task, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
+) -> list[staging.Place]:
+    """Return the functions of other targets that contain the solution of this one.
+
+    A candidate is judged with the other targets solved, as its own may call them. It could then call its copy too:
+    a copy stays masked.
+
+    Args:
+        qualnames: the masked functions, if they are not the one that the implementation names.
+    """
+    others = [other for other in info.implementations if other.index != implementation.index]
+    if not others:
+        return []
+    own = list(_goldens(task, implementation, qualnames or (implementation.qualname,)))
+    solutions = []
+    for golden in own:
+        solution = leaks.solution_of(
+            implementation, golden.place.qualname, golden.module, golden.node, None, None
+        )
+        if solution is not None:
+            solutions.append(solution)
+    # The search leaves out what is too small to be recognized.
+    same = [golden.statements for golden in own if golden.statements]
+    twins = []
+    for other in others:
+        for golden in _goldens(task, other, (other.qualname,)):
+            copies = leaks.in_file(golden.place.path, golden.module.data, solutions)
+            copied = {leak.where for leak in copies if leak.sure and leak.kind == "code"}
+            if golden.statements in same or golden.place.qualname in copied:
+                twins.append(golden.place)
+    return twins
+
+
+def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str]) -> Iterator[_Golden]:
+    """Yield the functions of an implementation, or of the class that it names; nothing where they are missing."""
+    try:
+        data = staging.read_golden(task, implementation)
+        module = code.Module.parse(data, implementation.golden_file)
+    except LmrError:  # its own gates report it
+        return
+    for definition in module.definitions:
+        if not isinstance(definition.node, code.FunctionNode):
+            continue
+        is_target = definition.qualname == implementation.qualname
+        nth = implementation.nth if is_target else None
+        if nth is not None and definition.nth != nth:
+            continue  # a getter is not its setter
+        if f"{definition.qualname}.".startswith(tuple(f"{name}." for name in qualnames)):
+            place = staging.Place(implementation.goal_file, definition.qualname, nth)
+            yield _Golden(place, module, definition.node)

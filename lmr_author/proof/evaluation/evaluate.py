@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from lmr_author import __version__
-from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError, SandboxBuildError, UsageError
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError, SandboxBuildError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.people import git_name
 from lmr_author.core.task import (
     Evaluation,
     GateResult,
     GateStatus,
+    Implementation,
     Progress,
-    Target,
     Task,
-    equivalents,
+    TaskInfo,
     evaluation,
     interpreters,
 )
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
@@ -39,14 +37,21 @@ from lmr_author.proof.evaluation.gates import (
     target_entered,
     untampered,
 )
-from lmr_author.proof.evaluation.mutants import Mutant, mutants
-from lmr_author.proof.evaluation.resolve import Resolved, resolve
-from lmr_author.proof.evaluation.wrong_versions import mutants_die, summed_up, trivial_fails
+from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
+from lmr_author.proof.lookup import (
+    Pair,
+    candidates,
+    canonical_category,
+    function_names,
+    original_name,
+    pair,
+    unit_test_path,
+)
+from lmr_author.proof.view import TaskView
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment import place
 from lmr_author.runtime.environment.build import ask_inventory, build_hint
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
-from lmr_author.runtime.replay.staging import golden_overlay
 from lmr_author.runtime.sandbox.base import Sandbox
 
 OnGate = Callable[[GateResult], None]
@@ -110,6 +115,90 @@ class EvaluationRun:
         return self.record.passed
 
 
+@dataclass(frozen=True)
+class Resolved:
+    """An implementation as it was intended, where ``info.json`` is written loosely.
+
+    Attributes:
+        implementation: with paths that exist and a target that its files define.
+        qualnames: the functions that are masked; several when a class stands for its methods.
+        notes: the corrections, one sentence each.
+    """
+
+    implementation: Implementation
+    qualnames: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
+    """Return the task's ``info.json`` and its implementations as they were intended; unclear parts stay.
+
+    ``validate`` reports each fault. To run a hand-made task, the obvious reading is taken (the only golden of that
+    name, the only class with that method), and a note says so. Raises LmrError when there is no ``info.json``.
+    """
+    info = task.load()
+    view = TaskView(task)
+    resolved = []
+    for loose, given in zip(view.implementations, info.implementations, strict=True):
+        resolved.append(_resolve(view, loose, given))
+    intended = tuple(each.implementation for each in resolved)
+    return replace(info, implementations=intended), tuple(resolved)
+
+
+def _resolve(view: TaskView, loose: Implementation, given: Implementation) -> Resolved:
+    files_of = pair(view, loose)
+    goal_path, test_path = files_of.goal_path, unit_test_path(view, loose)
+    names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
+    if not names and files_of.golden is not None:
+        goal_path, names = _goal_by_name(view, loose, files_of)
+    taken = replace(given, category=canonical_category(given.category) or given.category)
+    if goal_path is not None and view.repository is not None:
+        taken = replace(taken, goal_file=goal_path.relative_to(view.repository).as_posix())
+    if files_of.golden_path is not None:
+        taken = replace(taken, golden_file=files_of.golden_path.relative_to(view.task.root).as_posix())
+    if inside := view.in_repository_path(test_path):
+        taken = replace(taken, unit_test_file=inside)
+    if len(names) == 1:
+        owner, _, name = names[0].rpartition(".")
+        taken = replace(taken, goal_function=name, class_name=owner)
+    return Resolved(taken, names or (given.qualname,), tuple(_corrections(given, taken, names)))
+
+
+def _goal_by_name(
+    view: TaskView, loose: Implementation, files_of: Pair
+) -> tuple[Path | None, tuple[str, ...]]:
+    """Find the goal file by the golden's name, where the file that is named does not define the target."""
+    assert files_of.golden is not None and files_of.golden_path is not None
+    meant: dict[str, None] = {}
+    for name in function_names(loose):
+        for definition in candidates(files_of.golden, name, loose.class_name.strip()):
+            meant[definition.qualname] = None
+    wanted_name = f"{original_name(files_of.golden_path.name)}.py"
+    goals = []
+    for entry in view.repository_files.values():
+        module = view.module(view.path(entry)) if entry.name == wanted_name else None
+        functions = (
+            [definition for definition in module.definitions if definition.kind == "function"]
+            if module
+            else []
+        )
+        defined = meant.keys() & {function.qualname for function in functions}
+        if defined:
+            goals.append((view.path(entry), tuple(name for name in meant if name in defined)))
+    return goals[0] if len(goals) == 1 else (files_of.goal_path, ())
+
+
+def _corrections(given: Implementation, taken: Implementation, names: tuple[str, ...]) -> Iterator[str]:
+    for key in ("goal_file", "golden_file", "unit_test_file"):
+        before, after = getattr(given, key), getattr(taken, key)
+        if before != after:
+            yield f"{key} {before or 'is missing'}: took {after}"
+    if given.qualname != taken.qualname:
+        yield f"the target {given.qualname}: took {taken.qualname}"
+    if len(names) > 1:
+        yield f"the target {given.qualname}: took {', '.join(names)}"
+
+
 @changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
     """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
@@ -135,7 +224,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     python = python_of(task, options.where)
     about = python.remark
     if python.path is None and options.where.kind == LOCAL:
-        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
+        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes intended)"
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     state = State.of(task)
     gates: list[GateResult] = []
@@ -148,8 +237,8 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         progress("preparing the environment")
         build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations)
         keep(build)
-        for one in implementations:
-            index = one.implementation.index
+        for intended in implementations:
+            index = intended.implementation.index
             if options.implementation not in (None, index):
                 for result in _as_before(task, index, used, state):
                     keep(result)
@@ -157,9 +246,9 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
                 for result in _unrun(index, GateStatus.SKIPPED, "skipped: build failed"):
                     keep(result)
             else:
-                limits, names = (options.seconds, options.mutants), one.qualnames
+                limits, names = (options.seconds, options.mutants), intended.qualnames
                 with Bench(
-                    task, info, one.implementation, sandbox, *limits, progress, qualnames=names
+                    task, info, intended.implementation, sandbox, *limits, progress, qualnames=names
                 ) as bench:
                     for result in run_gates(GATES, bench, options.repeats, progress):
                         keep(result)
@@ -180,13 +269,19 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         record,
         counts="" if stored.counts is record else stored.counts.place,
         lost=before.started if before and before.passed and not record.passed else "",
-        powerless={
-            one.index: how
-            for one in info.implementations
-            if recorded.load(task.recording(info, one.index)) is None
-            and (how := evaluation.passes_without_solution(record.gates, one.index))
-        },
+        powerless=_powerless(task, info, record),
     )
+
+
+def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]:
+    """Return how hand-written tests passed without the solution, by implementation."""
+    powerless = {}
+    for implementation in info.implementations:
+        is_handwritten = recorded.load(task.recording(info, implementation.index)) is None
+        how = evaluation.passes_without_solution(record.gates, implementation.index)
+        if is_handwritten and how:
+            powerless[implementation.index] = how
+    return powerless
 
 
 def evaluate_on_cluster(
@@ -216,82 +311,6 @@ def _asked_for(task: Task, where: Where) -> UsedSandbox:
     return UsedSandbox(where.kind, other_python=python)
 
 
-@changes_task
-def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[str, str], Evaluation | None]:
-    """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
-
-    Returns the change of each by its id, as a diff, and the stored evaluation that counts.
-
-    Args:
-        words: ids, and lines (``40``, ``40-52``) for all survivors on them in the stored evaluations.
-
-    Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
-    """
-    if not reason.strip():
-        raise UsageError("to accept a mutant needs a reason", "say it with --reason TEXT")
-    stored = evaluation.load(task)
-    known = _every_mutant(task)
-    found = list[tuple[str, Mutant]]()
-    for word in words:
-        chosen = [(target, item) for target, item in known if item.id == word]
-        if not chosen and (lines := re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)):
-            first, last = int(lines[1]), int(lines[2] or lines[1])
-            alive = {survivor.id for gate in mutant_gates(stored) for survivor in gate.detail.survivors}
-            chosen = [(t, item) for t, item in known if item.id in alive and first <= item.line <= last]
-        if not chosen:
-            raise UsageError(
-                f"no mutant {word!r} of {task.name}",
-                "the ids and lines are in the report of `lmr-author evaluate`",
-            )
-        found += chosen
-    today = datetime.now(UTC).date().isoformat()
-    by = git_name()
-    equivalents.add(
-        task,
-        [EquivalentMutant(target, item.id, reason.strip(), today, by, item.diff) for target, item in found],
-    )
-    accepted = {item.id for _, item in found}
-    for one in (stored, *stored.others) if stored else ():
-        evaluation.store(task, _recomputed(replace(one, others=()), accepted))
-    return {item.id: item.diff for _, item in found}, evaluation.load(task)
-
-
-@changes_task
-def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
-    """Store acceptances of a recipe, with the change of each, which is not in the recipe."""
-    diffs = {(target, item.id): item.diff for target, item in _every_mutant(task)}
-    equivalents.add(task, [replace(one, diff=diffs.get((one.target, one.id), "")) for one in accepted])
-
-
-def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
-    """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
-    info, resolved = resolve(task)
-    overlay, found = golden_overlay(task, info), list[tuple[str, Mutant]]()
-    for one in resolved:
-        path, nth = one.implementation.goal_file, one.implementation.nth
-        golden = code.Module.parse(overlay[path], path)
-        for name in one.qualnames:
-            function = code.find(golden, Target(path, name, nth=nth if len(one.qualnames) == 1 else None))
-            names = {item.arg for item, _ in code.parameters(function.function.args)}
-            made = mutants(golden, function, differentiated=names)
-            found += [(str(one.implementation.target), item) for item in made]
-    return found
-
-
-def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
-    """Return the results of ``mutants-die`` that have figures."""
-    gates = stored.gates if stored else ()
-    return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.killed is not None]
-
-
-def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
-    gates = list(stored.gates)
-    for gate in mutant_gates(stored):
-        new = summed_up(gate.detail, accepted)
-        gates[gates.index(gate)] = replace(new, implementation=gate.implementation, seconds=gate.seconds)
-    return replace(stored, gates=tuple(gates), passed=all(gate.status is GateStatus.PASSED for gate in gates))
-
-
 def _build(
     sandbox: Sandbox, used: UsedSandbox, progress: Progress, about: str, implementations: Sequence[Resolved]
 ) -> tuple[GateResult, UsedSandbox]:
@@ -313,15 +332,15 @@ def _build(
         used = replace(used, **vars(ask_inventory(sandbox)))
     except SandboxBuildError as error:
         return GateResult("build", GateStatus.FAILED, error.message, error.hint), used
-    found = {"python": used.python, "torch": used.torch, "numpy": used.numpy}
-    versions = ", ".join(f"{name} {version}" for name, version in found.items() if version)
+    versions_found = {"python": used.python, "torch": used.torch, "numpy": used.numpy}
+    versions = ", ".join(f"{name} {version}" for name, version in versions_found.items() if version)
     if about:
         versions += f"; {about}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
-    notes = [
-        f"implementation {one.implementation.index}: {note}" for one in implementations for note in one.notes
-    ]
+    notes: list[str] = []
+    for intended in implementations:
+        notes += [f"implementation {intended.implementation.index}: {note}" for note in intended.notes]
     if notes:
         versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
     detail = GateDetail(notes=tuple(notes))

@@ -144,17 +144,20 @@ def needed_targets(bench: Bench, judge: Judge) -> list[str]:
 
     A model that solves this function alone would fail there for another's sake.
     """
-    others = [one for one in bench.info.implementations if one.index != bench.implementation.index]
+    others = [other for other in bench.info.implementations if other.index != bench.implementation.index]
+    needed = []
     try:
         if not others or judge.beside(bench.solved_alone()).passed:
             return []
-        masked_alone = [(one, staging.only_masked(bench.task, bench.info, one)) for one in others]
-        alone = [one for one, overlay in masked_alone if not judge.beside(overlay).passed]
+        for other in others:
+            if not judge.beside(staging.only_masked(bench.task, bench.info, other)).passed:
+                needed.append(other.qualname)
     except SandboxError:
         raise
     except LmrError:  # another target is broken, which its own gates say
         return []
-    return [one.qualname for one in alone or others]
+    # None is needed alone: together they are.
+    return needed or [other.qualname for other in others]
 
 
 def masked_fails(on: Subject) -> GateResult:

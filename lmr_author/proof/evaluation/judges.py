@@ -90,9 +90,9 @@ class RecordingJudge:
 
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
         """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
-        found = self.outcomes(source, line, limits, stop, again=again)
-        log = found.result.stderr.decode("utf-8", "replace")
-        return replace(self._verdict({case: found.of("candidate", case) for case in self.expected}), log=log)
+        replay = self.outcomes(source, line, limits, stop, again=again)
+        log = replay.result.stderr.decode("utf-8", "replace")
+        return replace(self._verdict({case: replay.of("candidate", case) for case in self.expected}), log=log)
 
     def outcomes(
         self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False
@@ -162,7 +162,7 @@ class RecordingJudge:
         while waiting:
             # Each round judges one version at least: a run that ends early was ended by the last one in it.
             verdicts |= self._beside(waiting[:most], seconds)
-            waiting = [item for item in waiting if item.id not in verdicts]
+            waiting = [version for version in waiting if version.id not in verdicts]
             done(len(verdicts))
         return verdicts
 
@@ -183,19 +183,19 @@ class RecordingJudge:
             raise Unproven("the golden itself fails beside wrong versions", BUSY)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
-            outcomes = {
-                case: found
-                for case in self.expected
-                if (found := tried.run.outcomes.get((version.id, case))) is not None
-            }
-            lost = any(item.document is None and item.status in LOST for item in outcomes.values())
-            if len(outcomes) < len(self.expected) and not lost:
+            by_case: dict[str, replaying.ReplayOutcome] = {}
+            for case in self.expected:
+                outcome = tried.run.outcomes.get((version.id, case))
+                if outcome is not None:
+                    by_case[case] = outcome
+            # A version that is late or crashes ends its own run: its later cases have no outcome.
+            if len(by_case) < len(self.expected) and not any(map(_is_lost, by_case.values())):
                 if not verdicts and tried.run.result.timed_out:
                     raise Unproven("the run beside the golden was cut short", BUSY)
                 if not verdicts:
                     verdicts[version.id] = Verdict(False, "the run ended in it")
                 break
-            verdicts[version.id] = self._verdict(outcomes)
+            verdicts[version.id] = self._verdict(by_case)
         return verdicts
 
     def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -206,24 +206,25 @@ class RecordingJudge:
         pair = self.bench.definitions
         return pair[0 if golden else 1].line if pair else self.recording.target.line
 
-    def _verdict(self, found: Mapping[str, replaying.ReplayOutcome]) -> Verdict:
-        cases = tuple(self._case(name, outcome) for name, outcome in found.items())
-        reasons = [f"{case.case}: {case.reason}" for case in cases if case.outcome is not Outcome.PASSED]
-        outcomes = list(found.values())
-        by_mask = all(
-            item.status == "raised"
-            and item.error.get("type") == MASK_ERROR
-            and item.error.get("raised_in_target")
-            for item in outcomes
-        )
+    def _verdict(self, by_case: Mapping[str, replaying.ReplayOutcome]) -> Verdict:
+        cases: list[CaseScore] = []
+        reasons: list[str] = []
+        for name, outcome in by_case.items():
+            case = self._case(name, outcome)
+            cases.append(case)
+            if case.outcome is not Outcome.PASSED:
+                reasons.append(f"{name}: {case.reason}")
+        outcomes = list(by_case.values())
+        files = {outcome.file for outcome in outcomes if outcome.file}
+        outputs = [digest(outcome.document) if outcome.document else outcome.status for outcome in outcomes]
         return Verdict(
             passed=not reasons and bool(outcomes),
             reason="; ".join(reasons[:3]),
-            cases=cases,
-            by_mask=by_mask and bool(outcomes),
-            entered=all(item.entered for item in outcomes),
-            file=", ".join(sorted({item.file for item in outcomes if item.file})),
-            identity="\n".join(digest(item.document) if item.document else item.status for item in outcomes),
+            cases=tuple(cases),
+            by_mask=bool(outcomes) and all(map(_is_from_mask, outcomes)),
+            entered=all(outcome.entered for outcome in outcomes),
+            file=", ".join(sorted(files)),
+            identity="\n".join(outputs),
         )
 
     def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
@@ -238,6 +239,15 @@ class RecordingJudge:
         more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
         kind = LOST.get(outcome.status, Outcome.FAILED)
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
+
+
+def _is_lost(outcome: replaying.ReplayOutcome) -> bool:
+    return outcome.document is None and outcome.status in LOST
+
+
+def _is_from_mask(outcome: replaying.ReplayOutcome) -> bool:
+    is_mask_error = outcome.status == "raised" and outcome.error.get("type") == MASK_ERROR
+    return is_mask_error and bool(outcome.error.get("raised_in_target"))
 
 
 class ScriptJudge:

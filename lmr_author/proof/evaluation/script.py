@@ -178,8 +178,8 @@ def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
         if pointers and run.error not in ("AssertionError", *_NOT_IMPORTED):
             hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
             return f"{listed(list(pointers), 3)}, which it reads, is a Git LFS pointer instead of data", hint
-        if known := explain(Failure("script", "", text)):
-            return known.cause if known.about == "environment" else "", known.advice
+        if explanation := explain(Failure("script", "", text)):
+            return explanation.cause if explanation.about == "environment" else "", explanation.advice
     return "", ""
 
 
@@ -303,11 +303,11 @@ def _make_logs_folder(tree: Path, test: str) -> None:
 
 def read_logs(tree: Path) -> dict[str, str]:
     """Return the text of the logs that tests write: ``unit_test/logs/*``, and ``*.log``, ``*.txt`` beside the tests."""
-    found = {}
+    logs = {}
     for path in files.walk(tree / "unit_test"):
         parts = path.relative_to(tree).parts
         if "recordings" in parts or not (path.suffix in {".log", ".txt"} or "logs" in parts):
             continue
         with path.open("rb") as file:
-            found["/".join(parts)] = file.read(MAX_LOG).decode("utf-8", "replace")
-    return found
+            logs["/".join(parts)] = file.read(MAX_LOG).decode("utf-8", "replace")
+    return logs

@@ -79,9 +79,9 @@ class Verdict:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of the cases."""
-        found = {case.outcome for case in self.cases}
+        outcomes = {case.outcome for case in self.cases}
         order = (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED, Outcome.PASSED)
-        return next((one for one in order if one in found), Outcome.FAILED)
+        return next((outcome for outcome in order if outcome in outcomes), Outcome.FAILED)
 
     @property
     def late(self) -> bool:

@@ -91,8 +91,10 @@ def mutants_to_try(
         most: how many at most.
     """
     differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
-    made = (mutants(golden, item, most, differentiated) for item in functions)
-    return [mutant for found in made for mutant in found][:most]
+    made: list[Mutant] = []
+    for function in functions:
+        made += mutants(golden, function, most, differentiated)
+    return made[:most]
 
 
 def mutants_die(on: Subject) -> GateResult:
@@ -104,12 +106,15 @@ def mutants_die(on: Subject) -> GateResult:
     most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
     if not most:
         return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
-    accepted = {one.id for one in equivalents.load(bench.task).of(bench.implementation.target)}
-    paths = [path for case in bench.recording.cases for path in case.checkers] if bench.recording else []
+    stored = equivalents.load(bench.task).of(bench.implementation.target)
+    accepted = {mutant.id for mutant in stored}
+    paths: list[str] = []
+    for case in bench.recording.cases if bench.recording else ():
+        paths += case.checkers
     functions = [function for function, _ in bench.pairs]
     every = mutants_to_try(bench.golden_module, functions, paths)
     sample = every if most >= len(every) else mutants_to_try(bench.golden_module, functions, paths, most)
-    tried = [item for item in sample if item.id not in accepted]
+    tried = [mutant for mutant in sample if mutant.id not in accepted]
     if not tried:
         none_left = "every wrong version is accepted"
         why = none_left if accepted else "no wrong version of the target can be made"
@@ -117,12 +122,16 @@ def mutants_die(on: Subject) -> GateResult:
     # Much more than the golden's slowest case takes, so that an endless loop ends.
     slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
     verdicts = judge.versions(
-        {item.id: item.data for item in tried},
+        {mutant.id: mutant.data for mutant in tried},
         min(bench.seconds, max(5.0, 20 * slowest)),
         lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
     )
-    survivors = [item for item in tried if verdicts[item.id].passed]
-    identities = {item.identity for item in on.golden}
+    golden_outputs = {verdict.identity for verdict in on.golden}
+    survivors = []
+    for mutant in tried:
+        verdict = verdicts[mutant.id]
+        if verdict.passed:
+            survivors.append(_survivor(bench, mutant, verdict.identity in golden_outputs))
     return summed_up(
         GateDetail(
             mutants=len(tried),
@@ -131,9 +140,7 @@ def mutants_die(on: Subject) -> GateResult:
             made=len(every),
             method=judge.method,
             own_test=on.own_test(verdicts.values()),
-            survivors=tuple(
-                _survivor(bench, mutant, verdicts[mutant.id].identity in identities) for mutant in survivors
-            ),
+            survivors=tuple(survivors),
         )
     )
 
@@ -154,11 +161,15 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
     """
     left = tuple(survivor for survivor in detail.survivors if survivor.id not in accepted)
     newly = len(detail.survivors) - len(left)
-    tried, known, killed = (detail.mutants or 0) - newly, (detail.accepted or 0) + newly, detail.killed or 0
+    tried, equivalent, killed = (
+        (detail.mutants or 0) - newly,
+        (detail.accepted or 0) + newly,
+        detail.killed or 0,
+    )
     score = killed / tried if tried else 0.0
-    also = f", {known} accepted as equivalent" if known else ""
+    also = f", {equivalent} accepted as equivalent" if equivalent else ""
     method = detail.method or RecordingJudge.method
-    left_out = (detail.made or 0) - tried - known
+    left_out = (detail.made or 0) - tried - equivalent
     share = f"{left_out} more were not tried" if left_out > 0 else whole_percent(score)
     message = f"{killed} of {tried} mutants fail ({share}, {method}){also}"
     status, hint = GateStatus.PASSED, ""
@@ -178,7 +189,7 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
         message += f"; fewer than {FEWEST} prove nothing"
-    figures = replace(detail, mutants=tried, accepted=known, score=round(score, 4), survivors=left)
+    figures = replace(detail, mutants=tried, accepted=equivalent, score=round(score, 4), survivors=left)
     return GateResult(MUTANTS_DIE, status, message, hint, detail=figures)
 
 
@@ -223,13 +234,12 @@ def explain_survivor(
 
 def _ignored(recording: Recording) -> list[str]:
     """Return the parts of the outcome that some case ignores; ``.grad`` for those of all tensors."""
-    paths = [
-        path.removeprefix("*")
-        for case in recording.cases
-        for path, checker in case.checkers.items()
-        if checker.get("kind") == "ignore"
-    ]
-    return list(dict.fromkeys(paths))
+    paths: dict[str, None] = {}
+    for case in recording.cases:
+        for path, checker in case.checkers.items():
+            if checker.get("kind") == "ignore":
+                paths[path.removeprefix("*")] = None
+    return list(paths)
 
 
 def _on_gpu_only(bench: Bench, mutant: Mutant) -> tuple[int, ...]:
@@ -260,12 +270,12 @@ def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, ...]:
 
 def _decides(tree: ast.Module, line: int, first: int) -> bool:
     """Return whether the condition on a line decides over the block that begins on another."""
-    return any(
-        block and code.first_line(block[0]) == first
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and node.test.lineno == line
-        for block in (node.body, node.orelse)
-    )
+    for node in code.each(tree, ast.If):
+        if node.test.lineno == line:
+            begins = {code.first_line(block[0]) for block in (node.body, node.orelse) if block}
+            if first in begins:
+                return True
+    return False
 
 
 def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:
@@ -275,36 +285,38 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
         bench: the implementation.
         expected: recorded outcomes, of which zeros of the right shape are made; may be empty.
     """
-    functions = {
-        definition: definition.node
-        for _, definition in bench.pairs
-        if not isinstance(definition.node, ast.ClassDef)
-    }
-    if not functions:
+    masked = [target for _, target in bench.pairs if not isinstance(target.node, ast.ClassDef)]
+    if not masked:
         return {}
     bodies = {"return None": ["return None"]}
-    if len(functions) == 1:  # the parameters of one method mean nothing in another
-        (node,) = functions.values()
-        if not code.is_generator(node):
-            names = [item.arg for item, _ in code.parameters(node.args)]
-            values = [name for name in names if name not in {"self", "cls", "mcs"}]
-            bodies |= {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
-            if bench.recording is None and isinstance(node, ast.FunctionDef):
-                bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
-            for number, document in enumerate(expected, 1):
-                expression = zeros_expression(document)
-                if expression is not None and [f"return {expression}"] not in bodies.values():
-                    bodies[f"zeros as in case {number}"] = [f"return {expression}"]
-    return {
-        name: code.splice(
-            bench.masked_module,
-            {
-                one: [*body, *(["yield"] if code.is_generator(node) else [])]
-                for one, node in functions.items()
-            },
-        )
-        for name, body in bodies.items()
-    }
+    if len(masked) == 1:  # the parameters of one method mean nothing in another
+        bodies |= _trivial_bodies(bench, masked[0].function, expected)
+    sources = {}
+    for name, body in bodies.items():
+        replaced = {}
+        for target in masked:
+            replaced[target] = [*body, "yield"] if code.is_generator(target.function) else body
+        sources[name] = code.splice(bench.masked_module, replaced)
+    return sources
+
+
+def _trivial_bodies(
+    bench: Bench, node: code.FunctionNode, expected: Sequence[Document]
+) -> dict[str, list[str]]:
+    """Return bodies that give an argument back, or zeros; none for a generator."""
+    if code.is_generator(node):
+        return {}
+    names = [parameter.arg for parameter, _ in code.parameters(node.args)]
+    values = [name for name in names if name not in {"self", "cls", "mcs"}]
+    bodies = {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
+    if bench.recording is None and isinstance(node, ast.FunctionDef):
+        bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
+    for number, document in enumerate(expected, 1):
+        expression = zeros_expression(document)
+        body = [f"return {expression}"]
+        if expression is not None and body not in bodies.values():
+            bodies[f"zeros as in case {number}"] = body
+    return bodies
 
 
 def zeroed(golden: code.FunctionNode) -> list[str]:
@@ -318,48 +330,63 @@ def zeroed(golden: code.FunctionNode) -> list[str]:
     copied.name, copied.decorator_list, copied.returns = "_golden", [], None
     arguments = copied.args
     arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
-    for one in (node for node in ast.walk(arguments) if isinstance(node, ast.arg)):
-        one.annotation = None
-    passed_on = [f"_copy({one.arg})" for one in (*arguments.posonlyargs, *arguments.args)]
-    passed_on += [f"*_copy({arguments.vararg.arg})"] if arguments.vararg else []
-    passed_on += [f"{one.arg}=_copy({one.arg})" for one in arguments.kwonlyargs]
-    passed_on += [f"**_copy({arguments.kwarg.arg})"] if arguments.kwarg else []
-    call = f"return _zeros(_golden({', '.join(passed_on)}))"
+    for parameter in ast.walk(arguments):
+        if isinstance(parameter, ast.arg):
+            parameter.annotation = None
+    given = [f"_copy({parameter.arg})" for parameter in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg:
+        given.append(f"*_copy({arguments.vararg.arg})")
+    given += [f"{parameter.arg}=_copy({parameter.arg})" for parameter in arguments.kwonlyargs]
+    if arguments.kwarg:
+        given.append(f"**_copy({arguments.kwarg.arg})")
+    call = f"return _zeros(_golden({', '.join(given)}))"
     return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
 
 
 def zeros_expression(document: Document) -> str | None:
     """Return a Python expression for the recorded structure with every number zero; None if there is none."""
     tree = document.tree
-    nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
-    known = {node["id"]: node for node in nodes if "id" in node}
-    return _zeros(tree["value"], known) if isinstance(tree, dict) and "value" in tree else None
+    if not isinstance(tree, dict) or "value" not in tree:
+        return None
+    by_id = {}
+    for _, node in walk(tree):
+        if isinstance(node, dict) and node.get("$", "ref") != "ref" and "id" in node:
+            by_id[node["id"]] = node
+    return _zeros(tree["value"], by_id)
 
 
-def _zeros(node: Any, known: Mapping[int, Any]) -> str | None:
+def _zeros(node: Any, by_id: Mapping[int, Any]) -> str | None:
     node = tagged(node)
     if isinstance(node, dict) and node["$"] == "ref":
-        node = known.get(node["id"], node)
+        node = by_id.get(node["id"], node)
     if not isinstance(node, dict):
         return "None" if node is None else repr(type(node)())
-    if node["$"] == "tensor":
-        return (
-            f"__import__('torch').zeros({tuple(node['shape'])!r}, dtype=__import__('torch').{node['dtype']})"
-        )
-    if node["$"] in {"array", "scalar"}:
-        scalar = "[()]" if node["$"] == "scalar" else ""
-        return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r}){scalar}"
-    if node["$"] == "complex":
-        return "0j"
-    if node["$"] in {"list", "tuple"}:
-        items = [_zeros(item, known) for item in node["v"]]
-        if any(item is None for item in items):
-            return None
-        inner = ", ".join(str(item) for item in items)
-        return f"[{inner}]" if node["$"] == "list" else f"({inner}{',' if items else ''})"
-    if node["$"] == "dict":
-        pairs = [(key, _zeros(value, known)) for key, value in node["v"] if isinstance(key, str)]
-        if len(pairs) != len(node["v"]) or any(value is None for _, value in pairs):
-            return None
-        return "{" + ", ".join(f"{key!r}: {value}" for key, value in pairs) + "}"
+    match node["$"]:
+        case "tensor":
+            shape = tuple(node["shape"])
+            return f"__import__('torch').zeros({shape!r}, dtype=__import__('torch').{node['dtype']})"
+        case "array" | "scalar" as kind:
+            zeros = f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
+            return f"{zeros}[()]" if kind == "scalar" else zeros
+        case "complex":
+            return "0j"
+        case "list" | "tuple" as kind:
+            elements = [_zeros(element, by_id) for element in node["v"]]
+            inner = _joined(elements)
+            if inner is None or kind == "list":
+                return None if inner is None else f"[{inner}]"
+            return f"({inner},)" if elements else "()"
+        case "dict":
+            entries = []
+            for key, value in node["v"]:
+                zeros_of = _zeros(value, by_id)
+                entries.append(f"{key!r}: {zeros_of}" if isinstance(key, str) and zeros_of else None)
+            inner = _joined(entries)
+            return None if inner is None else f"{{{inner}}}"
     return None
+
+
+def _joined(parts: Sequence[str | None]) -> str | None:
+    """Return parts with commas between them; None if any part is."""
+    texts = [part for part in parts if part is not None]
+    return ", ".join(texts) if len(texts) == len(parts) else None

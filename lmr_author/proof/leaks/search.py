@@ -256,8 +256,8 @@ def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_line
     if by_lines:
         hits = [number for number, line in enumerate(lines) if squeezed(line) in solution.lines]
         first, last = hits[0], hits[-1]
-    known = piece.line and piece.kind != "notebook"
-    return (start + first if known else 0), "\n".join(lines[first : last + 1])
+    has_line = piece.line and piece.kind != "notebook"
+    return (start + first if has_line else 0), "\n".join(lines[first : last + 1])
 
 
 # generated files

@@ -16,8 +16,7 @@ from lmr_author.core.task import INFO, Finding, Severity
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.proof.checks.base import INTERNAL, Check
 from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS
-from lmr_author.proof.validation.places import Places, Position
-from lmr_author.proof.validation.report import Report, TaskReport
+from lmr_author.proof.validation.report import Places, Position, Report, TaskReport
 from lmr_author.proof.view import readable
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}

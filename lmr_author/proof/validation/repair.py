@@ -18,10 +18,10 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.proof.checks import hygiene
-from lmr_author.proof.checks.metadata import canonical_category
 from lmr_author.proof.leaks.tree import histories, scan
 from lmr_author.proof.lookup import (
     candidates,
+    canonical_category,
     clean_path,
     context_key,
     function_names,

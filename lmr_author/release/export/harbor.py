@@ -19,7 +19,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
-from lmr_author.proof.evaluation.twins import find_twins
+from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.export.output import render

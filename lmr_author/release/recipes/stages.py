@@ -22,7 +22,7 @@ from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import CHECKERS, FIXTURES
-from lmr_author.proof.evaluation import evaluate
+from lmr_author.proof.evaluation import accepting, evaluate
 from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.validation.run import validate
@@ -173,7 +173,7 @@ def record_calls(build: Build, made: Made) -> Made:
     info = task.load()
     task.equivalent_mutants_path.unlink(missing_ok=True)
     if (path / EQUIVALENT).is_file():
-        evaluate.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
+        accepting.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
     for name in (FIXTURES, CHECKERS):
         _beside(path / name, task.unit_test_folder(info) / name)
     for one in info.implementations:

@@ -14,8 +14,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.texts import size_text
-from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.lookup import pair
+from lmr_author.proof.lookup import canonical_category, pair
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
 from lmr_author.proof.view import TaskView

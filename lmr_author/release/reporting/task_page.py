@@ -36,8 +36,7 @@ from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, GateStatus
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted
-from lmr_author.proof.checks.metadata import canonical_category
-from lmr_author.proof.lookup import Pair, pair
+from lmr_author.proof.lookup import Pair, canonical_category, pair
 from lmr_author.proof.validation.run import checked
 from lmr_author.proof.view import TaskView
 from lmr_author.release.reporting import records, values

@@ -9,7 +9,7 @@ from dataclasses import replace
 from lmr_author.authoring.suggesting.sections import Section, best_section, likely_category, sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
-from lmr_author.proof.checks.metadata import canonical_category
+from lmr_author.proof.lookup import canonical_category
 from lmr_author.release.review import surroundings
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence

@@ -45,7 +45,7 @@ def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iter
     plain = replace(options, out=Path(), scheduler="")
     resources = {"GPU": 1} if options.where.gpus else None
     try:
-        for scorer, item, digest in jobs:
+        for scorer, prediction, digest in jobs:
             name = scorer.task.name
             if name not in shipped:
                 data = packed(scorer.task)
@@ -57,21 +57,21 @@ def each(client: Client, jobs: Iterable[Job], options: CandidateOptions) -> Iter
                 shipped[name],
                 name,
                 digest,
-                shipped_prediction(scorer, item),
+                shipped_prediction(scorer, prediction),
                 plain,
-                key=f"candidate-{digest}-{item.key}",
+                key=f"candidate-{digest}-{prediction.key}",
                 retries=_RETRIES,
                 resources=resources,
                 pure=False,
             )
-            futures[future] = scorer, item, digest
+            futures[future] = scorer, prediction, digest
         for future in as_completed(list(futures), loop=client.loop):
-            scorer, item, digest = futures[future]
+            scorer, prediction, digest = futures[future]
             try:
                 result = future.result()
             except Exception as error:  # whatever happened there, its worker or its connection failed
                 reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
-                result = replace(scorer.unjudged(item, reason), environment=scorer.environment)
+                result = replace(scorer.unjudged(prediction, reason), environment=scorer.environment)
             yield replace(result, digest=digest)
             future.release()
     finally:
@@ -83,7 +83,7 @@ def _same(data: bytes) -> bytes:
 
 
 def judge(
-    archive: bytes, name: str, digest: str, item: Prediction, options: CandidateOptions
+    archive: bytes, name: str, digest: str, prediction: Prediction, options: CandidateOptions
 ) -> CandidateResult:
     """Judge a candidate, on a worker."""
     key = f"{files.sha256_bytes(archive)} {options}"
@@ -93,7 +93,7 @@ def judge(
             _READY[key] = TaskScorer(unpacked(archive, root / name), options, lambda _: None)
             _ENDING.callback(_READY[key].close)
         scorer = _READY[key]
-    return judged(scorer, item, digest, threading.Event())
+    return judged(scorer, prediction, digest, threading.Event())
 
 
 def packed(task: Task) -> bytes:
@@ -118,10 +118,14 @@ def unpacked(archive: bytes, root: Path) -> Task:
     return Task(root)
 
 
-def shipped_prediction(scorer: TaskScorer, item: Prediction) -> Prediction:
+def shipped_prediction(scorer: TaskScorer, prediction: Prediction) -> Prediction:
     """Return a prediction without paths of this machine: of an agent's tree, the goal file that it left."""
-    if item.tree is None:
-        return item
-    goal = scorer.info.implementation(item.index).goal_file
-    left = files.inside(item.tree, goal).read_bytes() if files.is_file_inside(item.tree, goal) else b""
-    return replace(item, tree=None, code=left.decode("utf-8", "replace"))
+    if prediction.tree is None:
+        return prediction
+    goal = scorer.info.implementation(prediction.index).goal_file
+    left = (
+        files.inside(prediction.tree, goal).read_bytes()
+        if files.is_file_inside(prediction.tree, goal)
+        else b""
+    )
+    return replace(prediction, tree=None, code=left.decode("utf-8", "replace"))

@@ -77,24 +77,24 @@ def _read_inspect_log(path: Path) -> EvalLog:
 
 def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     about = sample.metadata
-    found: Answer = {
+    answer: Answer = {
         key: about[key] for key in ("task", "index", "category", "setting", "input") if key in about
     }
-    found["model"] = about.get("model") or log.eval.model
-    found["sample"] = about.get("sample") or sample.epoch
+    answer["model"] = about.get("model") or log.eval.model
+    answer["sample"] = about.get("sample") or sample.epoch
     if sample.error is None:
-        found["code"] = sample.store.get(ANSWER, sample.output.completion)
+        answer["code"] = sample.store.get(ANSWER, sample.output.completion)
     scores = sample.scores or {}
     if "unit_test" in scores:
-        found["outcome"] = (scores["unit_test"].metadata or {}).get("outcome", "infrastructure")
+        answer["outcome"] = (scores["unit_test"].metadata or {}).get("outcome", "infrastructure")
     if "judge" in scores:
         grade = scores["judge"].value
-        found["judge"] = grade if isinstance(grade, str) else "unparsable"
+        answer["judge"] = grade if isinstance(grade, str) else "unparsable"
     if "golden_share" in scores:
-        found["golden_share"] = scores["golden_share"].value
+        answer["golden_share"] = scores["golden_share"].value
     if actions := _count_actions(sample):
-        found["actions"] = actions
-    return found
+        answer["actions"] = actions
+    return answer
 
 
 def _count_actions(sample: EvalSample) -> Mapping[str, int]:

@@ -83,8 +83,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        known = load(path) if path.is_file() else []
-        self.results: dict[Key, CandidateResult] = {result.key: result for result in known}
+        earlier = load(path) if path.is_file() else []
+        self.results: dict[Key, CandidateResult] = {result.key: result for result in earlier}
 
     def add(self, result: CandidateResult) -> None:
         """Append a result; it is on the disk when this returns."""
@@ -96,8 +96,10 @@ class Store:
 
     def is_judged(self, key: Key, digest: str) -> bool:
         """Return true if this very candidate was judged before; a failed infrastructure is no judgement."""
-        known = self.results.get(key)
-        return known is not None and known.digest == digest and known.outcome is not Outcome.INFRASTRUCTURE
+        earlier = self.results.get(key)
+        return (
+            earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.INFRASTRUCTURE
+        )
 
     def tidy(self, order: Sequence[Key]) -> None:
         """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
@@ -137,16 +139,16 @@ def opened(folder: Path) -> Iterator[Store]:
 
 def load(path: Path) -> list[CandidateResult]:
     """Return the results in a file. Raises LmrError when a line is none."""
-    found = []
+    results = []
     for number, data in JsonLines(path):
         try:
-            found.append(CandidateResult.from_json(data))
+            results.append(CandidateResult.from_json(data))
         except (ValueError, LmrError) as error:
             raise LmrError(
                 f"{path}:{number}: not a result ({error})",
                 "remove the line, or give another folder with --out",
             ) from error
-    return found
+    return results
 
 
 def wilson(passed: int, judged: int) -> tuple[float, float]:

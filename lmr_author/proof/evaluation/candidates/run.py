@@ -81,34 +81,34 @@ def score(
         UsageError: two of the tasks have the same name.
         KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
     """
-    known: dict[str, TaskScorer] = {}
+    scorers: dict[str, TaskScorer] = {}
     broken: dict[str, LmrError] = {}
     for name, task in by_name(tasks, "results").items():
         try:
-            known[name] = TaskScorer(task, options, say)
+            scorers[name] = TaskScorer(task, options, say)
         except LmrError as error:
             broken[name] = error
-    if not known:
+    if not scorers:
         raise next(iter(broken.values()))
-    given = predictions.read(source, {name: scorer.info for name, scorer in known.items()})
-    items = sorted(given.items, key=lambda item: (list(known).index(item.task), item.index))
+    given = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
+    predictions_here = sorted(given.items, key=lambda item: (list(scorers).index(item.task), item.index))
     interruption = Event()
-    left = Counter(item.task for item in items)
+    left = Counter(item.task for item in predictions_here)
 
     def finish(name: str) -> None:
         left[name] -= 1
         if not left[name]:  # its trees take room on the disk
-            known[name].close()
+            scorers[name].close()
 
     with results.opened(options.out) as store, ExitStack() as stack:
-        for scorer in known.values():
+        for scorer in scorers.values():
             stack.callback(scorer.close)
         resumed = 0
 
         def waiting() -> Iterator[Job]:
             nonlocal resumed
-            for item in items:
-                job = known[item.task], item, known[item.task].digest(item)
+            for item in predictions_here:
+                job = scorers[item.task], item, scorers[item.task].digest(item)
                 if store.is_judged(item.key, job[2]):
                     resumed += 1
                     finish(item.task)
@@ -124,20 +124,22 @@ def score(
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
         for done, result in enumerate(judged_now, 1):
             store.add(result)
-            on_result(result, resumed + done, len(items))
+            on_result(result, resumed + done, len(predictions_here))
             finish(result.task)
-        store.tidy([item.key for item in items])
-    found = tuple(store.results[item.key] for item in items)
+        store.tidy([item.key for item in predictions_here])
+    found = tuple(store.results[item.key] for item in predictions_here)
     elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
     return ScoredPredictions(found, resumed, options.out / results.RESULTS, broken, elsewhere)
 
 
-def judged(scorer: TaskScorer, item: Prediction, digest: str, interruption: Event) -> CandidateResult:
+def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
-    found, tries = retried(lambda: scorer.score(item, interruption.is_set), interruption)
-    if isinstance(found, LmrError):
-        found = scorer.unjudged(item, f"{found.message} ({found.hint})" if found.hint else found.message)
-    return replace(found, digest=digest, environment=scorer.environment, tries=tries)
+    result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
+    if isinstance(result, LmrError):
+        result = scorer.unjudged(
+            prediction, f"{result.message} ({result.hint})" if result.hint else result.message
+        )
+    return replace(result, digest=digest, environment=scorer.environment, tries=tries)
 
 
 def each(
@@ -154,10 +156,10 @@ def each(
                 under_way.add(executor.submit(work, item))
                 if len(under_way) >= jobs:
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    yield from (one.result() for one in done)
+                    yield from (future.result() for future in done)
             while under_way:
                 done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                yield from (one.result() for one in done)
+                yield from (future.result() for future in done)
         except BaseException:
             interruption.set()
             raise

@@ -26,8 +26,8 @@ from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fi
 from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.evaluate import Resolved, resolve
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
-from lmr_author.proof.evaluation.resolve import Resolved, resolve
 from lmr_author.proof.evaluation.verdict import Outcome, Verdict
 from lmr_author.runtime.environment.build import ask_inventory, prepare
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where
@@ -240,7 +240,7 @@ class TaskScorer:
         self.info: TaskInfo
         resolved: tuple[Resolved, ...]
         self.info, resolved = resolve(task)
-        self._resolved = {one.implementation.index: one for one in resolved}
+        self._resolved = {intended.implementation.index: intended for intended in resolved}
         self._stack = ExitStack()
         self._sandbox: Sandbox | None = None
         self._broken: SandboxError | None = None
@@ -251,7 +251,7 @@ class TaskScorer:
     def _content(self) -> str:
         return self.task.content_digest()
 
-    def digest(self, item: Prediction) -> str:
+    def digest(self, prediction: Prediction) -> str:
         """Return the SHA-256 of everything that makes the result of a prediction. Prepares the environment.
 
         On a cluster the workers prepare it, and the Dockerfile or the interpreter's path represent it here.
@@ -263,14 +263,14 @@ class TaskScorer:
             "tool": __version__,
             "probe": _probe_digest(),
             "task": self._content,
-            "index": item.index,
-            "answer": files.sha256_bytes(predictions.content(item, goals)),
+            "index": prediction.index,
+            "answer": files.sha256_bytes(predictions.content(prediction, goals)),
             "environment": dict(self.environment),
             "options": self.options.that_matter,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def score(self, item: Prediction, stop: Stop) -> CandidateResult:
+    def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction. Prepares the environment and runs the golden before the first one.
 
         Raises:
@@ -278,7 +278,7 @@ class TaskScorer:
             SandboxError: the sandbox failed.
             KeyboardInterrupt: it was ended by ``stop``.
         """
-        return self.ready(item.index).score(item, stop)
+        return self.ready(prediction.index).score(prediction, stop)
 
     def ready(self, index: int) -> Scorer:
         """Return the scorer of an implementation, in a prepared environment and with a golden that passes.
@@ -298,9 +298,9 @@ class TaskScorer:
             raise scorer
         return scorer
 
-    def unjudged(self, item: Prediction, reason: str = "") -> CandidateResult:
+    def unjudged(self, prediction: Prediction, reason: str = "") -> CandidateResult:
         """Return the result of a prediction that could not be judged, or is not judged yet."""
-        return unjudged(item, self._resolved[item.index].implementation.category, reason)
+        return unjudged(prediction, self._resolved[prediction.index].implementation.category, reason)
 
     def close(self) -> None:
         """Remove the sandbox and every tree."""
@@ -331,17 +331,22 @@ class TaskScorer:
             self._sandbox = sandbox
 
     def _checked(self, index: int) -> Scorer | Unscorable:
-        one = self._resolved[index]
+        resolved = self._resolved[index]
         others = tuple(
             name
             for other in self._resolved.values()
             for name in other.qualnames
-            if other is not one and other.implementation.goal_file == one.implementation.goal_file
+            if other is not resolved and other.implementation.goal_file == resolved.implementation.goal_file
         )
         assert self._sandbox is not None
         seconds = self.options.seconds
         bench = Bench(
-            self.task, self.info, one.implementation, self._sandbox, seconds, qualnames=one.qualnames
+            self.task,
+            self.info,
+            resolved.implementation,
+            self._sandbox,
+            seconds,
+            qualnames=resolved.qualnames,
         )
         self._say(f"{self.task.name} {index}: running the golden")
         try:

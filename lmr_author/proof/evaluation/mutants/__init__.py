@@ -11,8 +11,7 @@ import libcst as cst
 
 from lmr_author.core.code import Definition, Module
 from lmr_author.proof.evaluation.mutants.canonical import canonical_form, defaults_of
-from lmr_author.proof.evaluation.mutants.function import Function
-from lmr_author.proof.evaluation.mutants.names import WORDS
+from lmr_author.proof.evaluation.mutants.function import WORDS, Function
 from lmr_author.proof.evaluation.mutants.operators import OPERATORS, Edit
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Collection, Mapping
 
 from lmr_author.core.code import FunctionNode, parameters, parse
-from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS, called
+from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, called
 from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS
 from lmr_author.proof.evaluation.mutants.unread import marked, prune
 
@@ -82,20 +82,19 @@ class _Canonical(ast.NodeTransformer):
 
     @staticmethod
     def _simplify_arguments(node: ast.Call, name: str) -> None:
-        for takers, conversions in (("set_methods", "conversions"), ("of_any_order_too", "orderings")):
-            if name in WORDS[takers] and not node.keywords:
-                node.args = [_converted(argument, WORDS[conversions]) for argument in node.args]
-        is_pair = len(node.args) == 2 and not node.keywords
-        if name in WORDS["of_any_order"] and all(word.arg == "out" for word in node.keywords):
-            node.args.sort(key=ast.dump)
-        elif name in WORDS["symmetric"] or (is_pair and name in WORDS["commutative"]):
-            node.args[:2] = sorted(node.args[:2], key=ast.dump)
+        arguments = node.args
+        if not node.keywords:
+            if name in WORDS["set_methods"]:
+                arguments = [_converted(argument, WORDS["conversions"]) for argument in arguments]
+            if name in WORDS["of_any_order_too"]:
+                arguments = [_converted(argument, WORDS["orderings"]) for argument in arguments]
         if name in WORDS["bounding"]:
-            node.args = [_mark_epsilon(argument) for argument in node.args]
+            arguments = list(map(_mark_epsilon, arguments))
         if name in WORDS["filling"]:
-            node.args = [marked("inf") if _is_huge(argument) else argument for argument in node.args]
+            arguments = list(map(_mark_infinite, arguments))
         if name in WORDS["even"]:
-            node.args = [_unsigned(argument) for argument in node.args]
+            arguments = list(map(_unsigned, arguments))
+        node.args = _in_one_order(node, name, arguments)
 
     def _is_default(self, call: ast.Call, word: ast.keyword) -> bool:
         """Return whether a keyword says what holds without it, on the machine that judges."""
@@ -123,12 +122,8 @@ class _Canonical(ast.NodeTransformer):
         first = node.body[0]
         if isinstance(first, ast.If) and not first.orelse and ast.dump(first.test) == ast.dump(node.test):
             node.body[:1] = first.body  # it holds already
-        amount = _amount(node.test)
-        if (
-            amount
-            and not node.orelse
-            and all(_adds_nothing_at_zero(statement, amount) for statement in node.body)
-        ):
+        amount = "" if node.orelse else _amount(node.test)
+        if amount and all(_adds_nothing_at_zero(statement, amount) for statement in node.body):
             node.test = ast.Constant(True)  # without any of it, the block changes nothing
         return node
 
@@ -254,9 +249,11 @@ def _mark_epsilon(node: ast.expr) -> ast.expr:
     return marked("eps") if is_epsilon(node) else node
 
 
-def _is_huge(node: ast.expr) -> bool:
-    node = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value >= HUGE
+def _mark_infinite(node: ast.expr) -> ast.expr:
+    """Return a mark for a huge constant, of either sign; anything else as it is."""
+    plain = node.operand if isinstance(node, ast.UnaryOp) else node
+    value = plain.value if isinstance(plain, ast.Constant) else None
+    return marked("inf") if isinstance(value, float) and value >= HUGE else node
 
 
 def _is_even(node: ast.expr) -> bool:
@@ -268,6 +265,16 @@ def _unsigned(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         node.left, node.right = sorted((node.left, node.right), key=ast.dump)
     return node
+
+
+def _in_one_order(call: ast.Call, name: str, arguments: list[ast.expr]) -> list[ast.expr]:
+    """Return a call's arguments, sorted where their order does not matter."""
+    if name in WORDS["of_any_order"] and all(word.arg == "out" for word in call.keywords):
+        return sorted(arguments, key=ast.dump)
+    is_pair = len(arguments) == 2 and not call.keywords
+    if name in WORDS["symmetric"] or (is_pair and name in WORDS["commutative"]):
+        return [*sorted(arguments[:2], key=ast.dump), *arguments[2:]]
+    return arguments
 
 
 def _asked_for_kind(node: ast.Call) -> ast.expr | None:

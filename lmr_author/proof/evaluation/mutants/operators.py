@@ -15,8 +15,7 @@ from typing import Any
 import libcst as cst
 
 from lmr_author.core.code import each, parameters
-from lmr_author.proof.evaluation.mutants.function import Function
-from lmr_author.proof.evaluation.mutants.names import TABLES, WORDS
+from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, Function
 
 DIMENSIONS: dict[str, frozenset[str]] = {
     name: frozenset(text.split()) for name, text in TABLES["dimensions"].items()
@@ -63,23 +62,31 @@ def operand(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
+    """Return whether a node is like a pattern; what its x, y and z stand for is added to ``bound``."""
     if isinstance(pattern, cst.Name) and pattern.value in WILD:
         bound[pattern.value] = node
         return isinstance(node, cst.BaseExpression)
     if isinstance(pattern, list | tuple):
-        if len(pattern) == 1 and _is_any_arguments(pattern[0]):
-            bound["..."] = node
-            return True
-        if len(pattern) != len(node):
-            return False
-        return all(_matches(part, other, bound) for part, other in zip(pattern, node, strict=True))
+        return _all_match(pattern, node, bound)
     if not isinstance(pattern, cst.CSTNode):
         return bool(pattern == node)
     if type(pattern) is not type(node):
         return False
-    names = (field.name for field in fields(pattern))
-    telling = (name for name in names if name not in LAYOUT and not name.startswith("whitespace"))
-    return all(_matches(getattr(pattern, name), getattr(node, name), bound) for name in telling)
+    for field in fields(pattern):
+        if field.name in LAYOUT or field.name.startswith("whitespace"):
+            continue
+        if not _matches(getattr(pattern, field.name), getattr(node, field.name), bound):
+            return False
+    return True
+
+
+def _all_match(patterns: Sequence[Any], nodes: Sequence[Any], bound: dict[str, Any]) -> bool:
+    if len(patterns) == 1 and _is_any_arguments(patterns[0]):
+        bound["..."] = nodes
+        return True
+    if len(patterns) != len(nodes):
+        return False
+    return all(_matches(pattern, node, bound) for pattern, node in zip(patterns, nodes, strict=True))
 
 
 def _is_any_arguments(pattern: Any) -> bool:
@@ -143,14 +150,17 @@ def _is_literal(node: Any) -> bool:
 def dropped_term(node: Any, code: Function) -> Edits:
     """Leave one of three operands of a minimum out, or one item of a list that a call is given."""
     if isinstance(node, cst.Call) and code.called(node) in WORDS["bounds"] and len(node.args) > 2:
-        if not any(argument.star or argument.keyword for argument in node.args):
+        if all(_is_plain(argument) for argument in node.args):
             for position in range(len(node.args)):
                 yield node.with_changes(args=_without(node.args, position))
-    elif (
-        isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg) and 1 < len(node.elements) < 5
-    ):
-        for position in range(len(node.elements)):
+    elif isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg):
+        is_short = 1 < len(node.elements) < 5
+        for position in range(len(node.elements) if is_short else 0):
             yield node.with_changes(elements=_without(node.elements, position))
+
+
+def _is_plain(argument: cst.Arg) -> bool:
+    return not argument.star and argument.keyword is None
 
 
 def _without(parts: Sequence[Any], position: int) -> list[Any]:
@@ -180,24 +190,24 @@ def constant(node: Any, code: Function) -> Edits:
     if not isinstance(node, cst.Name | cst.Integer | cst.Float | cst.SimpleString):
         return
     parent = code.parents[node]
-    outer = code.parents[parent] if isinstance(parent, cst.UnaryOperation) else parent
+    is_signed = isinstance(parent, cst.UnaryOperation)
+    outer = code.parents[parent] if is_signed else parent
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
         return  # "off by one" has slices and indices
     call = code.called(code.parents[outer])
-    if call == "flatten" or (outer is not parent and call in WORDS["layouts"]):
+    if call == "flatten" or (is_signed and call in WORDS["layouts"]):
         return  # the same numbers in another shape, or an error: any negative size is the one that is left over
-    if isinstance(node, cst.Name):
-        if node.value in ("True", "False"):
+    match node:
+        case cst.Name(value="True" | "False"):
             yield cst.Name(str(node.value != "True"))
-    elif isinstance(node, cst.Integer):
-        yield parsed(str(node.evaluated_value + 1))
-    elif isinstance(node, cst.Float):
-        value = node.evaluated_value
-        for new in (round(value * 1.01, 15) or 1.0, round(value * 10, 12) or 1.0):
-            yield parsed(repr(new))
-    elif isinstance(parent, _HOLDS_VALUES) and isinstance(node.evaluated_value, str):
-        # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
-        yield parsed(repr(f"XX{node.evaluated_value}XX"))
+        case cst.Integer():
+            yield parsed(str(node.evaluated_value + 1))
+        case cst.Float():
+            yield parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0))
+            yield parsed(repr(round(node.evaluated_value * 10, 12) or 1.0))
+        case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
+            # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
+            yield parsed(repr(f"XX{text}XX"))
 
 
 _HOLDS_VALUES = (
@@ -218,19 +228,27 @@ def dropped_call(node: Any, code: Function) -> Edits:
     """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
     if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
         return
-    values = [argument.value for argument in node.args if argument.keyword is None and not argument.star]
+    values = [argument.value for argument in node.args if _is_plain(argument)]
+    first = values[:1]
     owner: Any = node.func.value if isinstance(node.func, cst.Attribute) else None
     name = code.called(node)
-    bounded = owner is None or code.is_module(owner)
-    if name in WORDS["bounds"] and bounded and len(values) == len(node.args) == 2:
-        if all(_integer(value) is None for value in values):
+    is_function = owner is None or code.is_module(owner)
+    if name in WORDS["bounds"] and is_function and len(values) == len(node.args) == 2:
+        if _integer(values[0]) is None and _integer(values[1]) is None:
             yield from map(operand, values)
-    elif _is_dropout(node) or (isinstance(owner, cst.Name) and owner.value == "self"):
-        yield from map(operand, values[:1])
+    elif _is_dropout(node) or _is_self(owner):
+        yield from map(operand, first)
     elif name in WORDS["passed_through"]:
-        yield from map(operand, values[:1]) if bounded else [operand(owner)]
-    elif code.root(node.func) == "self" and name not in WORDS["pure"] | WORDS["reductions"]:
-        yield from (operand(value) for value in values[:1] if _integer(value) is None)
+        yield from map(operand, first if is_function else [owner])
+    elif code.root(node.func) == "self" and name not in _COMPUTING_METHODS:
+        yield from (operand(value) for value in first if _integer(value) is None)
+
+
+_COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
+
+
+def _is_self(owner: Any) -> bool:
+    return isinstance(owner, cst.Name) and owner.value == "self"
 
 
 def _is_dropout(node: Any) -> bool:
@@ -262,34 +280,48 @@ def dimension(node: Any, code: Function) -> Edits:
     """Put dimension 0 for any other, 1 for 0."""
     if not isinstance(node, cst.Call):
         return
-    positional = [argument.value for argument in node.args if argument.keyword is None]
-    given = [
-        argument.value
-        for argument in node.args
-        if argument.keyword and argument.keyword.value in WORDS["dimension_keywords"]
-    ]
+    positional: list[cst.BaseExpression] = []
+    dimensions: list[cst.BaseExpression] = []
+    for argument in node.args:
+        if argument.keyword is None:
+            positional.append(argument.value)
+        elif argument.keyword.value in WORDS["dimension_keywords"]:
+            dimensions.append(argument.value)
     if isinstance(node.func, cst.Attribute) and code.called(node) in WORDS["reductions"]:
-        given += positional[-1:]
-    for dimension in given:
-        if (value := _integer(dimension)) is not None:
+        dimensions += positional[-1:]
+    for dimension in dimensions:
+        value = _integer(dimension)
+        if value is not None:
             yield Edit(dimension, parsed("1" if value == 0 else "0"))
 
 
 def swapped_arguments(node: Any, code: Function) -> Edits:
     """Swap neighbours."""
-    if isinstance(node, cst.Call) and not any(argument.star for argument in node.args):
-        positional = [argument for argument in node.args if argument.keyword is None]
-        for position in range(len(positional) - 1):
-            neighbours = node.args[position : position + 2]
-            if all(_integer(argument.value) is None for argument in neighbours):
-                yield _swapped(node, "args", position)
-    elif isinstance(node, cst.Tuple) and len(node.elements) > 1:
-        parent: Any = code.parents[node]
-        # Of `a, b = x, y` either side may be swapped: one of them is enough.
-        twice = isinstance(parent, cst.AssignTarget) and isinstance(code.parents[parent].value, cst.Tuple)  # type: ignore[attr-defined]
+    if isinstance(node, cst.Call):
+        yield from _swapped_in_call(node)
+    elif isinstance(node, cst.Tuple) and len(node.elements) > 1 and not _is_swapped_elsewhere(node, code):
         starred = any(isinstance(element, cst.StarredElement) for element in node.elements[:2])
-        if isinstance(parent, cst.Return | cst.Assign | cst.AssignTarget) and not twice and not starred:
+        if isinstance(code.parents[node], cst.Return | cst.Assign | cst.AssignTarget) and not starred:
             yield _swapped(node, "elements", 0)
+
+
+def _swapped_in_call(call: cst.Call) -> Edits:
+    if any(argument.star for argument in call.args):
+        return
+    positional = [argument for argument in call.args if argument.keyword is None]
+    for position in range(len(positional) - 1):
+        first, second = call.args[position : position + 2]
+        if _integer(first.value) is None and _integer(second.value) is None:
+            yield _swapped(call, "args", position)
+
+
+def _is_swapped_elsewhere(node: cst.Tuple, code: Function) -> bool:
+    """Return whether a tuple is the left side of ``a, b = x, y``: either may be swapped, one of them is enough."""
+    target = code.parents[node]
+    if not isinstance(target, cst.AssignTarget):
+        return False
+    assignment: Any = code.parents[target]
+    return isinstance(assignment.value, cst.Tuple)
 
 
 def _swapped(node: Any, field: str, position: int) -> cst.CSTNode:
@@ -322,9 +354,11 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
         if isinstance(statement, ast.Assign):
             constants |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     for parameter, default in parameters(code.ast.args):
+        if default is None or parameter.arg not in read:
+            continue
         is_literal = isinstance(default, ast.Constant | ast.UnaryOp)
-        is_known = is_literal or (isinstance(default, ast.Name) and default.id in constants)
-        if default and is_known and parameter.arg in read:
+        is_named = isinstance(default, ast.Name) and default.id in constants
+        if is_literal or is_named:
             new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
             yield Edit(code.statements[0], code.beside(code.statements[0], new), parameter.arg)
 
@@ -383,21 +417,34 @@ def changed_argument(node: Any, code: Function) -> Edits:
     """Change a parameter itself: by an operator, by the method that does so, or by leaving out the copy of it."""
     if isinstance(node, cst.Assign) and len(node.targets) == 1:
         target, value = node.targets[0].target, node.value
-        name = target.value if isinstance(target, cst.Name) else ""
-        given = name in code.objects and code.is_given(name, node)
-        if given and isinstance(value, cst.BinaryOperation) and _is_name(value.left, name):
-            operator = _AUGMENTED.get(type(value.operator))
-            if operator is not None:
-                yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
-        copied = code.called(value) in WORDS["copies"] and _copied(value)
-        if copied and code.source(copied) in code.objects and name in code.changed:
-            yield Edit(value, copied)
+        if isinstance(target, cst.Name) and isinstance(value, cst.BinaryOperation):
+            yield from _augmented(node, target, value, code)
+        elif isinstance(value, cst.Call):
+            yield from _not_copied(node, target, value, code)
     elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         owner, method = node.func.value, node.func.attr
-        if not (isinstance(owner, cst.Name) and owner.value in code.objects):
+        if not isinstance(owner, cst.Name) or owner.value not in code.objects:
             return
         if method.value in WORDS["in_place"] and code.is_given(owner.value, node):
             yield Edit(method, cst.Name(f"{method.value}_"))
+
+
+def _augmented(node: cst.Assign, target: cst.Name, value: cst.BinaryOperation, code: Function) -> Edits:
+    """Yield ``x += y`` for ``x = x + y``."""
+    operator = _AUGMENTED.get(type(value.operator))
+    if operator is None or not _is_name(value.left, target.value):
+        return
+    if target.value in code.objects and code.is_given(target.value, node):
+        yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
+
+
+def _not_copied(node: cst.Assign, target: Any, value: cst.Call, code: Function) -> Edits:
+    """Yield ``x = y`` for ``x = y.clone()`` where x is changed afterwards."""
+    if not isinstance(target, cst.Name) or target.value not in code.changed:
+        return
+    copied = _copied(value) if code.called(value) in WORDS["copies"] else None
+    if copied and code.source(copied) in code.objects:
+        yield Edit(value, copied)
 
 
 _AUGMENTED: dict[type[cst.BaseBinaryOp], type[cst.BaseAugOp]] = {
@@ -448,16 +495,15 @@ def _reduced_less(node: Any, code: Function) -> Iterator[Edit]:
     """Reduce without the first element of the dimension that a reduction works along."""
     arguments, reduced = list(node.args), node.func.value
     if code.is_module(reduced):
-        if not arguments or arguments[0].keyword or arguments[0].star:
+        if not arguments or not _is_plain(arguments[0]):
             return
         reduced = arguments.pop(0).value
-    given = [
-        argument
-        for argument in arguments
-        if not argument.keyword or argument.keyword.value in ("dim", "axis")
-    ]
-    dimension = _integer(given[0].value) if given else None
-    bounds = {-1: "..., 1:", 1: ":, 1:"}.get(0 if dimension is None else dimension, "1:")
+    dimension = 0
+    for argument in arguments:
+        if argument.keyword is None or argument.keyword.value in ("dim", "axis"):
+            dimension = _integer(argument.value) or 0
+            break
+    bounds = {-1: "..., 1:", 1: ":, 1:"}.get(dimension, "1:")
     yield from _part_of(reduced, f"x[{bounds}]")
 
 

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from lmr_author.proof.evaluation.mutants.names import WORDS, called
+from lmr_author.proof.evaluation.mutants.function import WORDS, called
 from lmr_author.proof.evaluation.mutants.operators import OPPOSITES
 
 _PURE = (
