@@ -150,7 +150,7 @@ def env_lock(
         ui.say(change, "changed:", "yellow")
     problems = made.detected.problems
     more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
-    for remark in (*problems[:SHOWN], *more, *made.lock.left_out, *made.lock.old):
+    for remark in (*problems[:SHOWN], *more, *made.lock.left_out):
         ui.note(remark)
     for line in made.lock.remarks:
         ui.say(line)

@@ -24,8 +24,8 @@ from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.authoring.masking import MaskResult
+    from lmr_author.authoring.masking.body import Described
     from lmr_author.authoring.masking.leftovers import OpenLeak
-    from lmr_author.authoring.masking.notes import Described
     from lmr_author.authoring.masking.notes_file import NotesEntry
     from lmr_author.core.task import Finding, Task
 
@@ -76,8 +76,8 @@ def mask(
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
     from lmr_author.authoring.masking import MaskOptions
     from lmr_author.authoring.masking import mask as mask_functions
+    from lmr_author.authoring.masking.body import MaskNotes
     from lmr_author.authoring.masking.locate import targets_of
-    from lmr_author.authoring.masking.notes import MaskNotes
     from lmr_author.cli import mask_dialogue
 
     folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)

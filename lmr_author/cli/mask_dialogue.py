@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.authoring.masking.context import Proposal
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
 from lmr_author.authoring.masking.locate import Selection, methods_of, select
@@ -22,7 +23,6 @@ from lmr_author.authoring.masking.mask import (
     likely_category,
     preview,
 )
-from lmr_author.authoring.masking.notes import Described, MaskNotes
 from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.cli import instruct, ui
 from lmr_author.core.errors import LmrError, UsageError

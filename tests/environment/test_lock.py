@@ -44,7 +44,6 @@ INDEX = {
     ],
     "filelock": [Release("3.0", "2022-01-01")],
     "typing-extensions": [Release("4.0", "2022-01-01")],
-    "stale": [Release("0.11", "2018-01-01"), Release("1.3", "2022-01-01")],
     **{name: [Release("1.0", "2022-01-01", wheel=False)] for name in ("old", "flash-attn")},
 }
 FROZEN = ("certifi", "idna", "six", *(f"p{number}" for number in range(15)))
@@ -114,8 +113,6 @@ def lines(made: Lock) -> list[str]:
         # Code older than the image's Python gets packages made for that.
         (["maths"], {"date": "2020-06-01", "python": "3.11"}, ["maths==1.0"],
          "# CHANGED: versions as of 2023-04-22 in place of 2020-06-01"),
-        (["stale<1"], {"date": "2025-09-01", "python": "3.11"}, ["stale==0.11"],
-         "# stale==0.11 is 8 years older than the commit; 1.3 was the newest then"),
         (["loss==2.0"], {"seconds": 0}, ["loss==2.0"], "the package index was not asked"),
     ],
 )  # fmt: skip

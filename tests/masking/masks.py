@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.masking import MaskOptions, MaskResult, mask
-from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.core import code, files
 from lmr_author.core.task import Task, also_masked
 from tests.cli.program import validate_with

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import locate
-from lmr_author.authoring.masking.body import mask_source
+from lmr_author.authoring.masking.body import MaskNotes, mask_source
 from lmr_author.authoring.masking.docstrings import DocumentedParameter, purpose, read_docstring
 from lmr_author.authoring.masking.draft import draft, shapes_of
-from lmr_author.authoring.masking.notes import MaskNotes
 from lmr_author.core import code
 from lmr_author.core.task import Target
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import instruction as mask_instruction
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.masking.instruction import draft_instruction
-from lmr_author.authoring.masking.notes import MaskNotes
 from lmr_author.cli.app import main
 from lmr_author.core import code
 from lmr_author.core.task import Target

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
-from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import Task
 from tests.masking.masks import HINGE, goal, tree

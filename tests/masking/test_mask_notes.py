@@ -7,9 +7,9 @@ import inspect
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, unmask
+from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.authoring.masking.locate import select, targets_of
 from lmr_author.authoring.masking.mask import describe, drafts, preview
-from lmr_author.authoring.masking.notes import Described, MaskNotes
 from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError

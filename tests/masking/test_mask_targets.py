@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
+from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.authoring.masking.locate import methods_of
-from lmr_author.authoring.masking.notes import Described, MaskNotes
 from lmr_author.core.errors import TargetError
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import select_checks, validate

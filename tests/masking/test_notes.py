@@ -10,14 +10,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lmr_author.authoring.masking.body import mask_source, notes_in, unmask_source
-from lmr_author.authoring.masking.notes import (
+from lmr_author.authoring.masking.body import (
     WIDTH,
     MaskNotes,
     clean_docstring,
     docstring_lines,
+    mask_source,
     masked_body,
+    notes_in,
     one_line,
+    unmask_source,
 )
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from lmr_author.authoring.masking.notes import one_line
+from lmr_author.authoring.masking.body import one_line
 from lmr_author.core import code
 
 _ROLE = re.compile(r":(?:py:)?(?!math)[a-z]+:`[~!]?([^`]+)`")

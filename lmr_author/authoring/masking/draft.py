@@ -11,14 +11,14 @@ import builtins
 import re
 from collections.abc import Iterator
 
+from lmr_author.authoring.masking.body import MaskNotes, one_line
+from lmr_author.authoring.masking.context import uses
 from lmr_author.authoring.masking.docstrings import (
     Documented,
     DocumentedParameter,
     documented,
     read_docstring,
 )
-from lmr_author.authoring.masking.notes import MaskNotes, one_line
-from lmr_author.authoring.masking.uses import uses
 from lmr_author.core import code
 
 

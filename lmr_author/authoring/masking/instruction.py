@@ -1,4 +1,4 @@
-"""Draft, set and check the instruction of a masked function.
+"""Draft, set and check the instruction of a masked function; read what an earlier mask of it said.
 
 A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
 It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
@@ -7,20 +7,28 @@ It says nothing of the body: its words come from the signature, the docstring, a
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from lmr_author.authoring.masking.body import notes_in
+import msgspec
+
+from lmr_author.authoring.masking.body import Described, MaskNotes, notes_in, one_line
 from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, documented, sentences
-from lmr_author.authoring.masking.notes import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import CATEGORIES, Finding, Implementation, Task, TaskInfo
+from lmr_author.core.task import CATEGORIES, Finding, Implementation, Target, Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 from lmr_author.proof.validation.run import select_checks, validate
+
+NOTES, DRAFTED = "notes", "instruction_is_draft"
+"""Fields of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
 
 RULES = "LMR6"
 """Beginning of the codes of the checks about instructions."""
@@ -186,3 +194,36 @@ def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
     """Return the findings of the checks of instructions about one implementation."""
     findings = validate([task], select_checks(select=[RULES])).findings
     return tuple(finding for finding in findings if finding.implementation in (None, index))
+
+
+# the words of an earlier mask, which unmask keeps
+
+
+def earlier(task: Task, target: Target) -> Described:
+    """Return what is known of a target from an earlier mask; None or "" for what is not.
+
+    Raises LmrError for a damaged record: it may be the one that is searched.
+    """
+    path = record_of(task, target, files.read_object_to_change)
+    if path is None:
+        return Described()
+    record = files.read_object_to_change(path)
+    entry, notes = Implementation.from_json(record), MaskNotes()
+    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
+        notes = msgspec.convert(record.get(NOTES), MaskNotes)
+    # A draft is made anew from the notes of that day; an annotator's own words stay.
+    is_draft = record.get(DRAFTED) or GAP in entry.instruction
+    return Described(
+        notes=notes if notes != MaskNotes() else None,
+        instruction="" if is_draft else entry.instruction,
+        category=entry.category,
+        retrieval=entry.retrieval_context or None,
+    )
+
+
+def record_of(task: Task, target: Target, read: Callable[[Path], dict[str, Any]]) -> Path | None:
+    """Return the file of a target's record; ``read`` decides what becomes of damaged ones."""
+    for path in sorted(task.removed_folder.glob("implementation-*.json")):
+        if Implementation.from_json(read(path)).target == target:
+            return path
+    return None

@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
-from lmr_author.authoring.masking.notes import Described
+from lmr_author.authoring.masking.body import Described, is_masked, raises_not_implemented
 from lmr_author.authoring.masking.notes_file import NotesEntry
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError

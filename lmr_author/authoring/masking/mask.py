@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.authoring.masking import leftovers, look_alikes
-from lmr_author.authoring.masking.body import mask_source
+from lmr_author.authoring.masking.body import Described, MaskNotes, mask_source, overlaid
 from lmr_author.authoring.masking.context import Proposal, propose
 from lmr_author.authoring.masking.draft import draft
-from lmr_author.authoring.masking.instruction import drafted, require_category, words_of
+from lmr_author.authoring.masking.instruction import drafted, earlier, require_category, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
-from lmr_author.authoring.masking.notes import Described, MaskNotes, overlaid
-from lmr_author.authoring.masking.unmask import earlier
 from lmr_author.authoring.suggesting import sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
-from lmr_author.authoring.masking.notes import Described, MaskNotes
+from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.core.errors import LmrError
 
 if TYPE_CHECKING:

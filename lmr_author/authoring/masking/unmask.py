@@ -5,29 +5,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import notes_in, unmask_source
-from lmr_author.authoring.masking.instruction import is_drafted
-from lmr_author.authoring.masking.notes import Described, MaskNotes, masked_body
+from lmr_author.authoring.masking.body import MaskNotes, masked_body, notes_in, unmask_source
+from lmr_author.authoring.masking.instruction import DRAFTED, NOTES, is_drafted, record_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_masked
 from lmr_author.core.task.also_masked import AlsoMasked
-from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.checks.masks import Stray, strays
 from lmr_author.proof.view import TaskView
-
-NOTES, DRAFTED = "notes", "instruction_is_draft"
 
 
 @dataclass(frozen=True)
@@ -261,28 +252,6 @@ def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) ->
 # words
 
 
-def earlier(task: Task, target: Target) -> Described:
-    """Return what is known of a target from an earlier mask; None or "" for what is not.
-
-    Raises LmrError for a damaged record: it may be the one that is searched.
-    """
-    path = _record_of(task, target, files.read_object_to_change)
-    if path is None:
-        return Described()
-    record = files.read_object_to_change(path)
-    entry, notes = Implementation.from_json(record), MaskNotes()
-    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
-        notes = msgspec.convert(record.get(NOTES), MaskNotes)
-    # A draft is made anew from the notes of that day; an annotator's own words stay.
-    is_draft = record.get(DRAFTED) or GAP in entry.instruction
-    return Described(
-        notes=notes if notes != MaskNotes() else None,
-        instruction="" if is_draft else entry.instruction,
-        category=entry.category,
-        retrieval=entry.retrieval_context or None,
-    )
-
-
 def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
     """Write the record of an implementation that is about to be unmasked.
 
@@ -290,7 +259,7 @@ def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
     """
     golden, goal = now.golden, now.goal
     # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
-    path = _record_of(task, entry.target, files.read_object_or_empty)
+    path = record_of(task, entry.target, files.read_object_or_empty)
     is_restored = goal is not None and goal.data == now.data
     if is_restored and path is not None:
         return True  # by a command that was killed after it had written the record
@@ -309,11 +278,3 @@ def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
     record = {**entry.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, entry)}
     files.write_json(path or free, record)
     return complete
-
-
-def _record_of(task: Task, target: Target, read: Callable[[Path], dict[str, Any]]) -> Path | None:
-    """Return the file of a target's record; ``read`` decides what becomes of damaged ones."""
-    for path in sorted(task.removed_folder.glob("implementation-*.json")):
-        if Implementation.from_json(read(path)).target == target:
-            return path
-    return None

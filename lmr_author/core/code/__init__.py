@@ -6,10 +6,20 @@ body included. The region is what masking replaces and unmasking puts back.
 
 from __future__ import annotations
 
+from lmr_author.core.code.demands import (
+    demanded,
+    gpu_lines,
+    gpu_only,
+    is_main_guard,
+    python_2_names,
+    running,
+    set_at_run_time,
+)
 from lmr_author.core.code.edit import (
     body_from,
     body_of,
     insert_above,
+    matching,
     outside,
     region,
     region_bytes,
@@ -17,22 +27,17 @@ from lmr_author.core.code.edit import (
     splice_regions,
     statement_text,
 )
-from lmr_author.core.code.gpu import gpu_lines, gpu_only
-from lmr_author.core.code.importing import (
-    demanded,
-    is_main_guard,
-    python_2_names,
-    running,
-    set_at_run_time,
-)
 from lmr_author.core.code.module import (
     Definition,
     DefinitionNode,
     FunctionNode,
     Module,
+    find,
+    is_generator,
+    methods,
     newline_after,
+    number,
 )
-from lmr_author.core.code.targets import find, is_generator, matching, methods, number
 from lmr_author.core.code.tree import (
     behind_exits,
     bindings,

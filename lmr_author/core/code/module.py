@@ -1,19 +1,21 @@
-"""A parsed Python file: its bytes, its text, and where its definitions are."""
+"""Python files as modules with definitions, and the definition that a target means."""
 
 from __future__ import annotations
 
 import ast
+import difflib
 import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lmr_author.core.code.tree import children, parse
 from lmr_author.core.errors import SourceError, TargetError
+from lmr_author.core.task import Target
 
 if TYPE_CHECKING:
     from lmr_author.core.code.function_text import FunctionText
@@ -251,3 +253,103 @@ def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, i
                 stack.append((child, own, count))
             elif not isinstance(child, ast.expr):
                 stack.append((child, above, leading))
+
+
+_YIELDS = frozenset({ast.Yield, ast.YieldFrom})
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+
+
+def find(module: Module, target: Target) -> Definition:
+    """Return the definition that a target names. Raises TargetError: unknown (did you mean) or ambiguous."""
+    same = [definition for definition in module.definitions if definition.qualname == target.qualname]
+    if not same:
+        raise TargetError(f"no function {target.qualname!r} in {module.name}", _suggestion(module, target))
+    if target.nth is not None:
+        for definition in same:
+            if definition.nth == target.nth:
+                return definition
+        raise TargetError(
+            f"{target.qualname} is defined {len(same)} times in {module.name}, there is no #{target.nth}",
+            f"lines: {_lines(same)}",
+        )
+    if target.line is not None:
+        for definition in same:
+            if definition.line <= target.line <= definition.end_line:
+                return definition
+        raise TargetError(
+            f"no {target.qualname} at line {target.line} of {module.name}", f"it is defined at {_lines(same)}"
+        )
+    real = [definition for definition in same if not definition.is_overload] or same
+    if len(real) > 1:
+        raise TargetError(
+            f"{target.qualname} is defined {len(real)} times in {module.name}: {_lines(real)}",
+            f"add #N or a line, as in {target.path}::{target.qualname}#{real[0].nth} or :{real[0].line}",
+        )
+    return real[0]
+
+
+def number(module: Module, definition: Definition) -> int | None:
+    """Return the number of a definition among those of its name; None for the only one (overloads do not count)."""
+    same = 0
+    for other in module.definitions:
+        is_namesake = (other.qualname, other.kind) == (definition.qualname, definition.kind)
+        same += is_namesake and not other.is_overload
+    return definition.nth if same > 1 else None
+
+
+def _suggestion(module: Module, target: Target) -> str:
+    """Return "did you mean …" for a name that a module does not define."""
+    names = list(dict.fromkeys(definition.qualname for definition in module.definitions))
+    close = [name for name in names if name.rpartition(".")[2] == target.name]
+    close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
+    last = {name.rpartition(".")[2]: name for name in reversed(names)}
+    close += [last[name] for name in difflib.get_close_matches(target.name, last, 3, 0.6)]
+    if not close:
+        return f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
+    nodes = [f"{target.path}::{name}" for name in dict.fromkeys(close)]
+    return f"did you mean {' or '.join(nodes[:4])}?"
+
+
+def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
+    """Return the functions that a target stands for: itself, or each method of a class (overloads left out).
+
+    Methods that stand under an ``if`` of the class are its methods too; those of nested classes are not.
+    """
+    if definition.kind == "function":
+        return (definition,)
+    inside = []
+    for function in module.definitions:
+        if function.kind != "function" or function.is_overload:
+            continue
+        is_inside = definition.line <= function.line <= definition.end_line
+        if is_inside and function.qualname == f"{definition.qualname}.{function.name}":
+            inside.append(function)
+    if not inside:
+        raise TargetError(
+            f"class {definition.qualname} in {module.name} has no methods", "name a function instead"
+        )
+    return tuple(inside)
+
+
+def is_generator(node: FunctionNode) -> bool:
+    """Return True for a function with a ``yield`` of its own, which makes it a generator."""
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        current = stack.pop()
+        kind = type(current)
+        if kind in _YIELDS:
+            return True
+        if kind in _SCOPES:
+            # Decorators, defaults and bases are evaluated in the enclosing scope, and a yield there is ours.
+            stack.extend(getattr(current, "decorator_list", []))
+            arguments = getattr(current, "args", None)
+            if isinstance(arguments, ast.arguments):
+                stack.extend([*arguments.defaults, *filter(None, arguments.kw_defaults)])
+            stack.extend(getattr(current, "bases", []))
+            continue
+        stack.extend(children(current))
+    return False
+
+
+def _lines(definitions: Iterable[Definition]) -> str:
+    return ", ".join(f"line {definition.line}" for definition in definitions)

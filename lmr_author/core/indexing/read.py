@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.core import code
-from lmr_author.core.code.importing import PYTHON_2
+from lmr_author.core.code.demands import PYTHON_2
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from lmr_author.authoring.masking.instruction import require_category
-from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.masking.body import notes_in
-from lmr_author.authoring.masking.notes import MaskNotes
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.core import code, files, quoting
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, equivalents, provenance

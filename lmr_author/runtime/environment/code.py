@@ -88,55 +88,59 @@ class Code:
             parts = parts[:-1] if parts[-1] == "__init__" else parts
             for start in range(len(parts)):
                 by_module.setdefault(".".join(parts[start:]), []).append(path)
-        left, found = [path for path in goals if path in self.files], set[str]()
-        while left:
-            path = left.pop()
-            if path in found:
+        waiting, reached = [path for path in goals if path in self.files], set[str]()
+        while waiting:
+            path = waiting.pop()
+            if path in reached:
                 continue
-            found.add(path)
-            packages = (f"{parent}/__init__.py" for parent in PurePosixPath(path).parents)
-            left += [package for package in packages if package in self.files]
-            for item in self.files[path]:
-                words = item.name.split(".")
-                # The last word may be a name in the module.
-                modules = (".".join(words[:length]) for length in range(len(words), 0, -1))
-                left += next((by_module[module] for module in modules if module in by_module), [])
-        return sorted(found)
+            reached.add(path)
+            for parent in PurePosixPath(path).parents:
+                if f"{parent}/__init__.py" in self.files:
+                    waiting.append(f"{parent}/__init__.py")
+            for imported in self.files[path]:
+                words = imported.name.split(".")
+                while words and ".".join(words) not in by_module:
+                    words.pop()  # the last word may be a name in the module
+                waiting += by_module.get(".".join(words), [])
+        return sorted(reached)
 
     def foreign(self, paths: Iterable[str]) -> Iterator[tuple[str, Import]]:
         """Yield the imports of some files that are neither the repository's nor Python's, each with its file."""
         for path in paths:
-            for item in self.files[path]:
-                if item.top.isidentifier() and item.top not in self.local and not is_standard(item.top):
-                    yield path, item
+            for imported in self.files[path]:
+                top = imported.top
+                if top.isidentifier() and top not in self.local and not is_standard(top):
+                    yield path, imported
 
 
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``."""
-    every = list(files.walk(root))
-    sources = [path for path in every if path.suffix == ".py"]
-    below = (path.relative_to(root).as_posix() for path in every if _MANIFEST.fullmatch(path.name))
-    manifests = sorted(path for path in below if "/" in path and not _NO_PART.search(path))
-    found: dict[str, list[Import]] = {}
+    local: set[str] = set()
+    manifests: list[str] = []
+    imports: dict[str, list[Import]] = {}
     nltk: set[str] = set()
     gpu: list[str] = []
     asks_version = False
-    for path in sources:
+    for path in files.walk(root):
         relative = path.relative_to(root).as_posix()
+        if _MANIFEST.fullmatch(path.name) and "/" in relative and not _NO_PART.search(relative):
+            manifests.append(relative)
+        if path.suffix != ".py":
+            continue
+        local.update((path.stem, *path.relative_to(root).parts[:-1]))
         if _SKIPPED.search(relative):
             continue
         try:
             text = read_text(path)
         except LmrError:  # too large, or no text
             continue
-        found[relative] = list(_imports(relative, text))
-        nltk |= set(_NLTK.findall(text))
+        imports[relative] = list(_imports(relative, text))
+        nltk.update(_NLTK.findall(text))
         if match := _GPU.search(text):
             gpu.append(f"{printable(relative)}:{text.count(chr(10), 0, match.start()) + 1}")
-        asks_version = asks_version or bool(_ASKS_VERSION.search(text))
-    local = {path.stem for path in sources}
-    local |= {part for path in sources for part in path.relative_to(root).parts[:-1]}
-    return Code(found, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu), tuple(manifests))
+        asks_version = asks_version or _ASKS_VERSION.search(text) is not None
+    manifests.sort()
+    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu), tuple(manifests))
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:
@@ -162,28 +166,29 @@ def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
 
     Of a module that belongs to no known package the name is ``guessed``: the module's own.
     """
-    found: dict[str, Declared] = {}
-    for path, item in code.foreign(paths):
-        name = distribution(item.name)
-        if name != "":
-            origin = f"import {item.top} in {printable(path)}:{item.line}"
-            made = Declared(
-                canonicalize_name(name or item.top), name or item.top, origin, guessed=name is None
-            )
-            found.setdefault(made.name, made)
-    return sorted(found.values(), key=lambda item: item.name)
+    packages: dict[str, Declared] = {}
+    for path, imported in code.foreign(paths):
+        known = distribution(imported.name)
+        if known == "":
+            continue
+        origin = f"import {imported.top} in {printable(path)}:{imported.line}"
+        text = known or imported.top
+        name = canonicalize_name(text)
+        packages.setdefault(name, Declared(name, text, origin, guessed=known is None))
+    return [packages[name] for name in sorted(packages)]
 
 
-def providing(item: Declared, declared: Iterable[Declared]) -> frozenset[str]:
+def providing(imported: Declared, declared: Iterable[Declared]) -> frozenset[str]:
     """Return the packages that may be the one that is imported: those that can replace it, too.
 
     Of a guessed one, one that is declared under a similar name: ``trak`` is traker's. Names of three letters are in
     others by chance.
     """
-    found = interchangeable(item.name)
-    names = {one.name for one in declared}
-    if item.guessed and item.name not in names:
-        for package in names:
-            short, long = sorted((item.name.replace("-", ""), package.replace("-", "")), key=len)
-            found |= {package} if len(short) > 3 and short in long else set()
-    return found
+    providers = set(interchangeable(imported.name))
+    names = {item.name for item in declared}
+    if imported.guessed and imported.name not in names:
+        for name in names:
+            short, long = sorted((imported.name.replace("-", ""), name.replace("-", "")), key=len)
+            if len(short) > 3 and short in long:
+                providers.add(name)
+    return frozenset(providers)

@@ -26,6 +26,7 @@ from lmr_author.runtime.environment.needs import (
     Fact,
     Needs,
     SystemPackage,
+    Unused,
     applies,
     exact_version,
     has_version,
@@ -69,54 +70,80 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     Args:
         goals: only what these files import is required; the rest of what is declared constrains its versions.
     """
-    found = _manifests(repo)
+    manifests = _manifests(repo)
     code = read_code(repo)
-    project = next((manifest.project for manifest in found if manifest.project), "")
-    chosen, said = _choose(found, code, project)
-    kept = [item for item in chosen if not project or item.name != project]
-    # Installing the published form of the repository's own package would ship the solution.
-    own = (item for item in chosen if item not in kept)
-    said += [f"{item.origin}: not used, {item.name} is this repository's own package" for item in own]
-    if code.manifests:
-        parts = listed([printable(path) for path in code.manifests], 5)
-        said.append(f"not used, for a part of the repository only: {parts}")
-    if not code.files:
-        said.append("there are no Python files beside tests and documentation")
-    if code.gpu:
-        advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
-        said.append(f"insists on a GPU: {listed(code.gpu, 3)}; {advice}")
-    apt = [fact for manifest in found for fact in manifest.apt]
-    known = names("system_common")
-    unknown = (fact for fact in apt if not known_debian(fact.text) and fact.text not in known)
-    said += [f"not installed, a system package: {printable(str(fact))}" for fact in unknown]
-    unused = [item for manifest in found for item in manifest.unused if not project or item.name != project]
-    built = (item for item in kept if item.name in names("built_with_torch") or item.name == "deepspeed")
-    python, unreadable = _python(found)
-    problems = [problem for manifest in found for problem in manifest.problems]
-    constraints: dict[str, Declared] = {}
-    for item in (item for manifest in found for item in manifest.constraints):
-        if applies(item) and item.name != project:
-            constraints.setdefault(item.name, item)  # the first lock file's version
+    project = next((manifest.project for manifest in manifests if manifest.project), "")
+    chosen, remarks = _choose(manifests, code, project)
+    requirements = [item for item in chosen if not project or item.name != project]
+    for item in chosen:
+        if item not in requirements:
+            # Installing the published form of the repository's own package would ship the solution.
+            remarks.append(f"{item.origin}: not used, {item.name} is this repository's own package")
+    remarks += _remarks_on_code(code)
+    python, problems = _python(manifests)
+    apt: list[Fact] = []
+    unused: list[Unused] = []
+    for manifest in manifests:
+        apt += manifest.apt
+        unused += [item for item in manifest.unused if not project or item.name != project]
+    for package in apt:
+        if not known_debian(package.text) and package.text not in names("system_common"):
+            remarks.append(f"not installed, a system package: {printable(str(package))}")
+    reported = [problem for manifest in manifests for problem in manifest.problems]
     needs = Needs(
-        requirements=tuple(
-            item for item in kept if item.name not in TORCH_FAMILY and not _CUDA.match(item.name)
-        ),
-        torch=tuple(item for item in kept if item.name in TORCH_FAMILY),
+        requirements=tuple(item for item in requirements if not _is_of_image(item)),
+        torch=tuple(item for item in requirements if item.name in TORCH_FAMILY),
         python=python.text,
         python_origin=python.origin,
         project=project,
-        own_version=_own_version(found) if project and code.asks_version else "",
-        devel=next((f"{item} compiles CUDA code" for item in built), ""),
+        own_version=_own_version(manifests) if project and code.asks_version else "",
+        devel=_compiled_for_cuda(requirements),
         source_folder=staging.source_folder(repo),
         date=commit_date,
-        sources=tuple(item.path for item in found if item != Manifest(item.path, problems=item.problems)),
-        problems=tuple(dict.fromkeys([*problems, *unreadable, *map(str, unused), *said])),
-        constraints=tuple(sorted(constraints.values(), key=lambda item: item.name)),
+        sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
+        problems=tuple(dict.fromkeys([*reported, *problems, *map(str, unused), *remarks])),
+        constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
-        system=_system(kept, apt),
+        system=_system(requirements, apt),
         nltk=code.nltk,
     )
     return _only(needs, code, goals) if goals else needs
+
+
+def _remarks_on_code(code: Code) -> list[str]:
+    remarks = []
+    if code.manifests:
+        parts = listed([printable(path) for path in code.manifests], 5)
+        remarks.append(f"not used, for a part of the repository only: {parts}")
+    if not code.files:
+        remarks.append("there are no Python files beside tests and documentation")
+    if code.gpu:
+        advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
+        remarks.append(f"insists on a GPU: {listed(code.gpu, 3)}; {advice}")
+    return remarks
+
+
+def _is_of_image(requirement: Declared) -> bool:
+    """Recognize what the base image brings: PyTorch, its companions, and CUDA's libraries."""
+    return requirement.name in TORCH_FAMILY or _CUDA.match(requirement.name) is not None
+
+
+def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
+    """Return why the image needs CUDA's compiler; "" where it does not."""
+    for item in requirements:
+        if item.name in names("built_with_torch") or item.name == "deepspeed":
+            return f"{item} compiles CUDA code"
+    return ""
+
+
+def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
+    """Return the versions of lock files, sorted by name; of several for one package the first."""
+    constraints: dict[str, Declared] = {}
+    for manifest in manifests:
+        for item in manifest.constraints:
+            if applies(item) and item.name != project:
+                constraints.setdefault(item.name, item)
+    return tuple(constraints[name] for name in sorted(constraints))
 
 
 @dataclass(frozen=True)
@@ -180,26 +207,26 @@ def _manifests(repo: Path) -> list[Manifest]:
     """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
     top = _files(repo)
     requirements = _requirements_files(repo, top)
-    found = [read_requirements(repo, name) for name in requirements]
-    found += [read_manifest(repo, name) for name in _conda_files(repo, top)[:1]]
-    found += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
-    found += [read_commands(repo, name) for name in top if _SCRIPT.match(name)]
+    read = [read_requirements(repo, name) for name in requirements]
+    read += [read_manifest(repo, name) for name in _conda_files(repo, top)[:1]]
+    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
+    read += [read_commands(repo, name) for name in top if _SCRIPT.match(name)]
     for folder in _SETUP_FOLDERS:
-        if not any(item.declared for item in found):
-            inside = _files(repo / folder)
-            found += [
-                read_manifest(repo, f"{folder}/{name}") for name in _conda_files(repo / folder, inside)[:1]
-            ]
-            found += [read_commands(repo, f"{folder}/{name}") for name in inside if _SCRIPT.match(name)]
+        if any(manifest.declared for manifest in read):
+            break
+        inside = _files(repo / folder)
+        conda = _conda_files(repo / folder, inside)[:1]
+        read += [read_manifest(repo, f"{folder}/{name}") for name in conda]
+        read += [read_commands(repo, f"{folder}/{name}") for name in inside if _SCRIPT.match(name)]
     spoken = [read_commands(repo, name) for name in top if _README.match(name) and name not in requirements]
-    if not any(item.declared for item in found):
+    if not any(manifest.declared for manifest in read):
         spoken += [read_commands(repo, name) for name in _readmes_of_parts(repo)]
     for folder in ("", "docker/", ".devcontainer/"):
-        dockerfiles = (name for name in _files(repo / folder) if _DOCKERFILE.match(name))
+        dockerfiles = [name for name in _files(repo / folder) if _DOCKERFILE.match(name)]
         spoken += [read_commands(repo, f"{folder}{name}") for name in dockerfiles]
-    found += _included(repo, found, spoken)
-    found += [read_manifest(repo, name) for name in _VERSIONS if name in top]
-    return [item for item in [*found, *spoken] if item != Manifest(item.path)]
+    read += _included(repo, read, spoken)
+    read += [read_manifest(repo, name) for name in _VERSIONS if name in top]
+    return [manifest for manifest in [*read, *spoken] if manifest != Manifest(manifest.path)]
 
 
 def _readmes_of_parts(repo: Path) -> Iterator[str]:
@@ -243,25 +270,28 @@ def _looks_like_conda(path: Path) -> bool:
     return bool(re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M))
 
 
-def _included(repo: Path, found: list[Manifest], spoken: list[Manifest]) -> list[Manifest]:
+def _included(repo: Path, read: list[Manifest], spoken: list[Manifest]) -> list[Manifest]:
     """Files that a script, a README or a Dockerfile installs; suggestions where another file declares."""
-    known = {item.path for item in found}
-    declared = any(item.declared for item in found)
-    added = []
-    for name in dict.fromkeys(
-        posixpath.normpath(name) for item in (*found, *spoken) for name in item.includes
-    ):
-        if name in known or _NOT_FOR_RUNNING.search(name) or not files.is_file_inside(repo, name):
-            continue
-        read = (read_manifest if name.endswith((".yml", ".yaml")) else read_requirements)(repo, name)
-        added.append(replace(read, declared=[], unused=[], suggested=read.declared) if declared else read)
-    return added
+    known = {manifest.path for manifest in read}
+    is_declared = any(manifest.declared for manifest in read)
+    included: dict[str, Manifest] = {}
+    for manifest in (*read, *spoken):
+        for name in map(posixpath.normpath, manifest.includes):
+            if name in known or _NOT_FOR_RUNNING.search(name) or not files.is_file_inside(repo, name):
+                continue
+            known.add(name)
+            reader = read_manifest if name.endswith((".yml", ".yaml")) else read_requirements
+            made = reader(repo, name)
+            if is_declared:
+                made = replace(made, declared=[], unused=[], suggested=made.declared)
+            included[name] = made
+    return list(included.values())
 
 
-def _python(found: list[Manifest]) -> tuple[Fact, list[str]]:
+def _python(manifests: Sequence[Manifest]) -> tuple[Fact, list[str]]:
     """The Python that is asked for: where pip reads it, else the first file that names one; and what is unreadable."""
     pythons, unreadable = [], []
-    for fact in (manifest.python for manifest in found if manifest.python.text):
+    for fact in (manifest.python for manifest in manifests if manifest.python.text):
         try:
             SpecifierSet(fact.text)
             pythons.append(fact)
@@ -274,88 +304,117 @@ def _python(found: list[Manifest]) -> tuple[Fact, list[str]]:
 def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     """The needs of some files: what they import, themselves or through the repository's other files."""
     imported = imported_packages(code, code.reachable(goals))
-    wanted = {name for item in imported for name in providing(item, needs.requirements)}
-    kept = tuple(item for item in needs.requirements if item.name in wanted)
-    known = {one for item in kept for one in interchangeable(item.name)} | TORCH_FAMILY | {needs.project}
-    kept += tuple(
-        replace(item, guessed=True)
-        for item in imported
-        if not item.guessed and not known & interchangeable(item.name)
-    )
-    rest = tuple(item for item in needs.requirements if item not in kept and exact_version(item.text))
-    return replace(needs, requirements=kept, constraints=(*rest, *needs.constraints))
+    wanted: set[str] = set()
+    for item in imported:
+        wanted |= providing(item, needs.requirements)
+    kept = [item for item in needs.requirements if item.name in wanted]
+    known = _with_replacements(kept) | TORCH_FAMILY | {needs.project}
+    for item in imported:
+        if not item.guessed and not known & interchangeable(item.name):
+            kept.append(replace(item, guessed=True))
+    rest = [item for item in needs.requirements if item not in kept and exact_version(item.text)]
+    return replace(needs, requirements=tuple(kept), constraints=(*rest, *needs.constraints))
 
 
-def _choose(found: list[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
-    """Declared requirements, else imported and mentioned ones; and what is to be said about the choice."""
-    declared, said = _renamed(_merge(item for manifest in found for item in manifest.declared))
-    hints: dict[str, Declared] = {}
-    for item in (item for manifest in found for item in manifest.suggested if applies(item)):
-        if item.name not in hints or (not has_version(hints[item.name]) and has_version(item)):
-            hints[item.name] = item
-    hints.pop(project, None)
-    stated = [item for manifest in found for item in manifest.stated]
-    versions = {item.name: item for item in reversed(stated)}
-    versions |= {name: item for name, item in hints.items() if has_version(item) or name not in versions}
-    needed = imported_packages(code, code.main())
+def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
+    """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
+    declared, remarks = _renamed(_merge(manifests))
+    hints, stated = _hints(manifests, project), _stated(manifests)
+    versions = stated | {
+        name: item for name, item in hints.items() if has_version(item) or name not in stated
+    }
+    imported = imported_packages(code, code.main())
     if not declared:
-        said.append(
+        remarks.append(
             "no requirements are declared: they were derived from the imports, and from commands in the README"
         )
-        declared = [_with_hint(item, versions) for item in needed]
-        known = {one for item in declared for one in interchangeable(item.name)}
-        declared += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
+        chosen = [_with_hint(item, versions) for item in imported]
+        known = _with_replacements(chosen)
+        chosen += [replace(item, mentioned=True) for item in hints.values() if item.name not in known]
     else:
-        known = {item.name for item in declared} | {project}
-        added = [
-            _with_hint(replace(item, guessed=True), versions)
-            for item in ([] if is_freeze(declared) else needed)
-            if not item.guessed and not known & interchangeable(item.name)
-        ]
-        # PyTorch without a version takes that of the README, so that the right image is chosen.
-        for_others = {item.name: item for item in reversed(stated)}
-        declared = [
-            item
-            if has_version(item)
-            else _with_hint(item, versions if item.name in TORCH_FAMILY else for_others)
-            for item in declared
-        ] + added
-        said += [f"{item.name} is not declared but needed: {item.origin}" for item in added]
-    if all(item.name != "torch" for item in declared) and "torch" in hints and has_version(hints["torch"]):
-        declared.append(hints["torch"])
-    return declared, said
+        chosen = []
+        for item in declared:
+            if not has_version(item):
+                # PyTorch takes the version of any command of the README, too, so that the right image is chosen.
+                item = _with_hint(item, versions if item.name in TORCH_FAMILY else stated)
+            chosen.append(item)
+        if not is_freeze(declared):
+            for item in _undeclared(imported, declared, project):
+                added = _with_hint(replace(item, guessed=True), versions)
+                chosen.append(added)
+                remarks.append(f"{added.name} is not declared but needed: {added.origin}")
+    torch = hints.get("torch")
+    if torch is not None and has_version(torch) and all(item.name != "torch" for item in chosen):
+        chosen.append(torch)
+    return chosen, remarks
+
+
+def _hints(manifests: Sequence[Manifest], project: str) -> dict[str, Declared]:
+    """Return what is only suggested, by name: of several the first that names a version, else the first."""
+    hints: dict[str, Declared] = {}
+    for manifest in manifests:
+        for item in manifest.suggested:
+            before = hints.get(item.name)
+            if applies(item) and (before is None or (has_version(item) and not has_version(before))):
+                hints[item.name] = item
+    hints.pop(project, None)
+    return hints
+
+
+def _stated(manifests: Sequence[Manifest]) -> dict[str, Declared]:
+    """Return the versions that prose names, by package: of several the first."""
+    stated: dict[str, Declared] = {}
+    for manifest in manifests:
+        for item in manifest.stated:
+            stated.setdefault(item.name, item)
+    return stated
+
+
+def _undeclared(imported: Sequence[Declared], declared: Sequence[Declared], project: str) -> list[Declared]:
+    """Return the imported packages that nothing declares, neither themselves nor one that replaces them."""
+    known = {item.name for item in declared} | {project}
+    return [item for item in imported if not item.guessed and not known & interchangeable(item.name)]
+
+
+def _with_replacements(requirements: Iterable[Declared]) -> set[str]:
+    """Return the names of requirements, and of the packages that provide the same modules."""
+    known: set[str] = set()
+    for item in requirements:
+        known |= interchangeable(item.name)
+    return known
 
 
 def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
     """Names that are something else on the index, as the packages that are meant."""
-    meant, said = [], []
+    meant, remarks = [], []
     for item in declared:
         name = table("renamed").get(item.name)
         if name is None:
             meant.append(item)
             continue
-        said.append(
+        remarks.append(
             f"{item.origin}: {item.name} is taken as {name}: on the index that name is something else"
         )
         if all(other.name != name for other in declared):
             meant.append(replace(item, name=name, text=name))
-    return meant, said
+    return meant, remarks
 
 
-def _merge(declared: Iterable[Declared]) -> list[Declared]:
+def _merge(manifests: Iterable[Manifest]) -> list[Declared]:
     """One file decides per package: the first that names a version. Its several lines (markers) are kept."""
     chosen: dict[str, list[Declared]] = {}
-
-    def file(item: Declared) -> str:
-        return item.origin.rpartition(":")[0] or item.origin
-
-    for item in filter(applies, declared):
-        before = chosen.get(item.name)
-        if before is None or (not any(map(has_version, before)) and has_version(item)):
-            chosen[item.name] = [item]
-        elif file(before[0]) == file(item) and item.text not in {other.text for other in before}:
-            before.append(item)
+    for manifest in manifests:
+        for item in filter(applies, manifest.declared):
+            before = chosen.get(item.name)
+            if before is None or (has_version(item) and not any(map(has_version, before))):
+                chosen[item.name] = [item]
+            elif _file_of(before[0]) == _file_of(item) and item.text not in [same.text for same in before]:
+                before.append(item)
     return [item for items in chosen.values() for item in items]
+
+
+def _file_of(item: Declared) -> str:
+    return item.origin.rpartition(":")[0] or item.origin
 
 
 def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
@@ -369,21 +428,21 @@ def _with_hint(item: Declared, hints: dict[str, Declared]) -> Declared:
 
 def _system(declared: Iterable[Declared], apt: Iterable[Fact]) -> tuple[SystemPackage, ...]:
     """Debian packages: those that Python packages need, and those that the repository installs."""
-    found: dict[str, SystemPackage] = {}
+    packages: dict[str, SystemPackage] = {}
     for item in declared:
         for name in system_packages(item.name):
-            found.setdefault(name, SystemPackage(name, f"for {item.name}", item.origin))
+            packages.setdefault(name, SystemPackage(name, f"for {item.name}", item.origin))
     for fact in apt:
         if name := known_debian(fact.text):
-            found.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
-    if "default-jdk-headless" in found:
-        found.pop("default-jre-headless", None)
-    return tuple(sorted(found.values(), key=lambda item: item.name))
+            packages.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
+    if "default-jdk-headless" in packages:
+        packages.pop("default-jre-headless", None)
+    return tuple(packages[name] for name in sorted(packages))
 
 
-def _own_version(found: list[Manifest]) -> str:
+def _own_version(manifests: Sequence[Manifest]) -> str:
     """The version that a repository gives its package; ``0`` where it computes one, or names none."""
-    for manifest in found:
+    for manifest in manifests:
         try:
             return str(Version(manifest.version))
         except InvalidVersion:

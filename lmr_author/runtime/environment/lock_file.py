@@ -46,7 +46,6 @@ class Lock:
         cause: the same in words.
         blamed: requirements that the resolver names where no versions fit together.
         changes: what was changed of what the repository asks for.
-        old: versions years older than the commit, where newer ones were available.
     """
 
     text: str
@@ -58,7 +57,6 @@ class Lock:
     cause: str = ""
     blamed: tuple[Declared, ...] = ()
     changes: tuple[str, ...] = ()
-    old: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -23,8 +23,6 @@ from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
 """So often something is put aside before giving up."""
-_OLD = timedelta(days=3 * 365)
-"""Code is seldom run with a version this much older than itself, where newer ones are available."""
 _LONGEST = 600
 """Characters of a comment in a lock."""
 _UNBUILDABLE = (
@@ -91,7 +89,7 @@ def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Loc
     comments += [*made.remarks, f"for Python {base.python}; PyTorch and CUDA are the base image's"]
     if unmet(needs, base.python):
         comments.append(f"{asking(needs)}, and this is for {base.python}")
-    comments += [*made.left_out, *made.old]
+    comments += made.left_out
     lines = [f"# {printable(comment, _LONGEST)}\n" for comment in comments]
     if again:
         lines.append(f"# options: {printable(again, 4000)}\n")
@@ -105,7 +103,7 @@ def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Loc
 def _search(needs: Needs, base: BaseImage, options: LockOptions, frozen: bool | None) -> _Search:
     """Take from the needs what every lock leaves out, and what belongs to the image's PyTorch."""
     question = Question([], base, needs.date)
-    search, declared = _Search(question, needs.date), question.requirements
+    search, declared = _Search(question), question.requirements
     version = torchtext(base)
     for item in needs.requirements:
         if item.name in options.without:
@@ -159,7 +157,6 @@ class _Search:
     """
 
     question: Question
-    commit: datetime | None
     bounds: list[Declared] = field(default_factory=list)
     kept: list[Declared] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -175,7 +172,7 @@ class _Search:
             if done is None or done.timed_out:
                 return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if done.packages is not None:
-                return self._made(done.packages, max(deadline - time.monotonic(), 5))
+                return self._made(done.packages)
             known = {*self.remarks, *self.left_out}
             if made := self._adapt(done.stderr):
                 return made
@@ -184,7 +181,7 @@ class _Search:
                     progress(remark)
         return self.unpinned(Unpinned.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
-    def _made(self, packages: dict[str, Package], seconds: float) -> Lock:
+    def _made(self, packages: dict[str, Package]) -> Lock:
         lines = [*(item.text for item in self.kept)]
         lines += [f"{name}=={package.version}" for name, package in packages.items()]
         compiled = {name for name, package in packages.items() if not package.has_wheel}
@@ -199,28 +196,6 @@ class _Search:
             True,
             (f"pinned as of {date.date()}" if date else "pinned", *bounded, *self.remarks),
             compiled=tuple(sorted(compiled | {item.name for item in self.kept})),
-            old=self._outdated(packages, seconds),
-        )
-
-    def _outdated(self, packages: dict[str, Package], seconds: float) -> tuple[str, ...]:
-        """Declared packages whose locked version is years older than the commit, though newer ones were available."""
-        if self.commit is None:
-            return ()
-        ages = {}
-        for item in sorted(self.question.requirements, key=lambda item: item.name):
-            package = packages.get(item.name)
-            age = self.commit.date() - package.uploaded if package and package.uploaded else timedelta()
-            if age > _OLD:
-                ages[item.name] = age
-        newest = Question(
-            [Declared(name, name, "") for name in ages], self.question.base, self.commit, resolve=False
-        )
-        latest = (resolver.ask(newest, seconds).packages or {}) if ages else {}
-        return tuple(
-            f"{name}=={packages[name].version} is {round(age.days / 365)} years older than the commit;"
-            f" {latest[name].version} was the newest then"
-            for name, age in ages.items()
-            if name in latest and latest[name].version != packages[name].version
         )
 
     def _adapt(self, stderr: str) -> Lock | None:

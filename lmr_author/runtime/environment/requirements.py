@@ -74,6 +74,11 @@ class Manifest:
     includes: list[str] = field(default_factory=list)
     apt: list[Fact] = field(default_factory=list)
 
+    @property
+    def says_more_than_problems(self) -> bool:
+        """Return whether anything in the file was used."""
+        return self != Manifest(self.path, problems=self.problems)
+
     def add(self, item: Declared | Unused) -> None:
         """Add a requirement, or the reason why it is not used."""
         if isinstance(item, Declared):

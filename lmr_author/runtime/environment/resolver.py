@@ -62,11 +62,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a resolution: its version, and its files that fit the image."""
+    """A package of a resolution: its version, and whether a wheel of it fits the image."""
 
     version: str
     has_wheel: bool
-    uploaded: Date | None
 
 
 @dataclass(frozen=True)
@@ -99,19 +98,17 @@ def _answer(done: UvRun) -> Answer:
     """Read a ``pylock.toml`` (PEP 751)."""
     if done.exit_code != 0:
         return Answer(None, done.stderr, done.timed_out)
-    found: dict[str, Package] = {}
+    packages: dict[str, Package] = {}
     try:
         for package in tomllib.loads(done.stdout.decode("utf-8", "replace")).get("packages", []):
-            wheels = package.get("wheels", [])
-            listed = [*wheels, *([package["sdist"]] if "sdist" in package else [])]
-            times = [item["upload-time"] for item in listed if isinstance(item.get("upload-time"), datetime)]
-            found[canonicalize_name(package["name"])] = Package(
-                str(Version(package["version"])), bool(wheels), min(times).date() if times else None
+            has_wheel = bool(package.get("wheels"))
+            packages[canonicalize_name(package["name"])] = Package(
+                str(Version(package["version"])), has_wheel
             )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
         raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
-    return Answer(found, done.stderr, done.timed_out)
+    return Answer(packages, done.stderr, done.timed_out)
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
