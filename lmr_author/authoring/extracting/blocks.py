@@ -39,27 +39,7 @@ TRIED = 16
 """The best described blocks, which are tried to be extracted: each takes some tenths of a second."""
 
 _FILLER = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "by",
-        "for",
-        "from",
-        "in",
-        "is",
-        "it",
-        "of",
-        "on",
-        "or",
-        "our",
-        "that",
-        "the",
-        "this",
-        "to",
-        "we",
-        "with",
-    ]
+    "a an and by for from in is it of on or our that the this to we with".split()  # noqa: SIM905
 )
 
 
@@ -131,7 +111,7 @@ def blocks_of_task(task: Task, top: int, globs: Sequence[str] = ()) -> list[Bloc
     info = task.load()
     path = task.paper_json(info)
     paper = PaperText.from_json(files.read_json(path)) if path.is_file() else PaperText({})
-    masked = {one.goal_file for one in info.implementations}
+    masked = {entry.goal_file for entry in info.implementations}
     return find_blocks(task.repository(info), paper, top, globs, masked)
 
 
@@ -150,33 +130,33 @@ def find_blocks(
     if not titled:
         return []
     index = indexing.build(repository, without=(UNIT_TEST,))
-    candidates = [
-        candidate
-        for name in index.files
-        if name not in without and not is_test(name)
-        if not globs or any(fnmatchcase(name, glob) for glob in globs)
-        for candidate in _read(repository, name)
-    ]
+    candidates: list[_Candidate] = []
+    for name in index.files:
+        is_wanted = not globs or any(fnmatchcase(name, glob) for glob in globs)
+        if is_wanted and name not in without and not is_test(name):
+            candidates += _read(repository, name)
     if not candidates:
         return []
-    whole = replace(index, entries=(*index.entries, *(one.entry for one in candidates)))
+    whole = replace(index, entries=(*index.entries, *(candidate.entry for candidate in candidates)))
     described = Descriptions(whole, paper)
     first = len(index.functions)
-    order = sorted(
-        range(len(candidates)),
-        key=lambda place: (
-            -_score(candidates[place].entry, whole, described.describe(first + place))[0],
-            place,
-        ),
-    )
-    found: list[Block] = []
-    for place in order[:TRIED]:
-        candidate = candidates[place]
-        if not any(_overlap(candidate, one) for one in found):
-            block = _tried(candidate, whole, described.describe(first + place), titled, repository.name)
-            found += [block] if block else []
-    best = max((one.score for one in found), default=0.0)
-    return sorted((one for one in found if one.score >= WORTH * best), key=lambda one: -one.score)[:top]
+    ranked = []
+    for number, candidate in enumerate(candidates):
+        description = described.describe(first + number)
+        score, _ = _score(candidate.entry, whole, description)
+        ranked.append((-score, number, description))
+    ranked.sort(key=lambda scored: scored[:2])
+    blocks: list[Block] = []
+    for _, number, description in ranked[:TRIED]:
+        candidate = candidates[number]
+        if any(_overlap(candidate, block) for block in blocks):
+            continue
+        block = _tried(candidate, whole, description, titled, repository.name)
+        if block is not None:
+            blocks.append(block)
+    best = max((block.score for block in blocks), default=0.0)
+    worth = [block for block in blocks if block.score >= WORTH * best]
+    return sorted(worth, key=lambda block: -block.score)[:top]
 
 
 def _overlap(candidate: _Candidate, block: Block) -> bool:
@@ -224,7 +204,9 @@ def _groups(module: code.Module, suite: Suite) -> Iterator[Sequence[ast.stmt]]:
 
 
 def _defines(statements: Sequence[ast.stmt]) -> bool:
-    return any(isinstance(one, code.DefinitionNode | ast.Import | ast.ImportFrom) for one in statements)
+    return any(
+        isinstance(statement, code.DefinitionNode | ast.Import | ast.ImportFrom) for statement in statements
+    )
 
 
 def _count(nodes: Sequence[ast.stmt]) -> int:
@@ -277,8 +259,8 @@ def _score(
     judgements = {
         name: judge(Prospect(entry, index, description, repository)) for name, (_, judge) in CRITERIA.items()
     }
-    score = 100 * prod(one.value ** CRITERIA[name][0] for name, one in judgements.items())
-    return score, tuple(one.warning for one in judgements.values() if one.warning)
+    score = 100 * prod(judged.value ** CRITERIA[name][0] for name, judged in judgements.items())
+    return score, tuple(judged.warning for judged in judgements.values() if judged.warning)
 
 
 def _tried(
@@ -307,6 +289,6 @@ def _tried(
         score, warnings = _score(entry, index, description, repository)
         return Block(
             entry.path, candidate.start, candidate.end, name, candidate.heading, entry.statements, score,
-            section.named if section else "", tuple(one.term for one in description.matches), warnings,
+            section.named if section else "", tuple(match.term for match in description.matches), warnings,
         )  # fmt: skip
     return None

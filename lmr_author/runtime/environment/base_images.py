@@ -88,7 +88,7 @@ class _Release:
 
 def released(torch: str) -> date | None:
     """Return the day on which a PyTorch version was released; None for an unknown one."""
-    return next((one.released for one in _releases() if str(one.torch) == torch), None)
+    return next((release.released for release in _releases() if str(release.torch) == torch), None)
 
 
 @cache
@@ -116,16 +116,18 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
         raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
-    match = _TAG.search(image) if image is not None else None
-    release = next((item for item in _releases() if match and str(item.torch) == match[1]), None)
-    if image is None:
-        chosen = _choose(needs)
-    elif match is not None and release is not None:
-        chosen = release.image(match[4], "given by the annotator", (match[2], match[3]))
-        chosen = replace(chosen, reference=image)
-    else:
-        chosen = BaseImage(image)
+    chosen = _choose(needs) if image is None else _known_image(image)
     return chosen if python is None else replace(chosen, python=python, python_certain=True)
+
+
+def _known_image(image: str) -> BaseImage:
+    """Return an image that was given, with the facts that the table has about its tag."""
+    tag = _TAG.search(image)
+    for release in _releases() if tag else ():
+        if tag and str(release.torch) == tag[1]:
+            known = release.image(tag[4], "given by the annotator", (tag[2], tag[3]))
+            return replace(known, reference=image)
+    return BaseImage(image)
 
 
 def _choose(needs: Needs) -> BaseImage:
@@ -136,41 +138,55 @@ def _choose(needs: Needs) -> BaseImage:
     text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
     label = re.search(r"\+cu(\d+)", text)
     release, reason = _release(needs, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
-    builds = (one for one in release.builds if label and one[0].replace(".", "") == label[1])
-    reason += f"; devel, because {needs.devel}" if needs.devel else ""
-    return release.image("devel" if needs.devel else "runtime", reason, next(builds, None))
+    build = None
+    for cuda, cudnn in release.builds:
+        if label and build is None and cuda.replace(".", "") == label[1]:
+            build = cuda, cudnn
+    if needs.devel:
+        return release.image("devel", f"{reason}; devel, because {needs.devel}", build)
+    return release.image("runtime", reason, build)
 
 
 def torchtext(base: BaseImage) -> str:
     """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
-    return next((item.torchtext for item in _releases() if str(item.torch) == base.torch), "")
+    return next((release.torchtext for release in _releases() if str(release.torch) == base.torch), "")
 
 
 def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
-    said = ", ".join(map(str, wanted))
-    pins = (part.version for part in specifier if part.operator == "==" and "*" not in part.version)
-    exact = next(map(Version, pins), None)
-    if exact is not None:
-        older = [item for item in _releases() if item.torch <= exact]
-        near = older[-1] if older else _releases()[0]
-        missing = f"; there is no image of it, {near.torch} is the nearest" if near.torch != exact else ""
-        return near, f"the repository asks for {said}{missing}"
-    allowed = [item for item in _releases() if item.torch in specifier]
+    """Return the release for a requirement of PyTorch, and the reason why it was chosen."""
+    request = ", ".join(map(str, wanted))
+    pins = [part.version for part in specifier if part.operator == "==" and "*" not in part.version]
+    if pins:
+        return _pinned_release(Version(pins[0]), request)
+    allowed = [release for release in _releases() if release.torch in specifier]
     suited = allowed or list(_releases())
     # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
     python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", needs.python)
-    suited = [item for item in suited if allows(python, item.python)] or suited
-    before = [item for item in suited if needs.date is None or item.released <= needs.date.date()]
-    chosen = before[-1] if before else suited[0]
-    asked = "the repository asks for no torch version"
-    if wanted:
-        asked = f"the repository asks for {said}" if allowed else f"no image satisfies {said}"
+    suited = [release for release in suited if allows(python, release.python)] or suited
+    if not wanted:
+        asked = "the repository asks for no torch version"
+    elif allowed:
+        asked = f"the repository asks for {request}"
+    else:
+        asked = f"no image satisfies {request}"
     if needs.date is None:
-        return chosen, f"{asked}; {chosen.torch} is the newest"
-    when = needs.date.date().isoformat()
+        return suited[-1], f"{asked}; {suited[-1].torch} is the newest"
+    when = needs.date.date()
+    before = [release for release in suited if release.released <= when]
     if before:
-        return chosen, f"{asked}; {chosen.torch} was the newest when it was committed ({when})"
-    return chosen, f"{asked}; {chosen.torch} is the oldest that fits, though newer than the commit ({when})"
+        return before[-1], f"{asked}; {before[-1].torch} was the newest when it was committed ({when})"
+    oldest = suited[0]
+    return oldest, f"{asked}; {oldest.torch} is the oldest that fits, though newer than the commit ({when})"
+
+
+def _pinned_release(torch: Version, request: str) -> tuple[_Release, str]:
+    """Return the release of an exact version, else the nearest older one that there is an image of."""
+    nearest = _releases()[0]
+    for release in _releases():
+        if release.torch <= torch:
+            nearest = release
+    missing = f"; there is no image of it, {nearest.torch} is the nearest" if nearest.torch != torch else ""
+    return nearest, f"the repository asks for {request}{missing}"
 
 
 def other_python(needs: Needs, base: BaseImage) -> str:

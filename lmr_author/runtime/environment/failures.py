@@ -129,57 +129,79 @@ def explain(failure: Failure, about: str = "") -> Explanation | None:
     """
     for topic, row in rows(failure.stage):
         match = _search(row["pattern"], failure.text)
-        if (
-            match is None
-            or about not in ("", topic)
-            or not _search(row.get("where", ""), failure.where)
-            or not _search(row.get("also", ""), failure.text)
-            or ("not" in row and _search(row["not"], failure.text))
-        ):
+        if match is None or about not in ("", topic) or not _fits(row, failure):
             continue
-        words: dict[str, str] = defaultdict(str, _words(match, failure))
-        cause = " ".join(row["cause"].format_map(words).split())
-        advice = row.get("advice", "").format_map(words)
-        wanted = set(re.findall(r"\{(\w+)\}", row.get("fix", ""))) - {"compiler", "needed"}
-        if "fix" in row and all(words[name] for name in wanted):
-            kind, _, rest = row["fix"].format_map(words).partition(" ")
-            fix = Fix(kind, (rest,) if kind == "dockerfile" else tuple(dict.fromkeys(rest.split())))
-            advice = "; ".join(filter(None, [fix.text(failure.lock), advice]))
-            return Explanation(row["name"], cause, advice, fix, topic)
-        if "fix" not in row or "otherwise" in row:
-            advice = row.get("otherwise", row.get("advice", "")).format_map(words)
-            return Explanation(row["name"], cause, advice, about=topic)
+        if explanation := _explanation(row, topic, match, failure):
+            return explanation
+    return None
+
+
+def _fits(row: dict[str, Any], failure: Failure) -> bool:
+    """Return whether a failure meets the further conditions of a row."""
+    if not _search(row.get("where", ""), failure.where) or not _search(row.get("also", ""), failure.text):
+        return False
+    return "not" not in row or not _search(row["not"], failure.text)
+
+
+def _explanation(
+    row: dict[str, Any], topic: str, match: re.Match[str], failure: Failure
+) -> Explanation | None:
+    """Fill in the texts of a row; None where its fix lacks a word, and it says nothing of that case."""
+    words: dict[str, str] = defaultdict(str, _words(match, failure))
+    cause = " ".join(row["cause"].format_map(words).split())
+    advice = row.get("advice", "").format_map(words)
+    if "fix" not in row:
+        return Explanation(row["name"], cause, advice, about=topic)
+    wanted = set(re.findall(r"\{(\w+)\}", row["fix"])) - {"compiler", "needed"}
+    if all(words[name] for name in wanted):
+        kind, _, rest = row["fix"].format_map(words).partition(" ")
+        fix = Fix(kind, (rest,) if kind == "dockerfile" else tuple(dict.fromkeys(rest.split())))
+        advice = "; ".join(filter(None, [fix.text(failure.lock), advice]))
+        return Explanation(row["name"], cause, advice, fix, topic)
+    if "otherwise" in row:
+        return Explanation(row["name"], cause, row["otherwise"].format_map(words), about=topic)
     return None
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     """The values that the texts of a row may use."""
     groups = {key.rstrip("0123456789"): value for key, value in match.groupdict().items() if value}
-    if "program" in groups:
-        groups["program"] = groups["program"] if "/" in groups["program"] else groups["program"].lower()
-    name = culprit(failure.text)
+    if "program" in groups and "/" not in groups["program"]:
+        groups["program"] = groups["program"].lower()
+    package = culprit(failure.text)
+    name = canonicalize_name(package)
     module = groups.get("module", "").partition(".")[0]
-    modules = list(dict.fromkeys(filter(None, (module, *failure.missing))))
-    ours = [one for one in map(distribution, modules) if one and one not in TORCH_FAMILY]
-    image = failure.where.split()[1] if failure.where[:5].upper() == "FROM " else ""
-    foreign = module not in sys.stdlib_module_names and module not in TORCH_FAMILY
-    places = (("headers", "header"), ("programs", "program"), ("libraries", "file"))
-    found = [debian(kind, groups[group]) for kind, group in places if group in groups]
+    modules = [word for word in dict.fromkeys((module, *failure.missing)) if word]
+    distributions = []
+    for word in modules:
+        provider = distribution(word)
+        if provider and provider not in TORCH_FAMILY:
+            distributions.append(provider)
+    is_from_image = failure.where[:5].upper() == "FROM "
+    is_foreign = bool(module) and module not in sys.stdlib_module_names and module not in TORCH_FAMILY
     return {
-        "package": name or "a package",
-        "name": "" if canonicalize_name(name) in names("built_with_torch") else canonicalize_name(name),
-        "compiler": "build-essential python3-dev" if name else "",
-        "image": image,
+        "package": package or "a package",
+        "name": "" if name in names("built_with_torch") else name,
+        "compiler": "build-essential python3-dev" if package else "",
+        "image": failure.where.split()[1] if is_from_image else "",
         "library": _failing_library(failure.text),
-        "distribution": library_of(module) if module and foreign else "",
+        "distribution": library_of(module) if is_foreign else "",
         "inner": _inner_error(failure.text) or groups.get("said", ""),
         "needed": _needed(module, failure.text),
         "modules": f"{', '.join(modules)} {'is' if len(modules) == 1 else 'are'}",
-        "distributions": " ".join(dict.fromkeys(ours)),
-        "debian": next(filter(None, found), table("modules").get(module, "")),
+        "distributions": " ".join(dict.fromkeys(distributions)),
+        "debian": _debian_package(groups) or table("modules").get(module, ""),
         "conflict": _conflict(failure),
         **groups,
     }
+
+
+def _debian_package(groups: dict[str, str]) -> str:
+    """Return the Debian package of the header, program or library that a row names; "" when it is not known."""
+    for kind, group in (("headers", "header"), ("programs", "program"), ("libraries", "file")):
+        if group in groups and (package := debian(kind, groups[group])):
+            return package
+    return ""
 
 
 def _conflict(failure: Failure) -> str:

@@ -97,8 +97,8 @@ def _with_extra(needs: Needs, given: tuple[str, ...]) -> tuple[Needs, tuple[str,
             raise UsageError(f"--with {printable(text)}: no requirement", "give one such as 'numpy<2'")
         if item.name in TORCH_FAMILY:
             raise UsageError(f"--with {text}: PyTorch is the base image's", "choose that with --base-image")
-        replaced = [one for one in requirements if one.name == item.name]
-        requirements = [one for one in requirements if one not in replaced] + [item]
+        replaced = [own for own in requirements if own.name == item.name]
+        requirements = [own for own in requirements if own not in replaced] + [item]
         changes.append(
             f"{item.text} in place of {replaced[0]}" if replaced else f"{item.text} is added (--with)"
         )

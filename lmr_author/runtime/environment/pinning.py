@@ -140,11 +140,12 @@ def _search(needs: Needs, base: BaseImage, options: LockOptions, frozen: bool | 
 
 def bounds(base: BaseImage) -> list[Declared]:
     """Return the versions of other packages that the image's PyTorch needs: it is not part of the resolution."""
-    return [
-        Declared(one["package"], f"{one['package']}{one['versions']}", f"PyTorch {base.torch} {one['why']}")
-        for one in built_for()
-        if base.torch and Version(base.torch) < Version(one["torch_before"])
-    ]
+    bounding = []
+    for row in built_for():
+        if base.torch and Version(base.torch) < Version(row["torch_before"]):
+            text = f"{row['package']}{row['versions']}"
+            bounding.append(Declared(row["package"], text, f"PyTorch {base.torch} {row['why']}"))
+    return bounding
 
 
 @dataclass
@@ -223,9 +224,15 @@ class _Search:
                 return None
         return self._in_conflict(text, stderr)
 
+    def _requirement(self, name: str) -> Declared | None:
+        for requirement in self.question.requirements:
+            if requirement.name == name:
+                return requirement
+        return None
+
     def _unbuildable(self, name: str) -> None:
         """A package that cannot be built here may still be built in the image, with its Python and a compiler."""
-        item = next((one for one in self.question.requirements if one.name == name), None)
+        item = self._requirement(name)
         if item is not None and item.mentioned and has_version(item):
             self._without_version(item, "cannot be built here")
         elif item is not None and is_exact(item):
@@ -240,29 +247,36 @@ class _Search:
     def _in_conflict(self, text: str, stderr: str) -> Lock | None:
         """Nothing fits: what is not the repository's own word is dropped; its own word is not changed here."""
         blamed = _named(self.question.requirements, text)
-        spoken = [one for one in blamed if one.guessed or one.mentioned]
-        versioned = next(filter(has_version, spoken), None)
-        guess = next((one for one in spoken if one.guessed), None)
+        versioned = guess = None
+        for item in reversed(blamed):  # so that the first of each kind is left
+            if item.guessed:
+                guess = item
+            if has_version(item) and (item.guessed or item.mentioned):
+                versioned = item
         if self.question.constraints:
-            named = _named(self.question.constraints, text)
-            # PyTorch's own bound last: without it the image's PyTorch may not be imported.
-            others = [item for item in named or self.question.constraints if item not in self.bounds]
-            unfit = others or named or self.question.constraints
-            places = ", ".join(dict.fromkeys(item.origin.partition(":")[0] for item in unfit))
-            which = listed([item.text for item in unfit], 5)
-            self.remarks.append(f"versions of {places} that do not fit here are not used: {which}")
-            self.question.constraints = [item for item in self.question.constraints if item not in unfit]
+            self._drop_constraints(_named(self.question.constraints, text))
         elif versioned:
             self._without_version(versioned, "does not fit")
         elif guess:
             return self._gone(guess.name, "no version of it fits, and nobody declares it", text)
         else:
-            cause = resolver.cause(stderr)
-            return self.unpinned(Unpinned.CONFLICT, cause, blamed)
+            return self.unpinned(Unpinned.CONFLICT, resolver.cause(stderr), blamed)
         return None
 
+    def _drop_constraints(self, named: list[Declared]) -> None:
+        """Drop the constraints that a message names, else all of them.
+
+        PyTorch's own bounds go last: without them the image's PyTorch may not be imported.
+        """
+        others = [item for item in named or self.question.constraints if item not in self.bounds]
+        unfit = others or named or self.question.constraints
+        places = ", ".join(dict.fromkeys(item.origin.partition(":")[0] for item in unfit))
+        which = listed([item.text for item in unfit], 5)
+        self.remarks.append(f"versions of {places} that do not fit here are not used: {which}")
+        self.question.constraints = [item for item in self.question.constraints if item not in unfit]
+
     def _gone(self, name: str, why: str, text: str) -> Lock | None:
-        item = next((one for one in self.question.requirements if one.name == name), None)
+        item = self._requirement(name)
         if item is not None:
             self.question.requirements.remove(item)
             self.leave_out(item, why)
@@ -289,4 +303,4 @@ class _Search:
 
 def _named(items: list[Declared], text: str) -> list[Declared]:
     """The requirements that a message names."""
-    return [one for one in items if re.search(rf"(?<![\w-]){re.escape(one.name)}(?![\w-])", text)]
+    return [item for item in items if re.search(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])", text)]
