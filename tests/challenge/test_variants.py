@@ -58,6 +58,7 @@ def test_of_several_functions_a_folder_says_which(tmp_path: Path) -> None:
     write_files(folder, {"rewrites/a.py": "def hinge(x): ...\n"})
     with pytest.raises(LmrError, match="which of 2 functions"):
         read(folder, task)
+    assert [(each.index, each.name) for each in read(folder, task, 1)] == [(1, "a"), (2, "b")]
 
 
 def lines(path: Path, *rows: dict[str, object]) -> Path:

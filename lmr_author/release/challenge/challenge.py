@@ -77,7 +77,9 @@ def challenge(
     """
     info = task.load()
     before = stored.load(task)
-    given = [*(variants.read(options.answers, task) if options.answers else ()), *options.asked]
+    given = list(options.asked)
+    if options.answers is not None:
+        given = [*variants.read(options.answers, task, options.implementation), *given]
     answers = _merged(before, given, task)
     if options.implementation is not None:
         info.implementation(options.implementation)

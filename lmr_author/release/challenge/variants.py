@@ -53,8 +53,11 @@ class Variant:
     source: str
 
 
-def read(path: Path, task: Task) -> list[Variant]:
+def read(path: Path, task: Task, implementation: int | None = None) -> list[Variant]:
     """Return the answers of a file or folder to a task's functions.
+
+    Args:
+        implementation: the function that answers of a folder are for where their place does not say it.
 
     Raises LmrError: no such path, nothing in it for this task, an answer of which nothing says what it is meant to be,
     or two answers of the same name.
@@ -63,25 +66,25 @@ def read(path: Path, task: Task) -> list[Variant]:
     if not path.exists():
         raise LmrError(f"there is no {path}", f"--answers takes {FORMS}")
     if path.is_dir() and (path / RECIPE).is_file():
-        found = list(_from_recipe(path, info))
+        variants = list(_from_recipe(path, info))
     elif path.is_dir() and any((path / name).is_dir() for name in FOLDERS):
-        found = list(_from_folders(path, info))
+        variants = list(_from_folders(path, info, implementation))
     elif path.is_dir() and not any(path.iterdir()):
         raise LmrError(f"{path} holds no answers", f"--answers takes {FORMS}")
     else:
-        found = list(_from_predictions(path, task, info))
-    if not found:
+        variants = list(_from_predictions(path, task, info))
+    if not variants:
         raise LmrError(f"{path} holds no misreadings or rewrites of {task.name}", f"--answers takes {FORMS}")
-    _require_distinct(path, found)
-    return found
+    _require_distinct(path, variants)
+    return variants
 
 
-def _require_distinct(path: Path, found: Iterable[Variant]) -> None:
+def _require_distinct(path: Path, variants: Iterable[Variant]) -> None:
     seen = set[tuple[int, str]]()
-    for one in found:
-        if (one.index, one.name) in seen:
-            raise LmrError(f"{path} has two answers with the name {one.name!r}", "rename one of them")
-        seen.add((one.index, one.name))
+    for variant in variants:
+        if (variant.index, variant.name) in seen:
+            raise LmrError(f"{path} has two answers with the name {variant.name!r}", "rename one of them")
+        seen.add((variant.index, variant.name))
 
 
 def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Variant]:
@@ -101,21 +104,23 @@ def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Variant]:
                 yield Variant(index, name, kind, answer.about, code, path.resolve().name)
 
 
-def _from_folders(path: Path, info: TaskInfo) -> Iterator[Variant]:
+def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Iterator[Variant]:
     """Yield ``misreadings/*.py`` and ``rewrites/*.py``; of several functions, ``misreadings/1/``."""
-    several = len(info.implementations) > 1
+    indexes = [each.index for each in info.implementations]
+    if implementation is None and len(indexes) == 1:
+        implementation = indexes[0]
     for folder, kind in FOLDERS.items():
-        loose = sorted((path / folder).glob("*.py"))
-        if loose and several:
-            raise LmrError(
-                f"{loose[0]}: nothing says which of {len(info.implementations)} functions it answers",
-                f"put it into {folder}/1/ for the first, and so on",
-            )
-        indexes = [one.index for one in info.implementations]
-        placed = [
-            (index, file) for index in indexes for file in sorted((path / folder / str(index)).glob("*.py"))
-        ]
-        for index, file in [*((indexes[0], file) for file in loose), *placed]:
+        answers = []
+        for file in sorted((path / folder).glob("*.py")):
+            if implementation is None:
+                raise LmrError(
+                    f"{file}: nothing says which of {len(indexes)} functions it answers",
+                    f"put it into {folder}/1/ for the first, and so on, or add --implementation",
+                )
+            answers.append((implementation, file))
+        for index in indexes:
+            answers += [(index, file) for file in sorted((path / folder / str(index)).glob("*.py"))]
+        for index, file in answers:
             code = file.read_text("utf-8", "replace")
             yield Variant(index, file.stem, kind, _about(code), code, path.resolve().name)
 
