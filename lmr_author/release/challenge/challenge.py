@@ -76,13 +76,13 @@ def challenge(
         SandboxError: the sandbox failed.
     """
     info = task.load()
+    if options.implementation is not None:
+        info.implementation(options.implementation)
     before = stored.load(task)
     given = list(options.asked)
     if options.answers is not None:
         given = [*variants.read(options.answers, task, options.implementation), *given]
-    answers = _merged(before, given, task)
-    if options.implementation is not None:
-        info.implementation(options.implementation)
+    answers = merged(before, given, task, options.implementation)
     log = Log(task, options.where.kind, replace(before or _empty(), answers=tuple(answers)))
     places = [here, *_places(task, options)]
     judging = CandidateOptions(
@@ -140,20 +140,27 @@ def _places(task: Task, options: ChallengeOptions) -> list[Path]:
     return [*beside, task.root, task.root.parent, task.authoring]
 
 
-def _merged(before: Challenge | None, given: Sequence[Variant], task: Task) -> list[Challenger]:
+def merged(
+    before: Challenge | None, given: Sequence[Variant], task: Task, implementation: int | None
+) -> list[Challenger]:
     """Return the answers of the last run with those given now; one with the same code keeps what is known of it.
 
-    What came from the same source, and is no longer there, is left out.
+    What came from the same source, and is no longer there, is left out; of one function alone where it is named.
     """
-    known = {(one.index, one.name): one for one in (before.answers if before else ())}
-    sources, names = {one.source for one in given}, {(one.index, one.name) for one in given}
-    kept = [one for key, one in known.items() if key not in names and one.source not in sources]
+    known = {(answer.index, answer.name): answer for answer in (before.answers if before else ())}
+    names = {(variant.index, variant.name) for variant in given}
+    sources = {variant.source for variant in given}
+    kept = []
+    for key, answer in known.items():
+        read_again = answer.source in sources and implementation in (None, answer.index)
+        if key not in names and not read_again:
+            kept.append(answer)
     new = list[Challenger]()
-    for one in given:
-        old = known.get((one.index, one.name))
-        if old is None or (old.code, old.kind) != (one.code, one.kind):
-            old = Challenger(index=one.index, name=one.name, kind=one.kind)
-        new.append(replace(old, about=one.about, source=one.source, code=one.code))
+    for variant in given:
+        old = known.get((variant.index, variant.name))
+        if old is None or (old.code, old.kind) != (variant.code, variant.kind):
+            old = Challenger(index=variant.index, name=variant.name, kind=variant.kind)
+        new.append(replace(old, about=variant.about, source=variant.source, code=variant.code))
     if not kept and not new:
         raise UsageError(
             f"no misreadings or rewrites of {task.name} are known",
