@@ -44,6 +44,7 @@ def show(statuses: Sequence[Status]) -> None:
         return
     for each in statuses:
         _show_one(each)
+    ui.say("by the records; `lmr-author validate` checks the task itself", stderr=False)
 
 
 def _show_table(statuses: Sequence[Status]) -> None:
