@@ -17,6 +17,11 @@ DATA = [
     {"text": "Oslo lies in Norway", "triple_list": [("Norway", "contains", "Oslo"), ("Norway", "capital", "Oslo"), ("Oslo", "contains", "Norway")]},
     {"text": "empty", "triple_list": []},
 ]
+# More tokens than BERT_MAX_LEN, with an object behind them.
+LONG = {
+    "text": " ".join(["Nile", *(f"w{number}" for number in range(300)), "Cairo"]),
+    "triple_list": [("Nile", "contains", "w9"), ("Nile", "contains", "Cairo"), ("w9", "capital", "Nile")],
+}
 
 
 def run(data, maxlen, batch_size, batches, seed):
@@ -37,3 +42,5 @@ run(DATA[3:], 100, 4, 4, 8)
 run(DATA[::-1], 12, 5, 3, 9)
 run(DATA[1:7], 100, 4, 4, 10)
 run([DATA[6]] * 5, 100, 2, 7, 11)
+run([LONG, DATA[6]], 400, 1, 4, 12)
+run([DATA[3], LONG], 400, 2, 2, 13)
