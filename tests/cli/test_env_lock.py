@@ -129,6 +129,9 @@ def test_only_the_goal_files_imports_are_locked(
     lock(task, index, "--only-goal")
     assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.0"]
     assert "# CHANGED: only what the goal files import" in task.lock.read_text()
+    lock(task, index, "--only-goal", "--with", "maths")
+    assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.5"], "--with replaces the repository's pin"
+    assert "# CHANGED: maths in place of maths==1.0 (requirements.txt:3)" in task.lock.read_text()
 
 
 def test_the_versions_of_a_working_environment_are_taken(

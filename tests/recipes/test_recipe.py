@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
+from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.release.recipes import made
 from lmr_author.release.recipes.made import STAGES
-from lmr_author.release.recipes.recipe import read, require_distinct
+from lmr_author.release.recipes.recipe import find, read, require_distinct
 from tests.recipes.recipes import change, write_recipe
+
+PUBLISHED = Path(resources.__file__).resolve().parents[2] / "recipes"
 
 
 @pytest.fixture
@@ -92,6 +95,10 @@ def test_yaml_that_is_none_is_named_by_its_line(folder: Path) -> None:
     (folder / "recipe.yaml").write_text("id: 1\nname: [\n")
     with pytest.raises(LmrError, match=r"recipe\.yaml:\d: not valid YAML"):
         read(folder)
+
+
+def test_every_recipe_of_a_published_paper_can_be_read() -> None:
+    require_distinct([read(path) for path in find(PUBLISHED)])
 
 
 def test_two_recipes_with_one_number_are_refused(folder: Path) -> None:

@@ -90,19 +90,21 @@ def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
 
 def _with_extra(needs: Needs, given: tuple[str, ...]) -> tuple[Needs, tuple[str, ...]]:
     """The needs with more requirements, and what that changes. Raises UsageError for what is none."""
-    requirements, changes = list(needs.requirements), []
+    requirements, constraints, changes = list(needs.requirements), list(needs.constraints), []
     for text in given:
         item = parse_requirement(text, _WITH)
         if not isinstance(item, Declared):
             raise UsageError(f"--with {printable(text)}: no requirement", "give one such as 'numpy<2'")
         if item.name in TORCH_FAMILY:
             raise UsageError(f"--with {text}: PyTorch is the base image's", "choose that with --base-image")
-        replaced = [own for own in requirements if own.name == item.name]
+        # A version of the repository's may be a constraint only, as of what no goal file imports.
+        replaced = [own for own in (*requirements, *constraints) if own.name == item.name]
         requirements = [own for own in requirements if own not in replaced] + [item]
+        constraints = [own for own in constraints if own not in replaced]
         changes.append(
             f"{item.text} in place of {replaced[0]}" if replaced else f"{item.text} is added (--with)"
         )
-    return replace(needs, requirements=tuple(requirements)), tuple(changes)
+    return replace(needs, requirements=tuple(requirements), constraints=tuple(constraints)), tuple(changes)
 
 
 def _without(needs: Needs, given: tuple[str, ...]) -> tuple[str, ...]:
