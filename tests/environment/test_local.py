@@ -11,10 +11,10 @@ import pytest
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.environment import BuiltEnvironment
-from lmr_author.runtime.environment.local import make_local, with_torch
+from lmr_author.runtime.environment.local import beside_torch, make_local, with_torch
 from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.sandbox import bubblewrap
-from tests.support import make_task
+from tests.support import make_task, write_files
 from tests.wheels import wheel
 
 OFFICIAL = "pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime"
@@ -131,20 +131,30 @@ def test_code_that_asks_for_its_own_version_can_be_imported(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("extra", "torch", "used", "wanted"),
     [
-        ((), "2.0.1", {"torch", "torchvision", "triton"}, ("torch==2.0.1", "torchvision")),
-        (("torch==2.6.0",), "2.0.1", {"torchaudio"}, ("torch==2.6.0", "torchaudio")),
-        (("torchvision==0.15.2",), "2.0.1", {"torchvision"}, ("torchvision==0.15.2", "torch==2.0.1")),
-        (("torchmetrics",), "", {"torchvision"}, ("torchmetrics",)),
+        ((), "2.0.1", ("torchvision",), ("torch==2.0.1", "torchvision")),
+        (("torch==2.6.0",), "2.0.1", ("torchaudio",), ("torch==2.6.0", "torchaudio")),
+        (("torchvision==0.15.2",), "2.0.1", ("torchvision",), ("torchvision==0.15.2", "torch==2.0.1")),
+        (("torchmetrics",), "", ("torchvision",), ("torchmetrics",)),
     ],
 )
 def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
-    extra: tuple[str, ...], torch: str, used: set[str], wanted: tuple[str, ...]
+    extra: tuple[str, ...], torch: str, used: tuple[str, ...], wanted: tuple[str, ...]
 ) -> None:
-    needs = Needs(torch=tuple(Declared(name, name, "a") for name in used))
-    assert with_torch(extra, torch, needs) == wanted
+    assert with_torch(extra, torch, used) == wanted
+
+
+@pytest.mark.parametrize(("code", "used"), [("import torchvision.transforms\n", ("torchvision",)), ("", ())])
+def test_torchvision_comes_along_where_code_imports_it(
+    tmp_path: Path, code: str, used: tuple[str, ...]
+) -> None:
+    write_files(tmp_path, {"model.py": f"import torch\n{code}"})
+    needs = Needs(
+        torch=(Declared("torch", "torch", "a"), Declared("torchvision", "torchvision==0.11.3", "a"))
+    )
+    assert beside_torch(tmp_path, needs) == used
 
 
 @pytest.mark.parametrize("text", ["torch", "Torch>=2", "torch @ nonsense ="])
 def test_torch_is_never_without_a_version(text: str) -> None:
     with pytest.raises(LmrError):
-        with_torch((text,), "2.0.1", Needs())
+        with_torch((text,), "2.0.1", ())

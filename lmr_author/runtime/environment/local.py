@@ -14,6 +14,7 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment import interpreters, lock_file, place, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
+from lmr_author.runtime.environment.code import imported_packages, read_code
 from lmr_author.runtime.environment.detect import base_in_use, read_needs
 from lmr_author.runtime.environment.dockerfile import tell_own_version
 from lmr_author.runtime.environment.failures import local_repair
@@ -48,7 +49,7 @@ def make_local(
     chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
-    extra = with_torch(extra, image_torch if needs.torch else "", needs)
+    extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
     try:
         made = venvs.make(lock, chosen, extra, cuda=cuda or venvs.has_gpu(), say=say)
     except LmrError as error:
@@ -82,12 +83,23 @@ def make_local(
     return made, tuple(remarks)
 
 
-def with_torch(extra: Sequence[str], torch: str, needs: Needs) -> tuple[str, ...]:
+def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
+    """Return torchvision and torchaudio as far as the repository asks for them and its code imports them.
+
+    A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
+    """
+    code = read_code(repository)
+    imported = {item.name for item in imported_packages(code, code.files)}
+    asked_for = {item.name for item in needs.torch}
+    return tuple(name for name in ("torchaudio", "torchvision") if name in asked_for & imported)
+
+
+def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple[str, ...]:
     """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
 
     Args:
         torch: the base image's version; "" for none.
-        needs: torchvision and torchaudio are added where it names them; each asks for the one PyTorch that fits it.
+        beside: torchvision and torchaudio, where they are used; each asks for the one PyTorch that fits it.
 
     Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
     """
@@ -105,9 +117,9 @@ def with_torch(extra: Sequence[str], torch: str, needs: Needs) -> tuple[str, ...
                 f"pin it, as in --with torch=={torch or '2.6.0'}",
             )
     ours = [f"torch=={torch}"] if torch and "torch" not in named else []
-    used = {item.name for item in needs.torch} - named
-    beside = [name for name in ("torchaudio", "torchvision") if name in used]
-    return (*extra, *ours, *(beside if ours or "torch" in named else ()))
+    if not ours and "torch" not in named:
+        return tuple(extra)
+    return (*extra, *ours, *(name for name in beside if name not in named))
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
