@@ -731,10 +731,15 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
         wanted = _reached(total, wanted)
         hooks = [item.register_hook(stop(path)) for path, item in wanted]
         try:
-            torch.autograd.grad(total, [item for _, item in wanted], retain_graph=True, allow_unused=True)
+            ends = [item for _, item in wanted]
+            returned = torch.autograd.grad(total, ends, retain_graph=True, allow_unused=True)
         finally:
             for handle in hooks:
                 handle.remove()
+    for (path, _), gradient in zip(wanted, returned):
+        # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
+        if path not in found and gradient is not None:
+            found[path] = gradient
     return {path: found[path] for path, _ in wanted if path in found}
 
 
@@ -1426,6 +1431,158 @@ def _abbreviated(node: Any) -> Any:
     return node
 
 
+# probe/arrays.py
+
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+class Spread(NamedTuple):
+    """The distance between repeated runs at a leaf."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+
+
+def dtype_of(node: Any) -> str:
+    """Return the element type of a numeric leaf; "" for no leaf."""
+    if isinstance(node, float):
+        return "float64"
+    if not isinstance(node, dict):
+        return ""
+    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
+
+
+def numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
+    import numpy
+
+    try:
+        if isinstance(node, float):
+            return numpy.float64(node)
+        if node["$"] == "complex":
+            return numpy.complex128(complex(*node["v"]))
+        kind = node["dtype"]
+        if "data" in node:
+            dtype = "float64" if kind == "bfloat16" else kind
+            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
+                return numpy.array(node["data"], dtype).reshape(node["shape"])
+        buffer = document.buffers[node["file"]]
+        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
+        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
+    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
+        raise BadDocument("invalid numbers: %s" % error) from error
+
+
+_BEYOND = Spread(math.inf, math.inf)
+"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+
+
+def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats or complex numbers that are not equal, as :func:`array_mismatch` does arrays."""
+    distance = _BEYOND
+    if cmath.isfinite(e) and cmath.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
+
+
+_CODES = {
+    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
+    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
+}  # fmt: skip
+"""``.npy`` type → code of :mod:`struct`."""
+
+
+def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
+    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
+    if node["$"] == "complex":
+        return [complex(*node["v"])]
+    if "data" in node:
+        values = [node["data"]]
+        for _ in node["shape"]:
+            values = [item for row in values for item in row]
+        return [rounded(item, node["dtype"]) for item in values]
+    buffer = document.buffers[node["file"]]
+    if buffer.descr not in _CODES:
+        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
+    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
+    if node["dtype"] == "bfloat16":
+        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
+    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
+
+
+def rounded(value: Any, dtype: str) -> Any:
+    """Return a number that was written in few digits as its type has it."""
+    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
+        return value
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:  # a hostile document
+        return value
+
+
+def listed_mismatch(
+    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
+) -> Optional[Tuple[str, Spread]]:
+    """Compare numbers one by one; see :func:`array_mismatch`."""
+    distance, first, count = Spread(), "", 0
+    for position, (wanted, got) in enumerate(zip(e, a)):
+        if wanted == got or (floating and wanted != wanted and got != got):
+            continue
+        mismatch = scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
+        if mismatch is not None:
+            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
+            first = first or "first is number %d: expected %r, got %r" % (position, wanted, got)
+    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
+
+
+def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare arrays; returns None when they agree, else a text and the largest distance.
+
+    NaN agrees with NaN only, and an infinity with the same infinity only.
+    """
+    import numpy
+
+    if not floating:
+        wrong = e != a
+        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
+    with numpy.errstate(all="ignore"):
+        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
+        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
+        finite = numpy.isfinite(e) & numpy.isfinite(a)
+        error, scale = abs(a - e), abs(e)
+        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
+        if not wrong.any():
+            return None
+        distance = _BEYOND
+        if not (wrong & ~finite).any():
+            counted = finite & ~same
+            relative = numpy.where(scale > 0, error / scale, math.inf)
+            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
+    return _first(e, a, wrong), distance
+
+
+def _first(e: Any, a: Any, wrong: Any) -> str:
+    """Say how many elements differ, and show the first with its place."""
+    import numpy
+
+    if not wrong.shape:
+        return "expected %r, got %r" % (e.item(), a.item())
+    index = tuple(map(int, numpy.argwhere(wrong)[0]))
+    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
+    return "%s; first at %s: expected %r, got %r" % (count, list(index), e[index].item(), a[index].item())
+
+
+def has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 # probe/compare.py
 
 MOST = 20
@@ -1434,7 +1591,6 @@ MOST_UNORDERED = 2000
 """Longer sequences are compared in order: matching each item with each would take too long."""
 SKIPPED = ("ignore", "custom")
 """Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
-FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
 CHOSEN = "as the annotator said"
@@ -1463,13 +1619,6 @@ class Leaf(NamedTuple):
 
     path: str
     dtype: str
-
-
-class Spread(NamedTuple):
-    """The distance between repeated runs at a leaf."""
-
-    max_abs: float = 0.0
-    max_rel: float = 0.0
 
 
 def compare(expected: Document, actual: Document, checkers: Optional[Checkers] = None) -> List[Difference]:
@@ -1506,34 +1655,6 @@ def spread(documents: Sequence[Document]) -> Dict[str, Spread]:
     return result
 
 
-def dtype_of(node: Any) -> str:
-    """Return the element type of a numeric leaf; "" for no leaf."""
-    if isinstance(node, float):
-        return "float64"
-    if not isinstance(node, dict):
-        return ""
-    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
-
-
-def numbers(document: Document, node: Any) -> Any:
-    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
-    import numpy
-
-    try:
-        if isinstance(node, float):
-            return numpy.float64(node)
-        if node["$"] == "complex":
-            return numpy.complex128(complex(*node["v"]))
-        kind = node["dtype"]
-        if "data" in node:
-            return numpy.array(node["data"], "float64" if kind == "bfloat16" else kind).reshape(node["shape"])
-        buffer = document.buffers[node["file"]]
-        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
-        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
-    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
-        raise BadDocument("invalid numbers: %s" % error) from error
-
-
 class _Comparison:
     """Compares two documents; with ``spreads``, notes distances of leaves there instead of differences."""
 
@@ -1547,33 +1668,31 @@ class _Comparison:
         self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers, spreads
         self.ids = [by_id(document.tree) for document in (expected, actual)]
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
-        self.found: List[Difference] = []
+        self.differences: List[Difference] = []
         self.seen: Set[Tuple[Any, ...]] = set()
         self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
 
     def run(self, expected: Any, actual: Any) -> List[Difference]:
-        self.found, self.seen = [], set()
+        self.differences, self.seen = [], set()
         try:
             self.pair(expected, actual, "")
         except RecursionError:
             self.differ("", "nested too deeply to compare")
-        return self.found[:MOST]
+        return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
         if self.spreads is None:
-            self.found.append(Difference(path, message))
+            self.differences.append(Difference(path, message))
 
     def pair(self, e: Any, a: Any, path: str) -> None:
         """Compare two nodes."""
-        e, a = (
-            ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
-            for node, ids in zip((e, a), self.ids)
-        )
+        e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
         if path.startswith(GRAD) and self.left_out(path):
             return
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
-        if checker.get("kind") in SKIPPED or (isinstance(e, dict) and e.get("$") == "omitted"):
+        omitted = isinstance(e, dict) and e.get("$") == "omitted"
+        if omitted or checker.get("kind") in SKIPPED:
             return
         if _is_shared(e) or _is_shared(a):
             pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
@@ -1626,11 +1745,7 @@ class _Comparison:
         tags = ("list", "tuple", "array", "tensor")
         if checker.get("kind") != "set" or not isinstance(e, dict) or e["$"] not in tags:
             return False
-        sides = ((self.expected, e), (self.actual, a))
-        wanted, got = (
-            list(numbers(document, node).tolist() if "dtype" in node else node["v"])
-            for document, node in sides
-        )
+        wanted, got = _items(self.expected, e), _items(self.actual, a)
         if len(wanted) > MOST_UNORDERED and len(wanted) == len(got):
             return False
         self.unordered(wanted, got, path, checker)
@@ -1699,16 +1814,19 @@ class _Comparison:
         """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
-        rtol, atol = (float(checker.get(name, 0.0)) if near else 0.0 for name in ("rtol", "atol"))
+        rtol = float(checker.get("rtol", 0.0)) if near else 0.0
+        atol = float(checker.get("atol", 0.0)) if near else 0.0
         if isinstance(e, float):
-            found = _scalar_mismatch(e, a, rtol, atol)
-        elif _has_numpy():
-            found = _mismatch(numbers(self.expected, e), numbers(self.actual, a), floating, rtol, atol)
+            mismatch = scalar_mismatch(e, a, rtol, atol)
+        elif has_numpy():
+            wanted, got = numbers(self.expected, e), numbers(self.actual, a)
+            mismatch = array_mismatch(wanted, got, floating, rtol, atol)
         else:
-            found = _listed_mismatch(_listed(self.expected, e), _listed(self.actual, a), floating, rtol, atol)
-        if found is None:
+            listed = listed_numbers(self.expected, e), listed_numbers(self.actual, a)
+            mismatch = listed_mismatch(listed[0], listed[1], floating, rtol, atol)
+        if mismatch is None:
             return
-        text, distance = found
+        text, distance = mismatch
         if self.spreads is not None and first in self.spreads:
             self.spreads[first] = Spread(*map(max, distance, self.spreads[first]))
         if math.isfinite(distance.max_abs):
@@ -1726,23 +1844,23 @@ class _Comparison:
             if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
                 self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
                 return
-        by_key = all(_plain_key(key) for node in (e, a) for key, _ in _pairs(node))
+        by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
         wanted, got = _parts(e, by_key), _parts(a, by_key)
-        for key in [*wanted, *(key for key in got if key not in wanted)]:
-            if len(self.found) >= MOST:
+        for key in dict(wanted, **got):
+            if len(self.differences) >= MOST:
                 return
             step = (wanted if key in wanted else got)[key][0]
-            place = join(path, step) if step else path
+            part = join(path, step) if step else path
             if key in wanted and key in got:
-                self.pair(wanted[key][1], got[key][1], place)
-            elif self.left_out(place):
+                self.pair(wanted[key][1], got[key][1], part)
+            elif self.left_out(part):
                 continue
-            elif not path and _is_changed_argument(place):
-                self.differ(place, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
+            elif not path and _is_changed_argument(part):
+                self.differ(part, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
             elif key not in wanted:
-                self.differ(place, "expected nothing, got %s" % describe(got[key][1]))
+                self.differ(part, "expected nothing, got %s" % describe(got[key][1]))
             elif wanted[key][1] != {"$": "omitted"}:
-                self.differ(place, "expected %s, got nothing" % describe(wanted[key][1]))
+                self.differ(part, "expected %s, got nothing" % describe(wanted[key][1]))
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
@@ -1753,146 +1871,55 @@ def _is_changed_argument(part: str) -> bool:
     return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
+def _followed(node: Any, ids: Dict[int, Any]) -> Any:
+    """Return the node that a reference names; any other node as it is."""
+    return ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
+
+
+def _items(document: Document, node: Dict[str, Any]) -> List[Any]:
+    """Return the items of a sequence, or the rows of an array."""
+    return list(numbers(document, node).tolist() if "dtype" in node else node["v"])
+
+
 def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
     return list(node["v"] if node["$"] == "dict" else node.get("pairs", ()))
 
 
 def _plain_key(key: Any) -> str:
     """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
-    text = json.dumps(key, sort_keys=True)
-    compound = ('"file":', '"id":', '"object"', '"call"', '"tensor"')
-    return "" if any(word in text for word in compound) else text
+    return "" if _is_compound(key) else json.dumps(key, sort_keys=True)
+
+
+def _is_compound(node: Any) -> bool:
+    """Tell whether a key, or a part of it, is an object, a tensor, or has its numbers or itself elsewhere."""
+    if isinstance(node, list):
+        return any(map(_is_compound, node))
+    if not isinstance(node, dict):
+        return False
+    if "$" in node and (node["$"] in ("object", "call", "tensor") or "file" in node or "id" in node):
+        return True
+    return any(map(_is_compound, node.values()))
 
 
 def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
     """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
     pairs = _pairs(node)
-    rest = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    found = {step: (step, item) for step, item in parts(rest)}
-    for place, (key, item) in enumerate(pairs):
-        identity = _plain_key(key) if by_key else str(place)
+    others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
+    by_identity = {step: (step, item) for step, item in parts(others)}
+    for position, (key, item) in enumerate(pairs):
+        identity = _plain_key(key) if by_key else str(position)
         if not by_key:
-            found["<key>" + identity] = ("<key %d>" % place, key)
-        found["<item>" + identity] = (key_text(key, place), item)
-    return found
-
-
-_BEYOND = Spread(math.inf, math.inf)
-"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
-
-
-def _scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats or complex numbers that are not equal, as :func:`_mismatch` does arrays."""
-    distance = _BEYOND
-    if cmath.isfinite(e) and cmath.isfinite(a):
-        if abs(a - e) <= atol + rtol * abs(e):
-            return None
-        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
-    return "expected %r, got %r" % (e, a), distance
-
-
-_CODES = {
-    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
-    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
-}  # fmt: skip
-"""``.npy`` type → code of :mod:`struct`."""
-
-
-def _listed(document: Document, node: Dict[str, Any]) -> List[Any]:
-    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
-    if node["$"] == "complex":
-        return [complex(*node["v"])]
-    if "data" in node:
-        values = [node["data"]]
-        for _ in node["shape"]:
-            values = [item for row in values for item in row]
-        return [_rounded(item, node["dtype"]) for item in values]
-    buffer = document.buffers[node["file"]]
-    if buffer.descr not in _CODES:
-        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
-    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
-    if node["dtype"] == "bfloat16":
-        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
-    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
-
-
-def _rounded(value: Any, dtype: str) -> Any:
-    """Return a number that was written in few digits as its type has it."""
-    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
-        return value
-    try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:  # a hostile document
-        return value
-
-
-def _listed_mismatch(
-    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
-) -> Optional[Tuple[str, Spread]]:
-    """Compare numbers one by one; see :func:`_mismatch`."""
-    distance, first, count = Spread(), "", 0
-    for place, (wanted, got) in enumerate(zip(e, a)):
-        if wanted == got or (floating and wanted != wanted and got != got):
-            continue
-        mismatch = _scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
-        if mismatch is not None:
-            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
-            first = first or "first is number %d: expected %r, got %r" % (place, wanted, got)
-    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
-
-
-def _mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare arrays; returns None when they agree, else a text and the largest distance.
-
-    NaN agrees with NaN only, and an infinity with the same infinity only.
-    """
-    import numpy
-
-    if not floating:
-        wrong = e != a
-        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
-    with numpy.errstate(all="ignore"):
-        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
-        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
-        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
-        finite = numpy.isfinite(e) & numpy.isfinite(a)
-        error, scale = abs(a - e), abs(e)
-        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
-        if not wrong.any():
-            return None
-        distance = _BEYOND
-        if not (wrong & ~finite).any():
-            counted = finite & ~same
-            relative = numpy.where(scale > 0, error / scale, math.inf)
-            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
-    return _first(e, a, wrong), distance
-
-
-def _first(e: Any, a: Any, wrong: Any) -> str:
-    """Say how many elements differ, and show the first with its place."""
-    import numpy
-
-    if not wrong.shape:
-        return "expected %r, got %r" % (e.item(), a.item())
-    place = tuple(int(number) for number in numpy.argwhere(wrong)[0])
-    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
-    return "%s; first at %s: expected %r, got %r" % (count, list(place), e[place].item(), a[place].item())
+            by_identity["<key>" + identity] = ("<key %d>" % position, key)
+        by_identity["<item>" + identity] = (key_text(key, position), item)
+    return by_identity
 
 
 def _number(node: Any) -> Any:
     """Return the number that a scalar of numpy is; any other node as it is."""
     number = isinstance(node, dict) and node["$"] == "scalar" and "data" in node
     if number and isinstance(node["data"], (bool, int, float)):
-        return _rounded(node["data"], node["dtype"])
+        return rounded(node["data"], node["dtype"])
     return node
-
-
-def _has_numpy() -> bool:
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def _is_shared(node: Any) -> bool:

@@ -23,15 +23,13 @@ sys.dont_write_bytecode = True
 # Relative and absolute tolerances: another order of operations, number of threads or BLAS changes the last digits. A part
 # has that of its path, else of what is above it, else of "*". Everything that is no float has to be equal.
 CASES = {
-    'case_1': {  # call 4: 2 mutants fail only here; query: 'Nazoba balume mesulu zonana.'
+    'case_1': {  # call 8: the only one with power: above 1, valley=False; 3 mutants fail only here; runs lines that …
     },
-    'case_2': {  # call 14: 2 mutants fail only here; runs lines that no other runs; query: text of 70 characters
+    'case_2': {  # call 22: 3 mutants fail only here; query: text of 56 characters, budget=54, template=3 and 5 more
     },
-    'case_3': {  # call 22: 1 mutant fails only here; query: text of 56 characters
+    'case_3': {  # call 27: the only one with template: one; 4 mutants fail only here; query: text of 105 characters, …
     },
-    'case_4': {  # call 30: 1 mutant fails only here; query: 'Pobaki kibame risuta dobave baz…
-    },
-    'case_5': {  # call 41: 12 mutants fail only here; runs lines that no other runs; query: text of 84 characters
+    'case_4': {  # call 41: the only one with template: zero; 10 mutants fail only here; runs lines that no other …
     },
 }
 
