@@ -18,7 +18,7 @@ from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import load as provenance
 from lmr_author.core.task.recording import load as recording
-from lmr_author.proof.evaluation.evaluate import _every_mutant
+from lmr_author.proof.evaluation.accepting import every_mutant
 from lmr_author.release.recipes import made
 from lmr_author.release.recipes.recipe import read
 from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, succeed
@@ -170,7 +170,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
     succeed("judge", "tasks", "--predictions", "answers.jsonl", *PLAIN, cwd=own)
-    _, mutant = _every_mutant(task)[0]
+    _, mutant = every_mutant(task)[0]
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "for the test", cwd=own)
     given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)

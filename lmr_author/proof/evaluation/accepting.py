@@ -42,7 +42,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
     if not reason.strip():
         raise UsageError("to accept a mutant needs a reason", "say it with --reason TEXT")
     stored = evaluation.load(task)
-    every = _every_mutant(task)
+    every = every_mutant(task)
     alive: set[str] = set()
     for gate in mutant_gates(stored):
         alive |= {survivor.id for survivor in gate.detail.survivors}
@@ -80,12 +80,12 @@ def _named_mutants(
 @changes_task
 def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
     """Store acceptances of a recipe, with the change of each, which is not in the recipe."""
-    diffs = {(target, mutant.id): mutant.diff for target, mutant in _every_mutant(task)}
+    diffs = {(target, mutant.id): mutant.diff for target, mutant in every_mutant(task)}
     entries = [replace(entry, diff=diffs.get((entry.target, entry.id), "")) for entry in accepted]
     equivalents.add(task, entries)
 
 
-def _every_mutant(task: Task) -> list[tuple[str, Mutant]]:
+def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
     """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
     info, resolved = resolve(task)
     overlay = golden_overlay(task, info)
