@@ -12,7 +12,7 @@ from lmr_author.cli import app
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, GateStatus, Task, equivalents, evaluation
-from lmr_author.proof.evaluation.accepting import _every_mutant, accept_mutants
+from lmr_author.proof.evaluation.accepting import accept_mutants, every_mutant
 from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from tests.pipeline import recorded, run_gates
 from tests.support import make_task
@@ -193,14 +193,14 @@ def test_a_target_that_needs_another_one_is_found(task: Task, capsys: pytest.Cap
 def test_a_damaged_file_of_accepted_mutants_is_not_written_over(task: Task, damaged: str) -> None:
     files.write_text(task.equivalent_mutants_path, damaged)
     with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
-        accept_mutants(task, [_every_mutant(task)[0][1].id], "why")
+        accept_mutants(task, [every_mutant(task)[0][1].id], "why")
     assert task.equivalent_mutants_path.read_text() == damaged
 
 
 def test_an_acceptance_is_added_to_those_that_are_there(task: Task) -> None:
     earlier = {"target": "a.py::f", "id": "0" * 8, "diff": "-x", "reason": "y", "date": "2025-01-01"}
     files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
-    identifier = _every_mutant(task)[0][1].id
+    identifier = every_mutant(task)[0][1].id
     for reason in ("first", "it is the same"):
         accept_mutants(task, [identifier], reason)
     found = [(one.target, one.id, one.reason) for one in equivalents.load(task).accepted]
