@@ -125,8 +125,8 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
         tell(f"recording {python}")
     progress("preparing the environment")
     prepare(sandbox, progress)
-    lock = text_of(job.task.lock) if job.task.lock.is_file() else ""
-    explain = partial(explain_command, in_image=sandbox.name == "docker", python=where.python, lock=lock)
+    in_image, lock = sandbox.name == "docker", text_of(job.task.lock)
+    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock)
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:
         words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())

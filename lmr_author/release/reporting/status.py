@@ -104,13 +104,12 @@ def status(task: Task) -> Status:
     return status_with(task, checked([task]).findings)
 
 
-def status_by_records(task: Task) -> Status:
-    """Return the status of a task without validating it: nothing is known about the step "valid"."""
-    return status_with(task, None)
-
-
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """Return the status of a task by its records and what ``validate`` finds; None when it was not asked."""
+    """Return the status of a task by its records.
+
+    Args:
+        findings: what ``validate`` finds; None when it was not asked: then nothing is said about the step "valid".
+    """
     try:
         info = task.load()
     except LmrError as error:

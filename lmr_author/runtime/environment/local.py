@@ -88,10 +88,12 @@ def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
 
     A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
     """
+    asked_for = {"torchaudio", "torchvision"} & {item.name for item in needs.torch}
+    if not asked_for:
+        return ()  # without reading every file of the repository once more
     code = read_code(repository)
     imported = {item.name for item in imported_packages(code, code.files)}
-    asked_for = {item.name for item in needs.torch}
-    return tuple(name for name in ("torchaudio", "torchvision") if name in asked_for & imported)
+    return tuple(sorted(asked_for & imported))
 
 
 def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple[str, ...]:
