@@ -64,25 +64,13 @@ def _tick(task: Task) -> list[str]:
         raise UsageError(
             f"no stored evaluation of {task.name} lists a surviving mutant", "run `lmr-author evaluate`"
         )
-    labels = {survivor.id: change_in_words(survivor) for survivor in survivors}
+    labels = {survivor.id: _change(survivor) for survivor in survivors}
     return ui.several("Which are no mistakes?", labels, unchecked=labels)
 
 
-def change_in_words(survivor: Survivor) -> str:
-    """Return a survivor on one line: its line number, and what of the line became what."""
+def _change(survivor: Survivor) -> str:
+    """Return a survivor on one line: its line number, and the lines before and after."""
     lines = survivor.diff.splitlines()
     before = " ".join(line[1:].strip() for line in lines if line.startswith("-"))
     after = " ".join(line[1:].strip() for line in lines if line.startswith("+"))
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    # Whole words: `x0` that became `x1` says more than `0` that became `1`.
-    while start and (before[start - 1].isalnum() or before[start - 1] in "_."):
-        start -= 1
-    while end and (before[-end].isalnum() or before[-end] in "_."):
-        end -= 1
-    old, new = before[start : len(before) - end].strip(), after[start : len(after) - end].strip()
-    return f"line {survivor.line}: {old or 'nothing'} → {new or 'nothing'}   in   {before}"
+    return f"line {survivor.line}: {before or 'nothing'} → {after or 'nothing'}"

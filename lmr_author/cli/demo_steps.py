@@ -12,7 +12,7 @@ from typing import Any
 from lmr_author.authoring import masking
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording import record
-from lmr_author.core import files, owner, resources
+from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.commit import Commit, commit_folder
 from lmr_author.core.task import Finding, GateResult, Progress, Task
@@ -20,9 +20,6 @@ from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import status
 from lmr_author.runtime.environment.where import Where
-
-UNFINISHED = ".unfinished-demo"
-"""File in a demo's folder until it is complete: the process that makes it."""
 
 OnCommand = Callable[[str], None]
 """Receives each command, as an annotator would type it, before it runs."""
@@ -51,8 +48,8 @@ def demo(folder: Path | None, where: Where, hooks: DemoHooks) -> DemoResult:
     """Author a complete task from ``templates/demo``.
 
     Args:
-        folder: where to work; a folder that does not exist yet, is empty, or holds a demo that was stopped, which
-            is completed. None: ``lmr-author-demo`` here, or the next such ``lmr-author-demo-N``.
+        folder: where to work; a folder that does not exist yet, or is empty. None: ``lmr-author-demo`` here, or
+            the next such ``lmr-author-demo-N``.
         where: the sandbox.
         hooks: what is told on the way.
 
@@ -62,19 +59,12 @@ def demo(folder: Path | None, where: Where, hooks: DemoHooks) -> DemoResult:
     work = folder or _free_folder()
     if not _is_usable(work):
         raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
-    if work.is_dir() and any(work.iterdir()):
-        hooks.progress(f"completing the demo in {work}, which was stopped")
-    files.write_text(work / UNFINISHED, owner.me())
     recipe = json.loads(resources.template("demo/demo.json"))
-    # Each step is there as a whole or not at all, and nothing in the folder is ever removed: it may be in use.
     paper, repository = _lay_out(work, recipe)
     task = Task(work / "tasks" / f"{recipe['instance_id']}-{recipe['name']}")
-    if not task.info_path.is_file():
-        _new_task(work, paper, repository, recipe, hooks)
-    if not task.load().implementations:
-        _mask(task, recipe, hooks)
-    if not any(task.unit_test(info, one).is_file() for info in [task.load()] for one in info.implementations):
-        _record(task, recipe, where, hooks)
+    _new_task(work, paper, repository, recipe, hooks)
+    _mask(task, recipe, hooks)
+    _record(task, recipe, where, hooks)
     hooks.command("lmr-author validate")
     report = validate([task])
     hooks.result(report)
@@ -84,7 +74,6 @@ def demo(folder: Path | None, where: Where, hooks: DemoHooks) -> DemoResult:
     hooks.result(result)
     hooks.command("lmr-author status")
     hooks.result(status.status(task))
-    (work / UNFINISHED).unlink()
     return DemoResult(task, tuple(report.findings), result)
 
 
@@ -93,8 +82,7 @@ def _lay_out(work: Path, recipe: dict[str, Any]) -> tuple[Path, Path]:
     bundled = resources.folder("templates") / "demo"
     paper, final = work / "paper.pdf", work / str(recipe["repo_folder_name"])
     files.write_bytes(paper, (bundled / "paper.pdf").read_bytes())
-    if not final.exists():
-        commit_folder(bundled / "repository", final, Commit(**recipe["commit"]))
+    commit_folder(bundled / "repository", final, Commit(**recipe["commit"]))
     return paper, final
 
 
@@ -152,9 +140,5 @@ def _free_folder() -> Path:
 
 
 def _is_usable(work: Path) -> bool:
-    """Return whether a demo may work in a folder: none is there, an empty one, or that of a demo that was stopped."""
-    if not work.is_dir():
-        return not work.exists()
-    files.remove_abandoned(work, f".{UNFINISHED}")
-    maker = files.read_regular(str(work / UNFINISHED), 200)
-    return not any(work.iterdir()) if maker is None else owner.is_gone(maker.decode("ascii", "replace"))
+    """Return whether nothing is there, or an empty folder."""
+    return not work.exists() or (work.is_dir() and not any(work.iterdir()))

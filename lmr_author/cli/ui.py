@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.locks import Holder
-from lmr_author.core.texts import printable, shortened
+from lmr_author.core.texts import shortened
 
 if TYPE_CHECKING:
     from rich import progress as rich_progress
@@ -128,14 +127,9 @@ def note(text: str, *, indent: int = 0) -> None:
     say(text, "note:", "yellow", indent=indent)
 
 
-def show_wait(task: Path, holder: Holder | None) -> None:
-    """Say that another command works on a task, and which one."""
-    who = "another command"
-    if holder is not None:
-        words = printable(shlex.join(("lmr-author", *holder.arguments)), 60)
-        began = f", since {holder.since:%H:%M:%S}" if holder.since else ""
-        who = f"{f'`{words}`' if holder.arguments else 'another program'} (process {holder.pid}{began})"
-    say(f"{who} is changing {task.name}; Ctrl-C gives up", "waiting:", "yellow")
+def show_wait(task: Path) -> None:
+    """Say that another command works on a task."""
+    say(f"another command is changing {task.name}; Ctrl-C gives up", "waiting:", "yellow")
 
 
 def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:

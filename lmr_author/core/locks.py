@@ -13,36 +13,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from lmr_author.core import files, owner
+from lmr_author.core import files
 
-_PROGRAM = ("lmr-author", "lmr_author", "__main__.py")
-
-
-@dataclass(frozen=True)
-class Holder:
-    """The process that works on a task.
-
-    Attributes:
-        pid: its number.
-        arguments: its verb and what follows; () when it is not the command line program, or cannot be seen.
-        since: when it was started; None when that is unknown.
-    """
-
-    pid: int
-    arguments: tuple[str, ...]
-    since: datetime | None
+OnWait = Callable[[Path], None]
+"""Called with the task's folder before waiting for another command that works on it."""
 
 
-OnWait = Callable[[Path, Holder | None], None]
-"""Called with the task's folder and who works on it (None: unknown) before waiting."""
-
-
-def _wait_silently(_: Path, __: Holder | None) -> None: ...
+def _wait_silently(_: Path) -> None: ...
 
 
 on_wait: OnWait = _wait_silently
@@ -115,13 +96,13 @@ def changes_task(
 
 
 def _acquired(folder: Path) -> int:
-    """Return a descriptor that holds the lock; wait for it, and say who has it, when that takes time."""
+    """Return a descriptor that holds the lock; wait for it, and say so, when another command has it."""
     descriptor = _lockable(folder)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         try:
-            on_wait(folder, _holder(os.fstat(descriptor).st_ino))
+            on_wait(folder)
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # Ctrl-C ends it
         except BaseException:
             os.close(descriptor)
@@ -148,29 +129,3 @@ def _in_cache(folder: Path) -> int:
     path = files.user_cache() / "locks" / digest
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _holder(inode: int) -> Holder | None:
-    """Return who holds an flock, as /proc/locks has it (proc_locks(5)); None where that does not tell."""
-    try:
-        lines = Path("/proc/locks").read_text("ascii").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        # 3: FLOCK  ADVISORY  WRITE 4242 fe:00:2155646 0 EOF; a line of one that waits has "->" after the number.
-        words = line.split()
-        if words[1] == "FLOCK" and words[5].endswith(f":{inode}") and int(words[4]) > 0:
-            pid = int(words[4])
-            return Holder(pid, _arguments(pid), owner.started(pid))
-    return None
-
-
-def _arguments(pid: int) -> tuple[str, ...]:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-    except OSError:
-        return ()
-    for number, word in enumerate(words[:6]):
-        if Path(word).name in _PROGRAM:
-            return tuple(word for word in words[number + 1 :] if word)
-    return ()

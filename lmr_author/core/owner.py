@@ -12,7 +12,6 @@ import signal
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -106,16 +105,6 @@ def _marks() -> Iterator[tuple[int, str]]:
         mark = next((item for item in variables if item.startswith(start)), None)
         if mark is not None and int(folder.name) != os.getpid():
             yield int(folder.name), mark.removeprefix(start).decode("ascii", "replace")
-
-
-def started(pid: int) -> datetime | None:
-    """Return when a process was started; None when that is unknown."""
-    try:
-        boot = re.search(r"^btime (\d+)", Path("/proc/stat").read_text("ascii"), re.MULTILINE)
-        seconds = int(_start_time(pid)) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError):
-        return None
-    return datetime.fromtimestamp(int(boot[1]) + seconds).astimezone() if boot else None
 
 
 def _start_time(pid: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 from lmr_author.core import owner
 from lmr_author.core.files import write_text
 from lmr_author.core.locks import held
-from tests.cli.program import finish, lmr, processes_with, snapshot, start, wait_for
+from tests.cli.program import processes_with, start, wait_for
 from tests.killing import VERBS, Range
 from tests.support import make_task
 
@@ -78,30 +77,6 @@ def test_workers_of_a_killed_validate_end(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 20)
-
-
-def test_a_demo_that_was_killed_is_completed_and_anything_else_refused(tmp_path: Path) -> None:
-    gone = _gone()
-    for name, maker in (("killed", gone), ("running", owner.me()), ("work", "")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "notes.txt").write_text("mine")
-        if maker:
-            (tmp_path / name / ".unfinished-demo").write_text(maker)
-    for name in ("running", "work"):
-        done = lmr("demo", "--dir", name, cwd=tmp_path)
-        assert done.code == 3 and f"{name} exists already" in done.err
-    process = start("demo", "--dir", "killed", cwd=tmp_path)
-    task = tmp_path / "killed" / "tasks" / "1-margin-focal-contrast"
-    wait_for(lambda: (task / "info.json").is_file() or process.poll() is not None)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    made = snapshot(task)
-    process = start("demo", "--dir", "killed", cwd=tmp_path)
-    wait_for(lambda: (task / "golden_files" / "losses_golden.py").is_file() or process.poll() is not None)
-    process.send_signal(signal.SIGINT)
-    assert "interrupted: no file was left half-written, and what was complete is kept" in finish(process).err
-    assert (tmp_path / "killed" / "notes.txt").read_text() == "mine"
-    assert {name for name in made if name not in snapshot(task)} == set()
 
 
 def _gone() -> str:

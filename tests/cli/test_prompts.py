@@ -10,7 +10,7 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions
 from lmr_author.cli import ui
-from lmr_author.cli.accept import _tick, change_in_words
+from lmr_author.cli.accept import _change, _tick
 from lmr_author.cli.record_dialogue import complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
@@ -54,8 +54,8 @@ def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp
         Survivor("0a", 3, "constant", "-    y = x0 + 1\n+    y = x1 + 1"),
         Survivor("0b", 9, "other", "-    print(y)"),
     )
-    assert change_in_words(survivors[0]) == "line 3: x0 → x1   in   y = x0 + 1"
-    assert change_in_words(survivors[1]) == "line 9: print(y) → nothing   in   print(y)"
+    assert _change(survivors[0]) == "line 3: y = x0 + 1 → y = x1 + 1"
+    assert _change(survivors[1]) == "line 9: print(y) → nothing"
     task = make_task(tmp_path)
     gate = GateResult(
         "mutants-die",
