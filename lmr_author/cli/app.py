@@ -11,8 +11,8 @@ from typer import Option
 from typer.main import get_command
 
 from lmr_author import __version__
-from lmr_author.cli import streams, ui
-from lmr_author.cli.boundary import guarded
+from lmr_author.cli import ui
+from lmr_author.cli.boundary import guarded, prepare_streams
 from lmr_author.cli.commands import group, load
 from lmr_author.core import locks
 from lmr_author.core.errors import EXIT_INTERRUPTED, UsageError
@@ -114,7 +114,7 @@ def _main(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the program and return its exit code. A user's mistake never shows a traceback."""
-    streams.prepare()
+    prepare_streams()
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
     locks.on_wait = ui.show_wait

@@ -1,16 +1,31 @@
-"""The one error boundary: every exception becomes an exit code, and only a bug leaves a log behind."""
+"""The edge to the system: streams made usable, and every exception made an exit code; only a bug leaves a log."""
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
 
-from lmr_author.cli import streams, ui
+from lmr_author.cli import ui
 from lmr_author.core import owner
 from lmr_author.core.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_ERRORS = "lmr-author"
+"""Name of the error handler of stdout and stderr."""
+
+_ASCII = {
+    "…": "...", "·": "-", "–": "-", "→": "->", "×": "x", "✓": "+", "✗": "x", "○": "o",
+    "≤": "<=", "≥": ">=", "∈": "in", "\u00a0": " ",
+}  # fmt: skip
+"""Our own symbols on a terminal that has none."""
 
 
 def guarded(run: Callable[[], int]) -> int:
@@ -45,7 +60,7 @@ def guarded(run: Callable[[], int]) -> int:
         # Python 3.11 wraps what is raised while a class is being made, here of a library that is being imported.
         return _interrupted() if isinstance(error.__cause__, KeyboardInterrupt) else _bug()
     finally:
-        streams.end()
+        _end_streams()
 
 
 def _interrupted() -> int:
@@ -98,3 +113,62 @@ def _say(message: str, hint: str) -> None:
     # What another program said, and an error quotes, may have several lines.
     ui.say(" ".join(line.strip() for line in message.splitlines()), "error:", "bold red")
     ui.hint(" ".join(line.strip() for line in hint.splitlines()))
+
+
+# Streams: whatever the caller left of them, closed, full, or not UTF-8
+
+
+def prepare_streams() -> None:
+    """Open closed streams on the null device, and let stdout and stderr take any text."""
+    codecs.register_error(_ERRORS, _encodable)
+    # A file that is opened later would get the free number, and what is printed would go into it.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            os.set_inheritable(number, True)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ERRORS)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _stderr(sys.stderr.encoding if sys.stderr else "utf-8")
+
+
+def _end_streams() -> None:
+    """Write what is kept back of stdout; what it cannot take is dropped, or the end of Python would try again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+class _Stderr(io.FileIO):
+    """Stderr that loses a message rather than ending the command that it is about."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def _stderr(encoding: str) -> TextIO:
+    raw = io.BufferedWriter(_Stderr(2, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding, _ERRORS, line_buffering=True)
+
+
+def _encodable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace what an encoding lacks: bytes of file names by themselves, symbols by ASCII, others by an escape."""
+    assert isinstance(error, UnicodeEncodeError)
+    char = error.object[error.start]
+    end = error.start + 1
+    if "\udc80" <= char <= "\udcff":
+        return bytes([ord(char) - 0xDC00]), end
+    return _ASCII.get(char) or char.encode("ascii", "backslashreplace").decode("ascii"), end

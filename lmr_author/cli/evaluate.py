@@ -130,22 +130,26 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
     failed = [document["task"] for document in documents if not document["passed"]]
     if not shown:
         ui.print_json({"tasks": documents, "passed": not failed})
-    elif len(documents) > 1:
-        open_tasks = f", {len(failed)} not proven ({', '.join(failed)})" if failed else ""
-        sound = f"{len(documents) - len(failed)} sound{open_tasks}"
-        ui.say(f"{counted(len(documents), 'task')} evaluated: {sound}", stderr=False)
-        ui.then("status", *paths, stderr=False)
-    elif failed:
-        ui.then(*_after(documents[0]["gates"]), *paths, stderr=False)
+    elif len(documents) == 1:
+        _then(documents[0], paths)
     else:
-        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+        verdict = f"{len(documents) - len(failed)} sound"
+        if failed:
+            verdict += f", {len(failed)} not proven ({', '.join(failed)})"
+        ui.say(f"{counted(len(documents), 'task')} evaluated: {verdict}", stderr=False)
+        ui.then("status", *paths, stderr=False)
     return EXIT_FINDINGS if failed else EXIT_CLEAN
 
 
-def _after(gates: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the verb to go on with where a task is not proven."""
-    failing = {gate["gate"] for gate in gates if gate["status"] == "failed"}
-    return ["accept"] if failing == {"mutants-die"} else ["status"]
+def _then(evaluation: Mapping[str, Any], paths: Sequence[Path]) -> None:
+    """Print the command to go on with after one task."""
+    failing = {gate["gate"] for gate in evaluation["gates"] if gate["status"] == "failed"}
+    if evaluation["passed"]:
+        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+    elif failing == {"mutants-die"}:
+        ui.then("accept", *paths, stderr=False)
+    else:
+        ui.then("status", *paths, stderr=False)
 
 
 class GateTable:
@@ -174,15 +178,12 @@ class GateTable:
                 named = listed(gate.detail.needs, 5)
                 why = f"the test needs {named}, masked too: with only this function solved, it fails"
                 _say(why, "note:", "yellow", indent=MESSAGE)
-            return
-        _say(text, mark, style, indent=2, hang=MESSAGE)
-        if gate.hint:
+        else:
+            _say(text, mark, style, indent=2, hang=MESSAGE)
             ui.hint(gate.hint, indent=MESSAGE, stderr=False)
-        if survivors:
-            _show_survivors(gate)
-        log = [line for line in gate.detail.log.splitlines() if line.strip()]
-        for line in log[-LOG_LINES:]:
-            _say(f"| {line}", indent=6, hang=10, tone="dim")
+            if survivors:
+                _show_survivors(gate)
+            _show_log(gate.detail.log)
 
     def end(self, result: EvaluationRun) -> None:
         """Print the verdict."""
@@ -205,6 +206,13 @@ class GateTable:
                 f"({result.lost}); if only the machine failed, evaluate again"
             )
             _say(text, "note:", "yellow", indent=2)
+
+
+def _show_log(log: str) -> None:
+    """Print the end of a gate's log."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    for line in lines[-LOG_LINES:]:
+        _say(f"| {line}", indent=6, hang=10, tone="dim")
 
 
 def _refuse(task: Task, error: LmrError) -> None:
