@@ -33,28 +33,28 @@ def instruct(
     from lmr_author.authoring.masking.instruction import broken_rules, draft_for, set_instruction
 
     folder = current_task(task)
-    one = folder.load().implementation(implementation)
+    masked = folder.load().implementation(implementation)
     if text is not None and use_draft:
         raise UsageError("--text and --use-draft exclude each other", "leave one of them out")
     if draft:
-        print(draft_for(folder, one))
+        print(draft_for(folder, masked))
         return EXIT_CLEAN
-    new = text_or_file(text, "--text")
+    instruction = text_or_file(text, "--text")
     if use_draft:
-        new = draft_for(folder, one)
-    elif new is None and ui.can_ask(no_input):
-        new = choose(str(one.target), one.instruction, draft_for(folder, one))
-    if new is not None and new != one.instruction:
-        set_instruction(folder, one, new)
-    _print_text(new or one.instruction)
-    found = broken_rules(folder, one.index)
-    for item in found:
-        ui.say(f"{item.code} {item.severity.value}: {item.message}")
-        ui.hint(item.hint, indent=2)
-    if not found:
+        instruction = draft_for(folder, masked)
+    elif instruction is None and ui.can_ask(no_input):
+        instruction = choose(str(masked.target), masked.instruction, draft_for(folder, masked))
+    if instruction is not None and instruction != masked.instruction:
+        set_instruction(folder, masked, instruction)
+    _print_text(instruction or masked.instruction)
+    findings = broken_rules(folder, masked.index)
+    for finding in findings:
+        ui.say(f"{finding.code} {finding.severity.value}: {finding.message}")
+        ui.hint(finding.hint, indent=2)
+    if not findings:
         ui.say("No problems found in the instruction")
         ui.then("next", *task_words(task))
-    return EXIT_FINDINGS if any(item.severity.value != "note" for item in found) else EXIT_CLEAN
+    return EXIT_FINDINGS if any(finding.severity.value != "note" for finding in findings) else EXIT_CLEAN
 
 
 def choose(target: str, old: str, draft: str) -> str:
@@ -65,24 +65,25 @@ def choose(target: str, old: str, draft: str) -> str:
     """
     from lmr_author.proof.checks.instruction import GAP
 
-    for title, text in (
-        (f"Instruction of {target}:", old),
-        (f"Draft of the instruction of {target}:", draft),
-    ):
-        if text:
-            ui.say(title, tone="bold")
-            _print_text(text)
-            ui.say("")
-    drafts = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
-    chosen = ui.choice(
-        "Which instruction should the model get?", [*([KEEP, EDIT_OLD] if old else []), *drafts]
-    )
+    if old:
+        _print_titled(f"Instruction of {target}:", old)
+    _print_titled(f"Draft of the instruction of {target}:", draft)
+    answers = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
+    if old:
+        answers = [KEEP, EDIT_OLD, *answers]
+    chosen = ui.choice("Which instruction should the model get?", answers)
     if chosen == WRITE:
         return ui.needed("Instruction:")
     text = old if chosen in (KEEP, EDIT_OLD) else draft
     if chosen in (EDIT, EDIT_OLD):
         text = ui.edit(text).strip() or text
     return text
+
+
+def _print_titled(title: str, text: str) -> None:
+    ui.say(title, tone="bold")
+    _print_text(text)
+    ui.say("")
 
 
 def _print_text(text: str) -> None:
