@@ -13,6 +13,17 @@ from lmr_author.authoring.extracting.selection import SelectedBlock
 from lmr_author.core.errors import TargetError
 
 DEFINING = frozenset({ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_PERHAPS = (
+    ast.BoolOp,
+    ast.IfExp,
+    ast.Compare,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+"""Expressions that may leave a part of them out."""
 LATE = frozenset({Kind.LATE_READ, Kind.GLOBAL_READ, Kind.LATE_BIND, Kind.GLOBAL_BIND, Kind.READ_ALL})
 
 
@@ -55,6 +66,24 @@ def bound_in_module(tree: ast.Module) -> frozenset[str]:
     return frozenset(event.name for event in events.scope(tree.body) if event.kind in binding)
 
 
+def _surely_read(statement: ast.stmt) -> set[str]:
+    """Return names that a simple statement reads whenever it runs to its end."""
+    if (
+        not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
+        or statement.value is None
+    ):
+        return set()
+    names: set[str] = set()
+    waiting: list[ast.AST] = [statement.value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        if not isinstance(node, _PERHAPS):
+            waiting += ast.iter_child_nodes(node)
+    return names
+
+
 class Scope:
     """The flow around a block, its events inside and outside, and the rules that scripts and functions share."""
 
@@ -90,8 +119,10 @@ class Scope:
             own: names of the scope that the block binds.
         """
         sure = self.facts.bound_before(surely=True)
+        # Unbound, it raises in the first statement; as an argument of the call, it raises there just as well.
+        read_first = self.facts.bound_before(surely=False) & _surely_read(self.block.statements[0])
         for name in needed:
-            if name not in sure:
+            if name not in sure | read_first:
                 raise TargetError(
                     f"{name} may be unbound where the block begins; it is read at {self.lines(name)}",
                     f"extend the range to where {name} is bound, or bind it on every way before",
