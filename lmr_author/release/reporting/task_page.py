@@ -45,7 +45,7 @@ from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.cited import cite, labels_in, labels_named, places_of
+from lmr_author.release.review.cited import cite, labels_in, labels_named, paragraphs_of
 from lmr_author.release.review.evidence import evidence_of
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
@@ -341,7 +341,7 @@ def _named_sections(instruction: str, blocks: Sequence[Paragraph]) -> dict[int, 
     found: dict[int, list[NamedSection]] = defaultdict(list)
     for section in cite(instruction, dict(enumerate(texts))).sections:
         pages: dict[int, list[Paragraph]] = defaultdict(list)
-        for place in places_of(section, texts):
+        for place in paragraphs_of(section, texts):
             if not texts[place].strip().isdecimal():  # the number of the page
                 pages[blocks[place].page].append(blocks[place])
         for number, own in pages.items():

@@ -53,10 +53,12 @@ def agreement(judgements: Mapping[str, Mapping[str, str]]) -> Agreement:
         judgements: person → thing → what the person said of it.
     """
     people = sorted(judgements)
-    things = sorted({thing for said in judgements.values() for thing in said})
-    said = {thing: [judgements[one][thing] for one in people if thing in judgements[one]] for thing in things}
-    twice = [answers for answers in said.values() if len(answers) > 1]
-    complete = [answers for answers in twice if len(answers) == len(people)]
+    things = sorted({thing for answers in judgements.values() for thing in answers})
+    rows = []
+    for thing in things:
+        rows.append([judgements[person][thing] for person in people if thing in judgements[person]])
+    twice = [row for row in rows if len(row) > 1]
+    complete = [row for row in twice if len(row) == len(people)]
     return Agreement(
         len(people),
         len(twice),
@@ -106,8 +108,11 @@ def _krippendorff(
         return None
     import krippendorff
 
-    places = {word: float(place) for place, word in enumerate(words)}
-    table = [[places.get(judgements[one].get(thing, ""), float("nan")) for thing in things] for one in people]
+    codes = {word: float(code) for code, word in enumerate(words)}
+    missing = float("nan")
+    table = []
+    for person in people:
+        table.append([codes.get(judgements[person].get(thing, ""), missing) for thing in things])
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
 
 
@@ -115,5 +120,5 @@ def majority(judgements: Mapping[str, str]) -> str:
     """Return what more than half of the people said; "" for none, "disputed" without a majority."""
     if not judgements:
         return ""
-    said, count = Counter(judgements.values()).most_common(1)[0]
-    return said if 2 * count > len(judgements) else "disputed"
+    answer, count = Counter(judgements.values()).most_common(1)[0]
+    return answer if 2 * count > len(judgements) else "disputed"

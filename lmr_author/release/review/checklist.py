@@ -106,8 +106,8 @@ class Checklist:
 
         error = next(iter(Draft202012Validator(resources.schema("checklist")).iter_errors(data)), None)
         if error is not None:
-            place = "/".join(str(part) for part in error.absolute_path) or "the whole"
-            raise UsageError(f"{where}: {place}: {error.message[:160]}", "see schemas/checklist.schema.json")
+            part = "/".join(map(str, error.absolute_path)) or "the whole"
+            raise UsageError(f"{where}: {part}: {error.message[:160]}", "see schemas/checklist.schema.json")
         questions = tuple(
             ChecklistQuestion(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
         )
@@ -124,8 +124,8 @@ def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem
     Args:
         findings: findings of ``validate`` now.
     """
-    serious = [item for item in findings if item.severity is not Severity.NOTE]
-    codes = ", ".join(sorted({item.code for item in serious}))
+    serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    codes = ", ".join(sorted({finding.code for finding in serious}))
     static = ReviewItem(
         "validate",
         "Do all static checks hold?",
@@ -199,10 +199,10 @@ def lacks_sentence(comment: str) -> str:
     return "" if len(comment.split()) >= SENTENCE else f"say it in at least {SENTENCE} words"
 
 
-def _human_item(question: ChecklistQuestion, given: object, evidence: QuestionEvidence) -> ReviewItem:
-    answer, comment = given, ""
-    if isinstance(given, Mapping):
-        answer, comment = given.get("answer"), str(given.get("comment") or "")
+def _human_item(question: ChecklistQuestion, stated: object, evidence: QuestionEvidence) -> ReviewItem:
+    answer, comment = stated, ""
+    if isinstance(stated, Mapping):
+        answer, comment = stated.get("answer"), str(stated.get("comment") or "")
     if answer not in ANSWERS:
         raise UsageError(
             f"item {question.id!r}: the answer {answer!r} is none", "one of: " + ", ".join(ANSWERS)

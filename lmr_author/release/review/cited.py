@@ -37,26 +37,29 @@ class Cited:
 
 def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
     """Return the sections of a paper that an instruction names."""
-    known = sections(pages)
-    numbers = named_sections(instruction)
-    chosen = [one for one in known if any(_is_within(one.number, number) for number in numbers)]
-    absent = [number for number in numbers if not any(_is_within(one.number, number) for one in known)]
+    in_paper = sections(pages)
+    chosen: list[Section] = []
+    absent = []
+    for number in named_sections(instruction):
+        named = [section for section in in_paper if _is_within(section.number, number)]
+        chosen += [section for section in named if section not in chosen]
+        if not named:
+            absent.append(number)
+    chosen.sort(key=in_paper.index)
     outside: list[tuple[str, Section]] = []
     for label in labels_named(instruction):
-        homes = [one for one in known if label in labels_in(one.text)]
-        if chosen and homes and not any(one in chosen for one in homes):
+        homes = [section for section in in_paper if label in labels_in(section.text)]
+        if chosen and homes and not any(section in chosen for section in homes):
             outside.append((label, homes[0]))
-    return Cited(tuple(chosen), tuple(absent), tuple(outside), bool(known))
+    return Cited(tuple(chosen), tuple(absent), tuple(outside), bool(in_paper))
 
 
 def named_sections(instruction: str) -> tuple[str, ...]:
     """Return the numbers of the sections that an instruction names, each once."""
-    found = [
-        number
-        for match in _SECTIONS.finditer(instruction)
-        for number in _filled(re.split(rf"({_NUMBER})", match[1])[1:])
-    ]
-    return tuple(dict.fromkeys(found))
+    numbers: list[str] = []
+    for match in _SECTIONS.finditer(instruction):
+        numbers += _filled(re.split(rf"({_NUMBER})", match[1])[1:])
+    return tuple(dict.fromkeys(numbers))
 
 
 def _filled(parts: Sequence[str]) -> Iterator[str]:
@@ -71,12 +74,13 @@ def _filled(parts: Sequence[str]) -> Iterator[str]:
 
 def named_equations(instruction: str) -> tuple[int, ...]:
     """Return the numbers of the equations that an instruction names."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for first, between, last in _EQUATIONS.findall(instruction):
         start, end = int(first), int(last or first)
-        whole = range(start, min(end, start + _MOST_OF_A_RANGE) + 1)
-        found |= set(whole) if between in ("to", "-", "–") else {start, end}
-    return tuple(sorted(found))
+        numbers.update((start, end))
+        if between in ("to", "-", "–"):
+            numbers.update(range(start, min(end, start + _MOST_OF_A_RANGE) + 1))
+    return tuple(sorted(numbers))
 
 
 def named_algorithms(instruction: str) -> tuple[int, ...]:
@@ -97,17 +101,17 @@ def labels_named(instruction: str) -> tuple[str, ...]:
     return (*map(_equation, equations), *map(_algorithm, algorithms))
 
 
-def places_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...]:
-    """Return which of a paper's paragraphs belong to a section that was found in them, joined by lines."""
+def paragraphs_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...]:
+    """Return the numbers of a paper's paragraphs that belong to a section that was found in them, joined by lines."""
     begin = "\n".join(paragraphs).find(section.text)
     if begin < 0:
         return ()
-    end, at, places = begin + len(section.text), 0, []
-    for place, text in enumerate(paragraphs):
+    end, at, numbers = begin + len(section.text), 0, []
+    for number, text in enumerate(paragraphs):
         if at < end and at + len(text) > begin and text.strip():
-            places.append(place)
+            numbers.append(number)
         at += len(text) + 1
-    return tuple(places)
+    return tuple(numbers)
 
 
 def _is_within(number: str, outer: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lmr_author.authoring.suggesting.sections import Section, best_section, likely_category, sections
@@ -25,51 +25,52 @@ def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEv
     """
     reviewed = read_task(task)
     result = {}
-    for name in (*_OF_IMPLEMENTATION, "environment", "licence"):
-        parts = [_OF_TASK[name](reviewed)] if name in _OF_TASK else []
-        for subject in reviewed.subjects if name in _OF_IMPLEMENTATION else ():
-            about = subject.item.qualname if len(reviewed.subjects) > 1 else ""
-            parts.append(_about(_OF_IMPLEMENTATION[name](reviewed, subject), about))
-        result[name] = _together([*parts, _findings(name, findings)])
+    for question in (*_OF_IMPLEMENTATION, "environment", "licence"):
+        parts = []
+        if question in _OF_TASK:
+            parts.append(_OF_TASK[question](reviewed))
+        if question in _OF_IMPLEMENTATION:
+            parts += _of_implementations(question, reviewed)
+        parts.append(_findings(question, findings))
+        result[question] = _together(parts)
     return result
 
 
-def _about(evidence: QuestionEvidence, name: str) -> QuestionEvidence:
-    """Name the implementation, in a task of several."""
-    if not name:
-        return evidence
-    exhibits = tuple(replace(one, title=f"{name}: {one.title}") for one in evidence.exhibits)
-    return QuestionEvidence(exhibits, tuple(f"{name}: {doubt}" for doubt in evidence.doubts))
+def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionEvidence]:
+    """Return the evidence from each implementation; in a task of several, each is named."""
+    parts = [_OF_IMPLEMENTATION[question](reviewed, subject) for subject in reviewed.subjects]
+    if len(parts) == 1:
+        return parts
+    named = []
+    for subject, part in zip(reviewed.subjects, parts, strict=True):
+        name = subject.item.qualname
+        exhibits = tuple(replace(exhibit, title=f"{name}: {exhibit.title}") for exhibit in part.exhibits)
+        named.append(QuestionEvidence(exhibits, tuple(f"{name}: {doubt}" for doubt in part.doubts)))
+    return named
 
 
-def _together(parts: Iterable[QuestionEvidence]) -> QuestionEvidence:
-    parts = list(parts)
-    return QuestionEvidence(
-        tuple(one for part in parts for one in part.exhibits),
-        tuple(dict.fromkeys(doubt for part in parts for doubt in part.doubts)),
-    )
+def _together(parts: Sequence[QuestionEvidence]) -> QuestionEvidence:
+    exhibits: list[Exhibit] = []
+    doubts: list[str] = []
+    for part in parts:
+        exhibits += part.exhibits
+        doubts += part.doubts
+    return QuestionEvidence(tuple(exhibits), tuple(dict.fromkeys(doubts)))
 
 
 def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    doubts = [] if subject.lines else ["the golden cannot be read"]
+    instruction = subject.item.instruction
+    lines = [instruction or "none"]
     # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
-    names = set(re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", subject.item.instruction))
-    local = surroundings.local_names(subject.files) & {quoted or joined for quoted, joined in names}
-    remark = [f"it names variables of the golden: {', '.join(sorted(local))}"] if local else []
-    callers = surroundings.mentions(reviewed.view, subject.item)
-    context = []
-    for path in subject.item.retrieval_context:
-        used = surroundings.names_in(reviewed.view, path) & surroundings.names_used(subject.files)
-        calls = [place for place in callers if place.startswith(f"{path}:")]
-        relation = f"the golden uses {listed(sorted(used), 8)}" if used else ""
-        relation = relation or (
-            f"mentions the function ({calls[0]})" if calls else "the golden uses nothing of it"
-        )
-        context.append(f"{path}: {relation}")
-        doubts += [] if used or calls else [f"the golden uses nothing of the context file {path}"]
+    names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
+    if local := names & surroundings.local_names(subject.files):
+        lines.append(f"it names variables of the golden: {', '.join(sorted(local))}")
+    context, doubts = _context(reviewed, subject)
+    if not subject.lines:
+        doubts.insert(0, "the golden cannot be read")
     return QuestionEvidence(
         (
-            Exhibit("Instruction", (subject.item.instruction or "none", *remark)),
+            Exhibit("Instruction", tuple(lines)),
             Exhibit("Golden", code=subject.lines),
             _returns(subject),
             Exhibit("Context files that models see", tuple(context) or ("none",)),
@@ -78,23 +79,42 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     )
 
 
+def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[str]]:
+    """Return a line about each context file, and doubts about those that have nothing to do with the function."""
+    used = surroundings.names_used(subject.files)
+    mentions = surroundings.mentions(reviewed.view, subject.item)
+    lines, doubts = [], []
+    for path in subject.item.retrieval_context:
+        names = sorted(surroundings.names_in(reviewed.view, path) & used)
+        calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
+        if names:
+            lines.append(f"{path}: the golden uses {listed(names, 8)}")
+        elif calls:
+            lines.append(f"{path}: mentions the function ({calls[0]})")
+        else:
+            lines.append(f"{path}: the golden uses nothing of it")
+            doubts.append(f"the golden uses nothing of the context file {path}")
+    return lines, doubts
+
+
 def _returns(subject: Subject) -> Exhibit:
     """Return what the instruction says of the result, beside what the golden returns."""
-    sentences = re.split(r"(?<=[.;:!?])\s+", subject.item.instruction)
-    named = [f"instruction: {text}" for text in sentences if re.search(r"\b(?:return|yield)", text, re.I)]
-    given = [f"line {line.number}: {line.text.strip()}" for line in subject.lines if line.returns]
-    return Exhibit(
-        "Result",
-        (
-            *(named or ["instruction: it does not name the result"]),
-            *(given or ["golden: it returns nothing"]),
-        ),
-    )
+    lines = []
+    for sentence in re.split(r"(?<=[.;:!?])\s+", subject.item.instruction):
+        if re.search(r"\b(?:return|yield)", sentence, re.I):
+            lines.append(f"instruction: {sentence}")
+    if not lines:
+        lines.append("instruction: it does not name the result")
+    returning = [line for line in subject.lines if line.returns]
+    lines += [f"line {line.number}: {line.text.strip()}" for line in returning]
+    if not returning:
+        lines.append("golden: it returns nothing")
+    return Exhibit("Result", tuple(lines))
 
 
 def _paper_section(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     cited = subject.cited
-    exhibits = [Exhibit(f"Paper, {one.named}", prose=one.text) for one in cited.sections]
+    exhibits = [Exhibit(f"Paper, {section.named}", prose=section.text) for section in cited.sections]
     doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
     for home in dict.fromkeys(home for _, home in cited.elsewhere):
         labels = ", ".join(label for label, section in cited.elsewhere if section == home)
@@ -117,8 +137,8 @@ def _why_none(reviewed: ReviewedTask, subject: Subject) -> str:
 
 
 def _closest_section(reviewed: ReviewedTask, subject: Subject) -> Section | None:
-    known = sections(reviewed.pages)
-    return best_section(known, subject.words) if known and subject.words else None
+    in_paper = sections(reviewed.pages)
+    return best_section(in_paper, subject.words) if in_paper and subject.words else None
 
 
 def _abstract(reviewed: ReviewedTask) -> QuestionEvidence:
@@ -127,10 +147,10 @@ def _abstract(reviewed: ReviewedTask) -> QuestionEvidence:
 
 def _core(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     named = ", ".join(section.named for section in subject.cited.sections) or "no section"
-    places = surroundings.mentions(reviewed.view, subject.item)
+    mentions = surroundings.mentions(reviewed.view, subject.item)
     lines = (
         f"{subject.item.target}: {counted(len(subject.lines), 'line')} without docstring, {named}",
-        f"mentioned in: {listed(places, 6)}" if places else "no other file mentions it",
+        f"mentioned in: {listed(mentions, 6)}" if mentions else "no other file mentions it",
     )
     return QuestionEvidence((Exhibit("Masked function", lines),))
 
@@ -153,15 +173,18 @@ def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
 
 
 def _mentions(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    places = surroundings.mentions(reviewed.view, subject.item)
-    return QuestionEvidence((Exhibit("Mentions in other files", places[:12] or ("none",)),))
+    mentions = surroundings.mentions(reviewed.view, subject.item)
+    return QuestionEvidence((Exhibit("Mentions in other files", mentions[:12] or ("none",)),))
 
 
-def _findings(name: str, findings: Sequence[Finding]) -> QuestionEvidence:
-    own = [one for one in findings if name in FINDINGS and one.code.startswith(FINDINGS[name])]
-    lines = tuple(f"{one.code} {one.path}: {one.message}" for one in own)
-    doubts = tuple(f"{one.code}: {one.message}" for one in own if one.severity is not Severity.NOTE)
-    return QuestionEvidence((Exhibit("Findings", lines),) if lines else (), doubts)
+def _findings(question: str, findings: Sequence[Finding]) -> QuestionEvidence:
+    lines, doubts = [], []
+    for finding in findings:
+        if finding.code.startswith(FINDINGS.get(question, ())):
+            lines.append(f"{finding.code} {finding.path}: {finding.message}")
+            if finding.severity is not Severity.NOTE:
+                doubts.append(f"{finding.code}: {finding.message}")
+    return QuestionEvidence((Exhibit("Findings", tuple(lines)),) if lines else (), tuple(doubts))
 
 
 _OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, Subject], QuestionEvidence]] = {

@@ -117,14 +117,14 @@ def load_reviews(task: Task) -> list[Review]:
 
 def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
     """Return the standing of a task's review now."""
-    found = _read_reviews(task)
+    reviews = _read_reviews(task)
     decisions = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
     return find_standing(
-        [review for review in found.values() if review],
+        [review for review in reviews.values() if review],
         decisions.decisions,
         asked or checklist_for(task),
         digest or task.content_digest(),
-        tuple(name for name, review in found.items() if review is None),
+        tuple(name for name, review in reviews.items() if review is None),
     )
 
 
@@ -138,21 +138,21 @@ def result_of(task: Task, path: Path | None = None) -> ReviewResult:
 def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
     """Measure the agreement over all tasks whose reviews are in."""
     merged: dict[str, dict[str, str]] = {}
-    for one in results:
-        for person, answers in one.answers.items():
+    for result in results:
+        for person, answers in result.answers.items():
             merged.setdefault(person, {}).update(answers)
     return agreement(merged)
 
 
 @changes_task
 def adjudicate(
-    task: Task, item: str, answer: str, reason: str, by: str, path: Path | None = None
+    task: Task, item: str, answer: str, reason: str, by: str, checklist: Path | None = None
 ) -> Standing:
     """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new standing.
 
     Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
     """
-    asked, digest = checklist_for(task, path), task.content_digest()
+    asked, digest = checklist_for(task, checklist), task.content_digest()
     names = [question.id for question in asked.questions]
     if item not in names:
         raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
@@ -167,17 +167,21 @@ def adjudicate(
         raise UsageError(f"invalid decision {answer!r}", "decide for pass or fail")
     if not reason.strip():
         raise UsageError(f"the decision about {item!r} needs a reason", "add --reason TEXT")
-    place = task.adjudication_path
-    stored = Adjudication.read(place) if place.exists() else Adjudication()
-    kept = [one for one in stored.decisions if (one.item, one.content_digest) != (item, digest)]
+    path = task.adjudication_path
+    stored = Adjudication.read(path) if path.exists() else Adjudication()
+    others = [
+        decision
+        for decision in stored.decisions
+        if (decision.item, decision.content_digest) != (item, digest)
+    ]
     new = Decision(item, answer, reason.strip(), by, _now(), digest)  # type: ignore[arg-type]
-    replace(stored, decisions=(*kept, new)).write(place)
+    replace(stored, decisions=(*others, new)).write(path)
     return standing_of(task, asked, digest)
 
 
 def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None) -> list[Task]:
     """Return the tasks that this person should review next: evaluated, and waiting for another reviewer."""
-    found = []
+    waiting = []
     for task in tasks:
         try:
             task.load()
@@ -188,8 +192,8 @@ def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None)
         evaluation = evaluations.load(task)
         ready = evaluation is not None and evaluation.passed and evaluation.is_of(state)
         if ready and not standing.open and reviewer not in standing.reviewers:
-            found.append(task)
-    return found
+            waiting.append(task)
+    return waiting
 
 
 class DraftReview:
@@ -216,8 +220,10 @@ class DraftReview:
 
     def keep(self, answers: Mapping[str, Mapping[str, str]]) -> None:
         """Store the answers so far: ``{item: {"answer": …, "comment": …}}``."""
-        given = {item: DraftAnswer(one["answer"], one.get("comment", "")) for item, one in answers.items()}
-        ReviewDraft(content_digest=self._digest, answers=given).write(self._path)
+        stored = {}
+        for item, answer in answers.items():
+            stored[item] = DraftAnswer(answer["answer"], answer.get("comment", ""))
+        ReviewDraft(content_digest=self._digest, answers=stored).write(self._path)
 
 
 def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[str, str]]:
@@ -228,8 +234,8 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
         review = Review.read_if_valid(path)
         if review is None or not review.blind or review.content_digest != digest:
             continue
-        known = latest.get(review.reviewer)
-        if known is None or review.created >= known.created:
+        earlier = latest.get(review.reviewer)
+        if earlier is None or review.created >= earlier.created:
             latest[review.reviewer] = review
     return {
         name: {f"{task.name}:{item.id}": item.answer for item in review.human.values() if item.id in names}

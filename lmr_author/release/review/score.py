@@ -77,14 +77,14 @@ def candidate(task: Task, path: Path, index: int | None) -> Candidate:
         raise UsageError(
             f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
         )
-    one = info.implementation(index)
-    golden, data = read_golden(task, one), path.read_bytes()
+    implementation = info.implementation(index)
+    golden, data = read_golden(task, implementation), path.read_bytes()
     return Candidate(
         task,
         path.name,
         files.sha256_bytes(data),
         data.decode("utf-8", "replace"),
-        one,
+        implementation,
         golden.decode("utf-8", "replace"),
         files.sha256_bytes(golden),
     )
@@ -99,28 +99,29 @@ def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | Non
 
     Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.
     """
-    given = _predictions(tasks, source)
-    models = sorted({item.model for _, item in given})
+    answers = _predictions(tasks, source)
+    models = sorted({prediction.model for _, prediction in answers})
     if model is not None and model not in models:
         raise UsageError(f"{source} has no answers of {model!r}", f"it has those of {', '.join(models)}")
-    found: dict[tuple[Path, int, str], Candidate] = {}
-    for task, item in given:
-        if model in (None, item.model):
-            one = answer(task, item)
-            found.setdefault((task.root, item.index, one.sha256), one)
-    left = [one for one in found.values() if not _graded(one, reviewer)]
-    return sorted(left, key=lambda one: (one.task.name, one.implementation.index, one.sha256))
+    candidates: dict[tuple[Path, int, str], Candidate] = {}
+    for task, prediction in answers:
+        if model in (None, prediction.model):
+            candidate = answer(task, prediction)
+            candidates.setdefault((task.root, prediction.index, candidate.sha256), candidate)
+    left = [candidate for candidate in candidates.values() if not _is_graded(candidate, reviewer)]
+    left.sort(key=lambda candidate: (candidate.task.name, candidate.implementation.index, candidate.sha256))
+    return left
 
 
-def score(given: Candidate, reviewer: str, grade: str, why: str) -> Path:
+def score(candidate: Candidate, reviewer: str, grade: str, why: str) -> Path:
     """Store a grade. Raises UsageError for an unknown grade or a missing justification."""
-    new = _grade(given, grade, why)
-    path = path_of_reviewer(given.task.scores_folder, reviewer)
-    with locks.held(given.task.root):
+    new = _grade(candidate, grade, why)
+    path = path_of_reviewer(candidate.task.scores_folder, reviewer)
+    with locks.held(candidate.task.root):
         stored = Grades.read(path) if path.exists() else Grades(reviewer=reviewer)
         same = (new.sha256, new.implementation)
-        kept = [one for one in stored.scores if (one.sha256, one.implementation) != same]
-        replace(stored, scores=(*kept, new)).write(path)
+        others = [earlier for earlier in stored.scores if (earlier.sha256, earlier.implementation) != same]
+        replace(stored, scores=(*others, new)).write(path)
     return path
 
 
@@ -129,28 +130,28 @@ def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[st
 
     Raises UsageError for the first invalid name or grade, before anything is stored.
     """
-    by_name = {one.name: one for one in candidates}
+    by_name = {candidate.name: candidate for candidate in candidates}
     entries = []
-    for name, said in grades.items():
+    for name, entry in grades.items():
         if name not in by_name:
             raise UsageError(f"no candidate {name!r} is waiting for your grade", "see them with --list")
-        if not isinstance(said, Mapping):
+        if not isinstance(entry, Mapping):
             raise UsageError(f"{name}: not a grade", "as in {score: logically-correct, justification: …}")
-        grade, why = str(said.get("score")), str(said.get("justification") or "")
+        grade, why = str(entry.get("score")), str(entry.get("justification") or "")
         _grade(by_name[name], grade, why)
         entries.append((by_name[name], grade, why))
-    return [score(one, reviewer, grade, why) for one, grade, why in entries]
+    return [score(candidate, reviewer, grade, why) for candidate, grade, why in entries]
 
 
-def _grade(given: Candidate, grade: str, why: str) -> Grade:
+def _grade(candidate: Candidate, grade: str, why: str) -> Grade:
     return Grade(
-        candidate=given.name,
-        sha256=given.sha256,
-        implementation=given.implementation.index,
+        candidate=candidate.name,
+        sha256=candidate.sha256,
+        implementation=candidate.implementation.index,
         score=grade,  # type: ignore[arg-type]  # the class refuses what is no grade
         justification=why.strip(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        golden_sha256=given.golden_sha256,
+        golden_sha256=candidate.golden_sha256,
     )
 
 
@@ -162,70 +163,75 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
     """
     judged, hidden = _judgements(tasks)
     by_person: dict[str, dict[str, str]] = defaultdict(dict)
-    for thing, said in judged.items():
-        for person, grade in said.items():
-            by_person[person][thing] = grade
-    disputes = [(thing, tuple(said.items())) for thing, said in judged.items() if len(set(said.values())) > 1]
+    disputes = []
+    for name, grades in judged.items():
+        for person, grade in grades.items():
+            by_person[person][name] = grade
+        if len(set(grades.values())) > 1:
+            disputes.append((name, tuple(grades.items())))
     models: dict[str, Counter[str]] = defaultdict(Counter)
     if source is not None:
-        for (_, _, model, *_), said in grades_of_predictions(tasks, source).items():
-            models[model][majority(said)] += 1
+        for (_, _, model, *_), grades in grades_of_predictions(tasks, source).items():
+            models[model][majority(grades)] += 1
     return GradeSummary(agreement(by_person), hidden, tuple(disputes), models)
 
 
 def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
     """Return people's grades of predictions that enough people graded: person → grade by answer."""
     judged, _ = _judgements(tasks)
-    found = {}
-    for task, item in _predictions(tasks, source):
-        one = answer(task, item)
-        if grades := judged.get(_key(task, item.index, one.name, one.sha256)):
-            found[item.key] = grades
-    return found
+    grades = {}
+    for task, prediction in _predictions(tasks, source):
+        candidate = answer(task, prediction)
+        key = _key(task, prediction.index, candidate.name, candidate.sha256)
+        if key in judged:
+            grades[prediction.key] = judged[key]
+    return grades
 
 
 def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Prediction]]:
     by_name = {task.name: task for task in tasks}
-    given = predictions.read(source, {name: task.load() for name, task in by_name.items()})
-    return [(by_name[item.task], item) for item in given.items]
+    answers = predictions.read(source, {name: task.load() for name, task in by_name.items()})
+    return [(by_name[prediction.task], prediction) for prediction in answers.items]
 
 
-def answer(task: Task, item: Prediction) -> Candidate:
+def answer(task: Task, prediction: Prediction) -> Candidate:
     """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
-    one = task.load().implementation(item.index)
-    golden, text = read_golden(task, one), _text(item, one)
+    masked = task.load().implementation(prediction.index)
+    golden, text = read_golden(task, masked), _text(prediction, masked)
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # The same text (an empty one, say) may answer several tasks, and is graded for each.
-    name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
+    name = f"answer-{files.sha256_bytes(f'{task.name} {prediction.index} {digest}'.encode())[:8]}"
     whole = text, golden.decode("utf-8", "replace")
     try:
-        fitted = _fitted(task, item, one)
-        own, beside = Module.parse(fitted.data, one.goal_file), Module.parse(golden, one.golden_file)
-        shown = "\n\n\n".join([*fitted.added, _unindented(own, find(own, one.target))])
-        compared = _unindented(beside, find(beside, one.target))
+        fitted = _fitted(task, prediction, masked)
+        own, beside = Module.parse(fitted.data, masked.goal_file), Module.parse(golden, masked.golden_file)
+        shown = "\n\n\n".join([*fitted.added, _unindented(own, find(own, masked.target))])
+        compared = _unindented(beside, find(beside, masked.target))
         whole = own.text, whole[1]
     except LmrError:
         shown, compared = whole
-    return Candidate(task, name, digest, shown, one, compared, files.sha256_bytes(golden), whole)
+    return Candidate(task, name, digest, shown, masked, compared, files.sha256_bytes(golden), whole)
 
 
-def _fitted(task: Task, item: Prediction, one: Implementation) -> Fitted:
+def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> Fitted:
     """Fit an answer as the unit test does. Raises LmrError: it is not the function that was asked for."""
     info = task.load()
-    goal = Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
-    others = tuple(other.qualname for other in info.implementations if other.index != one.index)
-    slot = Slot(goal, methods(goal, find(goal, one.target)), others=others)
-    if item.code is not None:
-        return fit(item.code, slot)
-    changed = predictions.changed_files(item, task.repository(info), one.goal_file)
-    return fit_file(changed.get(one.goal_file, goal.data), slot)
+    goal = Module.parse(task.goal(info, masked).read_bytes(), masked.goal_file)
+    others = tuple(other.qualname for other in info.implementations if other.index != masked.index)
+    slot = Slot(goal, methods(goal, find(goal, masked.target)), others=others)
+    if prediction.code is not None:
+        return fit(prediction.code, slot)
+    changed = predictions.changed_files(prediction, task.repository(info), masked.goal_file)
+    return fit_file(changed.get(masked.goal_file, goal.data), slot)
 
 
-def _text(item: Prediction, one: Implementation) -> str:
-    if item.code is not None or item.patch is not None:
-        return item.code if item.code is not None else str(item.patch)
-    assert item.tree is not None
-    path = files.inside(item.tree, one.goal_file)
+def _text(prediction: Prediction, masked: Implementation) -> str:
+    if prediction.code is not None:
+        return prediction.code
+    if prediction.patch is not None:
+        return prediction.patch
+    assert prediction.tree is not None
+    path = files.inside(prediction.tree, masked.goal_file)
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         return ""
     return path.read_bytes().decode("utf-8", "replace")
@@ -238,16 +244,20 @@ def _unindented(module: Module, definition: Definition) -> str:
     return "\n".join(line.removeprefix(indent) for line in lines)
 
 
-def _graded(one: Candidate, reviewer: str) -> bool:
-    same = (one.sha256, one.implementation.index, one.golden_sha256)
-    given = _grades(one.task).get(reviewer, ())
-    return any((item.sha256, item.implementation, item.golden_sha256) == same for item in given)
+def _is_graded(candidate: Candidate, reviewer: str) -> bool:
+    same = (candidate.sha256, candidate.implementation.index, candidate.golden_sha256)
+    grades = _grades(candidate.task).get(reviewer, ())
+    return any((grade.sha256, grade.implementation, grade.golden_sha256) == same for grade in grades)
 
 
 def _grades(task: Task) -> dict[str, tuple[Grade, ...]]:
     """Return the grades by person; skip files that cannot be read."""
-    paths = sorted(task.scores_folder.glob("*.json")) if task.scores_folder.is_dir() else []
-    return {one.reviewer: one.scores for path in paths if (one := Grades.read_if_valid(path))}
+    by_person = {}
+    for path in sorted(task.scores_folder.glob("*.json")) if task.scores_folder.is_dir() else ():
+        stored = Grades.read_if_valid(path)
+        if stored is not None:
+            by_person[stored.reviewer] = stored.scores
+    return by_person
 
 
 def _key(task: Task, implementation: int, candidate: str, sha256: str) -> str:
@@ -261,20 +271,21 @@ def _judgements(tasks: Sequence[Task]) -> tuple[dict[str, dict[str, str]], int]:
     """
     table: dict[str, dict[str, str]] = defaultdict(dict)
     for task in tasks:
-        golden = _goldens(task)
-        for person, given in sorted(_grades(task).items()):
-            for one in given:
-                if golden.get(one.implementation) == one.golden_sha256:
-                    table[_key(task, one.implementation, one.candidate, one.sha256)][person] = one.score
-    ready = {key: said for key, said in sorted(table.items()) if len(said) >= NEEDED}
+        goldens = _goldens(task)
+        for person, grades in sorted(_grades(task).items()):
+            for grade in grades:
+                if goldens.get(grade.implementation) == grade.golden_sha256:
+                    key = _key(task, grade.implementation, grade.candidate, grade.sha256)
+                    table[key][person] = grade.score
+    ready = {key: by_person for key, by_person in sorted(table.items()) if len(by_person) >= NEEDED}
     return ready, len(table) - len(ready)
 
 
 def _goldens(task: Task) -> dict[int, str]:
-    found = {}
-    for one in task.load().implementations:
+    digests = {}
+    for masked in task.load().implementations:
         try:
-            found[one.index] = files.sha256_file(task.golden(one))
+            digests[masked.index] = files.sha256_file(task.golden(masked))
         except (LmrError, OSError):
             continue
-    return found
+    return digests

@@ -63,25 +63,34 @@ def find_standing(
 
     A task is accepted when everybody passes every item, or a decision says so for items that are disputed.
     """
-    current = [one for one in reviews if one.content_digest == content_digest]
-    names = tuple(one.reviewer for one in current)
+    current = [review for review in reviews if review.content_digest == content_digest]
+    names = tuple(review.reviewer for review in current)
     missing = max(0, checklist.reviewers - len(current))
     if missing:
         return Standing(WAITING, names, missing, damaged=damaged)
-    decided = {one.item: one for one in decisions if one.content_digest == content_digest}
+    decided = {decision.item: decision for decision in decisions if decision.content_digest == content_digest}
     disputes, failed = [], []
     for question in checklist.questions:
-        items = {one.reviewer: one.human.get(question.id) for one in current}
-        if not any(items.values()):  # asked since then: these people judged by the list of their day
+        answers, comments = _answers(question.id, current)
+        if not answers:  # asked since then: these people judged by the list of their day
             continue
-        answers = {name: item.answer if item else "unsure" for name, item in items.items()}
+        verdicts = set(answers.values())
         if question.id in decided:
-            failed += [question.id] if decided[question.id].answer == "fail" else []
-        elif len(set(answers.values())) > 1 or "unsure" in answers.values():
-            comments = {name: item.comment if item else "" for name, item in items.items()}
-            disputes.append(Dispute(question.id, question.question, answers, comments))
-        elif "fail" in answers.values():
+            verdicts = {decided[question.id].answer}
+        if verdicts == {"fail"}:
             failed.append(question.id)
+        elif verdicts != {"pass"}:
+            disputes.append(Dispute(question.id, question.question, answers, comments))
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
-    signed = tuple(one.reviewer for one in current if one.signed_off)
+    signed = tuple(review.reviewer for review in current if review.signed_off)
     return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed)
+
+
+def _answers(question: str, reviews: Sequence[Review]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return answers and comments by reviewer; "unsure" for who was not asked, nothing where nobody was."""
+    items = {review.reviewer: review.human.get(question) for review in reviews}
+    if not any(items.values()):
+        return {}, {}
+    answers: dict[str, str] = {name: item.answer if item else "unsure" for name, item in items.items()}
+    comments = {name: item.comment if item else "" for name, item in items.items()}
+    return answers, comments

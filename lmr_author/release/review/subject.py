@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
@@ -66,18 +66,18 @@ def read_task(task: Task) -> ReviewedTask:
     except LmrError:
         pages = {}
     evaluation = evaluations.load(task)
+    state = "none"
+    if evaluation is not None:
+        state = "current" if evaluation.is_of(State.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
-    subjects = tuple(
-        _subject(task, view, one, tuple(gate for gate in gates if gate.implementation == one.index), pages)
-        for one in view.implementations
-    )
-    state = "none" if evaluation is None else "current" if evaluation.is_of(State.of(task)) else "stale"
+    subjects = tuple(_subject(task, view, item, gates, pages) for item in view.implementations)
     return ReviewedTask(task, view, pages, subjects, state)
 
 
 def _subject(
-    task: Task, view: TaskView, item: Implementation, gates: tuple[GateResult, ...], pages: Mapping[int, str]
+    task: Task, view: TaskView, item: Implementation, gates: Iterable[GateResult], pages: Mapping[int, str]
 ) -> Subject:
+    own = tuple(gate for gate in gates if gate.implementation == item.index)
     both, problems = pair(view, item), []
     recording: Recording | None = None
     accepted: tuple[EquivalentMutant, ...] = ()
@@ -93,10 +93,11 @@ def _subject(
     lines = golden_lines(both, recording.coverage if recording else None)
     words = words_of(golden[0]) if golden else None
     cited = cite(item.instruction, pages)
-    known = challenge.load(task)
-    current = known is not None and item.index not in known.stale(task, view.info)
-    challengers = known.of(item.index) if known and current else ()
-    return Subject(item, both, cited, lines, words, recording, gates, accepted, tuple(problems), challengers)
+    challenged = challenge.load(task)
+    challengers: tuple[Challenger, ...] = ()
+    if challenged is not None and item.index not in challenged.stale(task, view.info):
+        challengers = challenged.of(item.index)
+    return Subject(item, both, cited, lines, words, recording, own, accepted, tuple(problems), challengers)
 
 
 def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
@@ -113,16 +114,31 @@ def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
     if both.golden is None:
         return ()
     marks = line_marks(both.golden, coverage) if coverage else {}
-    found = []
-    for golden in (target.golden for target in both.targets if target.golden):
-        hidden = range(0)
-        if golden.docstring is not None and len(golden.node.body) > 1:
-            head = golden.node.body[0]
-            hidden = range(head.lineno, (head.end_lineno or head.lineno) + 1)
-        results = [node for node in code.walk(golden.node) if isinstance(node, ast.Return | ast.Yield)]
-        returns = {line for node in results for line in range(node.lineno, (node.end_lineno or 0) + 1)}
-        for number in range(code.first_line(golden.node), golden.end_line + 1):
-            if number not in hidden:
+    lines = []
+    for target in both.targets:
+        if target.golden is None:
+            continue
+        docstring, returns = _docstring_lines(target.golden), _returning_lines(target.golden)
+        for number in range(code.first_line(target.golden.node), target.golden.end_line + 1):
+            if number not in docstring:
                 text = both.golden.line_text(number).rstrip()
-                found.append(CodeLine(number, text, marks.get(number, ""), number in returns))
-    return tuple(found)
+                lines.append(CodeLine(number, text, marks.get(number, ""), number in returns))
+    return tuple(lines)
+
+
+def _docstring_lines(definition: code.Definition) -> range:
+    """Return the lines of a docstring that has statements below it."""
+    if definition.docstring is None or len(definition.node.body) == 1:
+        return range(0)
+    return _lines_of(definition.node.body[0])
+
+
+def _returning_lines(definition: code.Definition) -> set[int]:
+    lines: set[int] = set()
+    for node in code.each(definition.node, ast.Return, ast.Yield):
+        lines.update(_lines_of(node))
+    return lines
+
+
+def _lines_of(node: ast.stmt | ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)

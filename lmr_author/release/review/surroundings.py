@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -28,7 +28,6 @@ _PIN = re.compile(r"^([\w.\[\]-]+==\S+)", re.M)
 _BASE_IMAGE = re.compile(r"^(?:FROM|ARG\s+BASE_IMAGE).*$", re.M)
 _TORCH_TAG = re.compile(r"\bpytorch/pytorch:(\d+\.\d+\.\d+)")
 _MOST_FILES = 2000
-_NAMES = (ast.Name, ast.Attribute)
 
 
 def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
@@ -46,55 +45,59 @@ def mentions(view: TaskView, item: Implementation) -> tuple[str, ...]:
     """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
     name = item.class_name.rpartition(".")[2] if item.class_name else item.goal_function
     word = re.compile(rf"\b{re.escape(name)}\b")
-    found = []
+    mentioned: list[str] = []
     for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
-        if (
-            path == item.goal_file
-            or path.startswith("unit_test/")
-            or entry.suffix not in (".py", ".md", ".ipynb")
-        ):
+        is_own = path == item.goal_file or path.startswith("unit_test/")
+        if is_own or entry.suffix not in (".py", ".md", ".ipynb"):
             continue
         lines = (view.text(view.path(entry)) or "").splitlines()
-        found += [f"{path}:{number}" for number, line in enumerate(lines, 1) if word.search(line)][:2]
-    return tuple(found)
+        numbers = [number for number, line in enumerate(lines, 1) if word.search(line)]
+        mentioned += [f"{path}:{number}" for number in numbers[:2]]
+    return tuple(mentioned)
 
 
 def nearest(view: TaskView) -> Exhibit:
     """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
-    masked = {(one.goal_file, one.qualname) for one in view.implementations}
-    found = []
+    masked = {(item.goal_file, item.qualname) for item in view.implementations}
+    shares: list[tuple[float, str]] = []
     for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
         if entry.suffix != ".py" or path.startswith("unit_test/"):
             continue
         data = view.read_entry(entry) or b""
-        possible = [one for one in solutions(view) if one.may_be_in(data)]
-        module = view.module(view.path(entry)) if possible else None
-        for each in module.definitions if module else ():
-            if (path, each.qualname) in masked or not isinstance(each.node, FunctionNode):
-                continue
-            share = max(compare(one.statements, of_function(each.node)).similarity for one in possible)
-            found.append((share, f"{path}:{each.line} {each.qualname}"))
-    best = sorted(found, key=lambda pair: -pair[0])[:3]
-    lines = tuple(f"{share:.0%} of a golden: {place}" for share, place in best if share >= 0.05)
+        goldens = [solution.statements for solution in solutions(view) if solution.may_be_in(data)]
+        module = view.module(view.path(entry)) if goldens else None
+        for function in module.definitions if module else ():
+            if isinstance(function.node, FunctionNode) and (path, function.qualname) not in masked:
+                statements = of_function(function.node)
+                share = max(compare(golden, statements).similarity for golden in goldens)
+                shares.append((share, f"{path}:{function.line} {function.qualname}"))
+    shares.sort(key=lambda pair: -pair[0])
+    lines = tuple(f"{share:.0%} of a golden: {name}" for share, name in shares[:3] if share >= 0.05)
     return Exhibit("Functions that are most like a golden", lines or ("none is like one",))
 
 
 def names_used(files: Pair) -> set[str]:
     """Return the names that the golden's targets use, annotations included."""
-    nodes = (part for target in files.targets if target.golden for part in ast.walk(target.golden.node))
-    return {
-        part.id if isinstance(part, ast.Name) else part.attr for part in nodes if isinstance(part, _NAMES)
-    }
+    names: set[str] = set()
+    for target in files.targets:
+        for node in ast.walk(target.golden.node) if target.golden else ():
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                names.add(node.attr)
+    return names
 
 
 def local_names(files: Pair) -> set[str]:
     """Return the variables of the golden's targets that their signatures do not have."""
-    found: set[str] = set()
-    for golden in (target.golden for target in files.targets if target.golden):
-        parts = list(ast.walk(golden.node))
-        stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        found |= stored - {part.arg for part in parts if isinstance(part, ast.arg)}
-    return found
+    names: set[str] = set()
+    for target in files.targets:
+        nodes = list(ast.walk(target.golden.node)) if target.golden else []
+        parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in parameters:
+                names.add(node.id)
+    return names
 
 
 def names_in(view: TaskView, path: str) -> set[str]:
@@ -103,15 +106,13 @@ def names_in(view: TaskView, path: str) -> set[str]:
     module = view.module(view.path(entry)) if entry else None
     if module is None:
         return set()
-    names = {each.qualname.rpartition(".")[2] for each in module.definitions}
-    targets = (
-        node.targets if isinstance(node, ast.Assign) else [node.target] for node in _assigned(module.tree)
-    )
-    return names | {one.id for group in targets for one in group if isinstance(one, ast.Name)}
-
-
-def _assigned(tree: ast.Module) -> Iterator[ast.Assign | ast.AnnAssign]:
-    return (node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
+    names = {definition.name for definition in module.definitions}
+    for statement in module.tree.body:
+        if isinstance(statement, ast.Assign):
+            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            names.add(statement.target.id)
+    return names
 
 
 # The environment
@@ -131,22 +132,24 @@ def environment(task: Task, view: TaskView) -> QuestionEvidence:
     origin, year = provenance.load(task), view.info.year or 0
     dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
     versions = _versions(origin, dockerfile, lock)
-    newest = [one for one in versions if year and one.day and one.day.year - year >= YEARS_NEWER]
-    doubts = [f"{one.name} is {_beside(one.day, year)} than the paper" for one in newest]
+    doubts = []
+    for part in versions:
+        if year and part.day and part.day.year - year >= YEARS_NEWER:
+            doubts.append(f"{part.name} is {_beside(part.day, year)} than the paper")
     if not year:
         doubts.append("the paper's year is unknown")
     elif origin.paper.year not in (None, year):
         doubts.append(
             f"the paper is of {year} in info.json, of {origin.paper.year} in authoring/provenance.json"
         )
-    if not any(one.day for one in versions):
+    if not any(part.day for part in versions):
         doubts.append("no version has a date")
     rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
-    rows += [(one.name, one.version, str(one.day or "unknown"), _beside(one.day, year)) for one in versions]
-    declared = [
-        f"{one.requirement} ({one.origin}{', guessed' if one.guessed else ''})"
-        for one in origin.environment.requirements
-    ]
+    for part in versions:
+        rows.append((part.name, part.version, str(part.day or "unknown"), _beside(part.day, year)))
+    declared = []
+    for need in origin.environment.requirements:
+        declared.append(f"{need.requirement} ({need.origin}{', guessed' if need.guessed else ''})")
     packages = (
         f"declared: {', '.join(declared) or 'nothing'}",
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
@@ -190,15 +193,16 @@ def licence(task: Task, view: TaskView) -> QuestionEvidence:
     origin, stated = provenance.load(task).repository, view.info.license or ""
     spdx, name = recognise_licence(view.repository) if view.repository else ("", "")
     text = view.text(view.repository / name) if view.repository and name else None
-    known = {"info.json": stated, name or "licence file": spdx, "when it was cloned": origin.license}
-    rows = [("says", "licence"), *((where, value or "not recognised") for where, value in known.items())]
+    sources = {"info.json": stated, name or "licence file": spdx, "when it was cloned": origin.license}
+    rows = [("says", "licence")]
+    rows += [(source, value or "not recognised") for source, value in sources.items()]
     doubts = []
     if stop := licence_stop(spdx, name):
         doubts.append(stop)
     elif not spdx:
         doubts.append(f"{name} is not a licence that the program knows: read it")
     elif {stated, origin.license or spdx} != {spdx}:
-        doubts.append("; ".join(f"{where} says {value or 'nothing'}" for where, value in known.items()))
+        doubts.append("; ".join(f"{source} says {value or 'nothing'}" for source, value in sources.items()))
     head = [line.strip() for line in (text or "").splitlines() if line.strip()][:6]
     begin = Exhibit(f"{name or 'Licence file'} begins", tuple(head) or ("there is none",))
     return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))

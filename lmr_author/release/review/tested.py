@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case, Recording
@@ -19,22 +19,30 @@ _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 
 def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
     """Return the cases by what differs, the golden's lines that they leave open, survivors, accepted mutants."""
-    doubts = list(subject.problems)
     if subject.recording is None:
         exhibits = [_own_test(view, subject)]
     else:
         exhibits = [*_cases(subject.recording), _open_lines(subject)]
+    exhibits += [*_mutants(subject), *_challenged(subject)]
+    return QuestionEvidence(tuple(exhibits), tuple(_doubts(subject)))
+
+
+def _doubts(subject: Subject) -> Iterator[str]:
+    yield from subject.problems
+    if subject.recording is not None:
         missed = sum(line.mark == "not reached" for line in subject.lines)
-        doubts += [f"no case reaches {counted(missed, 'line')} of the golden"] if missed else []
-        doubts += ["there is only one case"] if len(subject.recording.cases) == 1 else []
+        if missed:
+            yield f"no case reaches {counted(missed, 'line')} of the golden"
+        if len(subject.recording.cases) == 1:
+            yield "there is only one case"
     if subject.accepted:
-        doubts.append(f"{counted(len(subject.accepted), 'mutant')} accepted as equivalent")
-    open_gates = [gate for gate in subject.gates if gate.status is not GateStatus.PASSED]
-    doubts += [f"{gate.gate}: {gate.status.value}, {gate.message}" for gate in open_gates]
-    doubts += [
-        f"the {one.kind.value} {one.name} {one.in_words}" for one in subject.challengers if not one.settled
-    ]
-    return QuestionEvidence((*exhibits, *_mutants(subject), *_challenged(subject)), tuple(doubts))
+        yield f"{counted(len(subject.accepted), 'mutant')} accepted as equivalent"
+    for gate in subject.gates:
+        if gate.status is not GateStatus.PASSED:
+            yield f"{gate.gate}: {gate.status.value}, {gate.message}"
+    for challenger in subject.challengers:
+        if not challenger.settled:
+            yield f"the {challenger.kind.value} {challenger.name} {challenger.in_words}"
 
 
 def _own_test(view: TaskView, subject: Subject) -> Exhibit:
@@ -50,17 +58,20 @@ def _cases(recording: Recording) -> list[Exhibit]:
     origin = (
         f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}: {' '.join(recording.command)}"
     )
-    found = [Exhibit("Cases by what differs", (origin,), table=table)]
-    adds = tuple(f"{case.name}: {case.adds}" for case in cases if case.adds)
-    ignored = tuple(
-        f"{case.name}, {path or 'the result'}: {checker.get('reason') or 'no reason given'}"
-        for case in cases
-        for path, checker in case.checkers.items()
-        if checker.get("kind") == "ignore"
-    )
-    found += [Exhibit("Each case adds", adds)] if adds else []
-    found += [Exhibit("Not compared", ignored)] if ignored else []
-    return found
+    exhibits = [Exhibit("Cases by what differs", (origin,), table=table)]
+    adds, ignored = [], []
+    for case in cases:
+        if case.adds:
+            adds.append(f"{case.name}: {case.adds}")
+        for path, checker in case.checkers.items():
+            if checker.get("kind") == "ignore":
+                reason = checker.get("reason") or "no reason given"
+                ignored.append(f"{case.name}, {path or 'the result'}: {reason}")
+    if adds:
+        exhibits.append(Exhibit("Each case adds", tuple(adds)))
+    if ignored:
+        exhibits.append(Exhibit("Not compared", tuple(ignored)))
+    return exhibits
 
 
 def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
@@ -92,31 +103,30 @@ def _challenged(subject: Subject) -> list[Exhibit]:
     """Return how each misreading and rewrite ended, and what was accepted: who, when, why."""
     if not subject.challengers:
         return []
-    lines = [
-        f"{one.kind.value} {one.name} {one.in_words}{': ' if one.about else ''}{one.about}"
-        for one in subject.challengers
-    ]
-    found = [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))]
-    for one in subject.challengers:
-        if one.accepted and one.settled:
-            title = f"Accepted: {one.name}, by {one.accepted.by or 'nobody named'}, {one.accepted.date}"
-            found.append(Exhibit(title, (f"reason: {one.accepted.reason}",)))
-        elif one.missing and one.missing.diff:
-            found.append(Exhibit(f"Equal on every recorded call: {one.name}", diff=one.missing.diff))
-    return found
+    lines, single = [], []
+    for challenger in subject.challengers:
+        about = f": {challenger.about}" if challenger.about else ""
+        lines.append(f"{challenger.kind.value} {challenger.name} {challenger.in_words}{about}")
+        accepted, missing = challenger.accepted, challenger.missing
+        if accepted and challenger.settled:
+            title = f"Accepted: {challenger.name}, by {accepted.by or 'nobody named'}, {accepted.date}"
+            single.append(Exhibit(title, (f"reason: {accepted.reason}",)))
+        elif missing and missing.diff:
+            single.append(Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff))
+    return [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines)), *single]
 
 
 def _mutants(subject: Subject) -> list[Exhibit]:
     """Return how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
-    found = []
+    exhibits = []
     detail = next((gate.detail for gate in subject.gates if gate.gate == MUTANTS_DIE), None)
     if detail and detail.mutants:
         text = f"{detail.killed} of {detail.mutants} deliberately wrong versions of the golden fail"
-        found.append(Exhibit("Mutants", (text,)))
+        exhibits.append(Exhibit("Mutants", (text,)))
     for survivor in detail.survivors if detail else ():
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
-        found.append(Exhibit(title, (survivor.why,) if survivor.why else (), diff=survivor.diff))
+        exhibits.append(Exhibit(title, (survivor.why,) if survivor.why else (), diff=survivor.diff))
     for mutant in subject.accepted:
         title = f"Accepted as equivalent: {mutant.id}, by {mutant.by or 'nobody named'}, {mutant.date}"
-        found.append(Exhibit(title, (f"reason: {mutant.reason}",), diff=mutant.diff))
-    return found
+        exhibits.append(Exhibit(title, (f"reason: {mutant.reason}",), diff=mutant.diff))
+    return exhibits
