@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import ChecklistOption, Format, FormatOption, TaskArgument, default_tasks
@@ -34,47 +34,55 @@ def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.standing import DISPUTED, REJECTED
 
-    found = [reviewing.result_of(task, checklist) for task in tasks]
-    total = reviewing.overall_agreement(found)
+    results = [reviewing.result_of(task, checklist) for task in tasks]
+    total = reviewing.overall_agreement(results)
     if output is Format.json:
-        documents = []
-        for one in found:
-            measured = one.agreement.to_json() if one.agreement else None
-            documents.append({"task": one.task, **asdict(one.standing), "agreement": measured})
-        ui.print_json({"tasks": documents, "overall": total.to_json()})
+        ui.print_json({"tasks": list(map(_document, results)), "overall": total.to_json()})
     else:
-        for one in found:
-            _show_result(one)
+        for result in results:
+            _show_result(result)
         ui.say(agreement_line(total))
-        disputed = [task for task, one in zip(tasks, found, strict=True) if one.standing.state == DISPUTED]
-        ui.then(
-            *(
-                ["adjudicate", disputed[0].root]
-                if disputed
-                else ["status", *(task.root for task in tasks[:1])]
-            )
-        )
-    bad = any(one.standing.state in (DISPUTED, REJECTED) for one in found)
+        _then(tasks, results)
+    bad = any(result.standing.state in (DISPUTED, REJECTED) for result in results)
     return EXIT_FINDINGS if bad else EXIT_CLEAN
 
 
-def _show_result(one: ReviewResult) -> None:
+def _document(result: ReviewResult) -> dict[str, Any]:
+    measured = result.agreement.to_json() if result.agreement else None
+    return {"task": result.task, **asdict(result.standing), "agreement": measured}
+
+
+def _then(tasks: Sequence[Task], results: Sequence[ReviewResult]) -> None:
+    """Print the next command: to decide the first dispute, else the state of the first task."""
+    from lmr_author.release.review.standing import DISPUTED
+
+    for task, result in zip(tasks, results, strict=True):
+        if result.standing.state == DISPUTED:
+            ui.then("adjudicate", task.root)
+            return
+    ui.then("status", *(task.root for task in tasks[:1]))
+
+
+def _show_result(result: ReviewResult) -> None:
     """Print the state of a task's review, and what is disputed."""
-    now = one.standing
-    ui.say(f"{one.task}: {', '.join(now.reviewers) or 'nobody yet'}", now.state, _STATES[now.state])
-    if now.missing:
-        needed = "1 more review is needed" if now.missing == 1 else f"{now.missing} more reviews are needed"
-        ui.say(f"{needed}; answers stay hidden until then", indent=2)
-    for name in now.damaged:
+    standing = result.standing
+    reviewers = ", ".join(standing.reviewers) or "nobody yet"
+    ui.say(f"{result.task}: {reviewers}", standing.state, _STATES[standing.state])
+    if standing.missing == 1:
+        ui.say("1 more review is needed; answers stay hidden until then", indent=2)
+    elif standing.missing:
+        ui.say(f"{standing.missing} more reviews are needed; answers stay hidden until then", indent=2)
+    for name in standing.damaged:
         ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
-    for item in now.failed:
+    for item in standing.failed:
         ui.say(item, "fails", "bold red", indent=2)
-    show_disputes(now.disputes)
-    for decision in now.decisions:
+    show_disputes(standing.disputes)
+    for decision in standing.decisions:
         ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
 
 
 def show_disputes(disputes: Iterable[Dispute]) -> None:
+    """Print each disputed item with everybody's answer and comment."""
     for dispute in disputes:
         ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
         for name, answer in dispute.answers.items():

@@ -71,18 +71,17 @@ def _prose(text: str) -> None:
 
 def _code(lines: Sequence[CodeLine]) -> None:
     """Print code; of a long one the beginning, and every line that is marked or returns."""
+    beginning, others = lines[:MOST_CODE], lines[MOST_CODE:]
+    shown = [*beginning, *(line for line in others if line.mark or line.returns)]
     last = 0
-    for place, line in enumerate(lines):
-        if place >= MOST_CODE and not line.mark and not line.returns:
-            continue
+    for line in shown:
         if last and line.number > last + 1:
             ui.say("⋮", indent=8, tone="dim")
         last = line.number
         style = {"not reached": "red", "always true": "yellow"}.get(line.mark, "")
         mark = f"  ← {line.mark}" if line.mark else ""
         ui.say(f"{line.text}{mark}", f"{line.number:>4}", "dim", indent=2, hang=12, tone=style)
-    hidden = sum(not line.mark and not line.returns for line in lines[MOST_CODE:])
-    _rest(hidden, "line")
+    _rest(len(lines) - len(shown), "line")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> None:

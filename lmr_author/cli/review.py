@@ -73,8 +73,8 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     def check(name: str) -> str:
         return ui.problem(lambda: path_of_reviewer(Path(), name))
 
-    known = git_name()
-    return ui.needed("Reviewer name:", "" if check(known) else known, check)
+    proposed = git_name()
+    return ui.needed("Reviewer name:", "" if check(proposed) else proposed, check)
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
     from lmr_author.release.review.evidence import evidence_of
 
     if answers:
-        given = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
+        stated = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
         findings = checked([task]).findings
         _show_items(automatic_items(task, findings))
@@ -114,8 +114,8 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
         evidence = evidence_of(task, findings)
-        given = ask_answers(asked.questions, draft.answers, draft.keep, evidence, _TaskPage(task))
-    result = reviewing.save_review(task, reviewer, given, asked)
+        stated = ask_answers(asked.questions, draft.answers, draft.keep, evidence, _TaskPage(task))
+    result = reviewing.save_review(task, reviewer, stated, asked)
     if output is Format.json:
         items = [item.to_json() for item in result.items]
         about = {"task": task.name, "reviewer": reviewer, "signed_off": result.signed_off}
@@ -147,44 +147,44 @@ def ask_answers(
     """
     from lmr_author.release.review.checklist import human_items
 
-    items, known = {one.id: one for one in questions}, evidence or {}
+    items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
-    given: Answers = {}
+    answers: Answers = {}
     for name, answer in before.items():
         # An answer that could not be stored, as its evidence has become weak since, is asked again.
-        if name in items and not ui.problem(lambda: human_items({name: answer}, [items[name]], known)):  # noqa: B023
-            given[name] = answer
-    if given:
-        ui.say(f"{len(given)} of {len(items)} questions already answered; you can change them at the end")
+        if name in items and not ui.problem(lambda: human_items({name: answer}, [items[name]], shown)):  # noqa: B023
+            answers[name] = answer
+    if answers:
+        ui.say(f"{len(answers)} of {len(items)} questions already answered; you can change them at the end")
 
     def ask(name: str) -> bool:
         """Ask one item beside its evidence and store its answer; False to go back to the one before."""
         ui.say("")
         ui.say(f"{names.index(name) + 1} of {len(names)}: {name}", tone="bold")
-        answer = _ask(items[name], known.get(name), address, first=name == names[0])
+        answer = _ask(items[name], shown.get(name), address, first=name == names[0])
         if answer is None:
             return False
-        given[name] = answer
-        keep({**before, **given})
+        answers[name] = answer
+        keep({**before, **answers})
         return True
 
-    todo = [name for name in names if name not in given]
+    def lines() -> dict[str, str]:
+        return {
+            name: f"{name}: {answers[name]['answer']} {answers[name]['comment']}".rstrip() for name in names
+        }
+
+    todo = [name for name in names if name not in answers]
     while todo:
         if ask(todo[0]):
             del todo[0]
         else:
             todo.insert(0, names[names.index(todo[0]) - 1])
-    ui.revise(
-        lambda: {
-            name: f"{name}: {given[name]['answer']} {given[name]['comment']}".rstrip() for name in names
-        },
-        ask,
-    )
-    return {name: given[name] for name in names}
+    ui.revise(lines, ask)
+    return {name: answers[name] for name in names}
 
 
 def _ask(
-    item: ChecklistQuestion,
+    question: ChecklistQuestion,
     evidence: QuestionEvidence | None,
     address: Callable[[str], str] | None,
     *,
@@ -196,23 +196,23 @@ def _ask(
 
     if evidence is not None:
         show_evidence(evidence)
-    if item.look_at:
-        ui.say(f"see {item.look_at}", indent=2, tone="cyan")
+    if question.look_at:
+        ui.say(f"see {question.look_at}", indent=2, tone="cyan")
     letters = {"p": "pass", "f": "fail", "u": "unsure"}
-    letters |= {} if first else {"b": "back"}
-    letters |= {"o": "open page"} if address else {}
-    while (answer := ui.letter(item.question, letters)) == "open page" and address:
-        ui.say(address(item.id), "page:", "cyan", whole=True)
+    if not first:
+        letters["b"] = "back"
+    if address:
+        letters["o"] = "open page"
+    while (answer := ui.letter(question.question, letters)) == "open page" and address:
+        ui.say(address(question.id), "page:", "cyan", whole=True)
     if answer == "back":
         return None
+    comment = ""
     if answer != "pass":
-        return {"answer": answer, "comment": ui.needed("Why?")}
-    if evidence is None or not evidence.weak:
-        return {"answer": answer, "comment": ""}
-    return {
-        "answer": answer,
-        "comment": ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence),
-    }
+        comment = ui.needed("Why?")
+    elif evidence is not None and evidence.weak:
+        comment = ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence)
+    return {"answer": answer, "comment": comment}
 
 
 class _TaskPage:
@@ -228,9 +228,9 @@ class _TaskPage:
         from lmr_author.release.reporting.report import report
 
         if self._path is None:
-            place = user_cache() / "pages" / f"{self._task.name}.html"
+            path = user_cache() / "pages" / f"{self._task.name}.html"
             with ui.progress("writing the task's page") as progress:
-                self._path = report(self._task.root, place, progress).path
+                self._path = report(self._task.root, path, progress).path
         return f"{self._path.absolute().as_uri()}#review-{item}"
 
 

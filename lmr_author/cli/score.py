@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def score(
     task: TaskArgument = None,
     candidate: Annotated[Path | None, Option(help="The candidate's Python file.")] = None,
-    predictions: Annotated[Path | None, Option(help="Models' answers, as for `evaluate`.")] = None,
+    predictions: Annotated[Path | None, Option(help="Models' answers, as for `judge`.")] = None,
     model: Annotated[str | None, Option(help="Answers of this model only.")] = None,
     reviewer: ReviewerOption = None,
     grade: Annotated[
@@ -64,16 +64,7 @@ def score(
     name = ask_reviewer(reviewer, asking)
     if candidate is not None:
         given = scoring.candidate(Task.find(task or Path.cwd()), candidate, implementation)
-        if grade is None and not asking:
-            raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
-        if grade is None:
-            grade, reason = _ask(given)
-        stored = scoring.score(given, name, grade, reason)
-        if output is Format.json:
-            ui.print_json({"candidate": given.name, "sha256": given.sha256, "score": grade, "reviewer": name})
-        else:
-            ui.say(f"{given.name}: {grade} (stored in {stored})")
-            ui.then("score", given.task.root, "--results")
+        _grade_one(given, name, grade, reason, asking=asking, output=output)
         return EXIT_CLEAN
     assert predictions is not None
     tasks = Task.find_all(task or default_tasks())
@@ -91,6 +82,25 @@ def score(
     return EXIT_CLEAN
 
 
+def _grade_one(
+    candidate: Candidate, reviewer: str, grade: str | None, reason: str, *, asking: bool, output: Format
+) -> None:
+    """Store the grade of one candidate, which is asked for where none is given."""
+    from lmr_author.release.review import score as scoring
+
+    if grade is None and not asking:
+        raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
+    if grade is None:
+        grade, reason = _ask(candidate)
+    path = scoring.score(candidate, reviewer, grade, reason)
+    if output is Format.json:
+        about = {"candidate": candidate.name, "sha256": candidate.sha256}
+        ui.print_json({**about, "score": grade, "reviewer": reviewer})
+    else:
+        ui.say(f"{candidate.name}: {grade} (stored in {path})")
+        ui.then("score", candidate.task.root, "--results")
+
+
 def _no_file(answer: str) -> str:
     return "" if Path(answer).expanduser().is_file() else f"{answer}: no such file"
 
@@ -98,20 +108,19 @@ def _no_file(answer: str) -> str:
 def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
     """Print how many answers are left to grade; with ``show`` each of them."""
     if output is Format.json:
-        entries = [
-            {
-                "candidate": one.name,
-                "task": one.task.name,
-                "implementation": one.implementation.index,
-                "text": one.text,
-                "golden": one.golden,
+        entries = []
+        for candidate in left:
+            about = {
+                "candidate": candidate.name,
+                "task": candidate.task.name,
+                "implementation": candidate.implementation.index,
             }
-            for one in left
-        ]
+            entries.append({**about, "text": candidate.text, "golden": candidate.golden})
         ui.print_json({"waiting": entries})
         return
-    for one in left if show else ():
-        ui.say(f"{one.name}  {one.task.name}  {one.implementation.target}")
+    if show:
+        for candidate in left:
+            ui.say(f"{candidate.name}  {candidate.task.name}  {candidate.implementation.target}")
     ui.say("1 answer waits for your grade" if len(left) == 1 else f"{len(left)} answers wait for your grade")
 
 
@@ -119,18 +128,18 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; returns the number of grades."""
     from lmr_author.release.review.score import score as store_grade
 
-    for number, given in enumerate(left, 1):
+    for number, candidate in enumerate(left, 1):
         ui.say("")
-        ui.say(f"{number} of {len(left)}: {given.name}, {given.task.name}", tone="bold")
-        grade, reason = _ask(given, {"s": "stop"})
+        ui.say(f"{number} of {len(left)}: {candidate.name}, {candidate.task.name}", tone="bold")
+        grade, reason = _ask(candidate, {"s": "stop"})
         if grade == "stop":
             return number - 1
-        stored = store_grade(given, reviewer, grade, reason)
-        ui.say(f"{given.name}: {grade} (stored in {stored})")
+        path = store_grade(candidate, reviewer, grade, reason)
+        ui.say(f"{candidate.name}: {grade} (stored in {path})")
     return len(left)
 
 
-def _ask(given: Candidate, more: dict[str, str] | None = None) -> tuple[str, str]:
+def _ask(candidate: Candidate, more: dict[str, str] | None = None) -> tuple[str, str]:
     """Ask for a grade and its reason, below the candidate's difference from the golden.
 
     Args:
@@ -138,11 +147,11 @@ def _ask(given: Candidate, more: dict[str, str] | None = None) -> tuple[str, str
     """
     from lmr_author.core.task.reviews import GRADES
 
-    ui.say(str(given.implementation.target), tone="bold")
-    ui.say(given.implementation.instruction, hang=0)
+    ui.say(str(candidate.implementation.target), tone="bold")
+    ui.say(candidate.implementation.instruction, hang=0)
     ui.say("")
-    golden, text = given.golden.splitlines(), given.text.splitlines()
-    ui.diff(difflib.unified_diff(golden, text, "golden", given.name, lineterm="", n=8))
+    golden, text = candidate.golden.splitlines(), candidate.text.splitlines()
+    ui.diff(difflib.unified_diff(golden, text, "golden", candidate.name, lineterm="", n=8))
     for name, meaning in GRADES.items():
         ui.say(f"{name}: {meaning}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
@@ -154,17 +163,17 @@ def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) ->
     """Print the agreement, and who differs on what."""
     from lmr_author.release.review.score import scored
 
-    found = scored(tasks, predictions)
+    summary = scored(tasks, predictions)
     if output is Format.json:
-        disputes = [{"candidate": name, "scores": dict(grades)} for name, grades in found.disputes]
-        models = {name: dict(counts) for name, counts in sorted(found.models.items())}
-        counted = {"agreement": found.agreement.to_json(), "hidden": found.hidden}
+        disputes = [{"candidate": name, "scores": dict(grades)} for name, grades in summary.disputes]
+        models = {name: dict(counts) for name, counts in sorted(summary.models.items())}
+        counted = {"agreement": summary.agreement.to_json(), "hidden": summary.hidden}
         ui.print_json({**counted, "disputes": disputes, "models": models})
         return
-    for name, grades in found.disputes:
-        ui.say(f"disputed {name}: " + ", ".join(f"{who} {grade}" for who, grade in grades))
-    if found.hidden:
-        ui.say(f"{found.hidden} candidates are hidden until two people have graded them")
-    ui.say(agreement_line(found.agreement))
-    for model, grades_of in sorted(found.models.items()):
-        ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(grades_of.items())))
+    for name, grades in summary.disputes:
+        ui.say(f"disputed {name}: " + ", ".join(f"{person} {grade}" for person, grade in grades))
+    if summary.hidden:
+        ui.say(f"{summary.hidden} candidates are hidden until two people have graded them")
+    ui.say(agreement_line(summary.agreement))
+    for model, counts in sorted(summary.models.items()):
+        ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(counts.items())))
