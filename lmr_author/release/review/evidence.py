@@ -23,7 +23,11 @@ def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEv
     Args:
         findings: findings of ``validate`` now.
     """
-    reviewed = read_task(task)
+    return evidence_for(read_task(task), findings)
+
+
+def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
+    """As :func:`evidence_of`, for a task that was read."""
     result = {}
     for question in (*_OF_IMPLEMENTATION, "environment", "licence"):
         parts = []

@@ -88,7 +88,7 @@ def _subject(
     try:
         accepted = equivalents.load(task).of(item.target)
     except LmrError as error:
-        problems.append(error.message)
+        problems.append(error.message.replace(f"{task.root}/", ""))
     golden = [target.golden for target in both.targets if target.golden]
     lines = golden_lines(both, recording.coverage if recording else None)
     words = words_of(golden[0]) if golden else None
