@@ -21,7 +21,7 @@ _DEFAULT_BASE = re.compile(r"^([ \t]*ARG[ \t]+BASE_IMAGE)(?:=(.*))?$", re.IGNORE
 _IMAGE = re.compile(r"[\w][\w./:@-]*")
 
 
-def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
+def write_bundle(exportable: Exportable, folder: Path, base_image: str = "") -> None:
     """Write the masked repository without ``unit_test/``, the environment files and the instructions.
 
     Goldens, expected outputs and ``authoring/`` are never copied: only the files listed here are.
@@ -30,10 +30,10 @@ def write_bundle(one: Exportable, folder: Path, base_image: str = "") -> None:
         folder: it is made if it does not exist.
         base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves the task's own.
     """
-    repository = one.task.repository(one.info)
+    repository = exportable.task.repository(exportable.info)
     copy_tree(repository, folder / repository.name, {}, with_tests=False)
-    copy_environment(one.task, folder, base_image)
-    files.write_json(folder / "task.json", agent_document(one))
+    copy_environment(exportable.task, folder, base_image)
+    files.write_json(folder / "task.json", agent_document(exportable))
 
 
 def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
@@ -76,18 +76,18 @@ def with_base_image(dockerfile: str, image: str) -> str:
     return with_base(dockerfile, image)
 
 
-def agent_document(one: Exportable) -> dict[str, Any]:
+def agent_document(exportable: Exportable) -> dict[str, Any]:
     """Return ``task.json``: the paper and, for each implementation, what to write where."""
-    info = one.info
+    info = exportable.info
     return {
         "instance_id": info.instance_id,
         "paper_name": info.paper_name,
-        "folder_name": one.task.name,
+        "folder_name": exportable.task.name,
         "repo_folder_name": info.repo_folder_name,
         "implementations": [_without_hidden(item) for item in info.implementations],
         # Not why: a finding can say where the solution is.
-        "sound": not one.problems,
-        "review": one.review,
+        "sound": not exportable.problems,
+        "review": exportable.review,
     }
 
 

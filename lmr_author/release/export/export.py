@@ -43,24 +43,24 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
         UsageError: a folder that cannot be written to, or an option that the format does not have.
         LmrError: a task that lacks what the format needs.
     """
-    places = [options.out, *([options.private] if options.private else [])]
     _require_own_options(options)
-    for place in places:
-        _require_free(place, tasks)
+    _require_free(options.out, tasks)
+    if options.private:
+        _require_free(options.private, tasks)
     if options.private and _overlap(options.out, options.private):
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
-    found = examine(tasks, challenged=options.challenged)
-    unsound = {one.task.name: one.problems for one in found if one.problems}
-    unreviewed = tuple(one.task.name for one in found if one.review == NOT_REVIEWED)
+    exportables = examine(tasks, challenged=options.challenged)
+    unsound = {checked.task.name: checked.problems for checked in exportables if checked.problems}
+    unreviewed = tuple(checked.task.name for checked in exportables if checked.review == NOT_REVIEWED)
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):
         return Exported(unsound, unreviewed)
     try:
         with files.staged_folder(options.out) as folder:
-            WRITERS[options.format](found, folder, options)
+            WRITERS[options.format](exportables, folder, options)
             count = sum(1 for _ in files.walk(folder))
             if options.private:
                 with files.staged_folder(options.private) as private:
-                    write_private(found, private)
+                    write_private(exportables, private)
     except shutil.Error as error:  # copytree goes on after an error and reports all of them at its end
         _, _, reason = error.args[0][0]
         raise LmrError(
@@ -90,27 +90,30 @@ def _require_own_options(options: ExportOptions) -> None:
         )
 
 
-def _require_free(place: Path, tasks: Sequence[Task]) -> None:
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        raise UsageError(f"{place} is not a folder", "name a folder that does not exist yet")
-    if place.exists() and any(place.iterdir()):
-        raise LmrError(f"{place} is not empty", "remove it, or choose another folder")
+def _require_free(folder: Path, tasks: Sequence[Task]) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} is not a folder", "name a folder that does not exist yet")
+    if folder.exists() and any(folder.iterdir()):
+        raise LmrError(f"{folder} is not empty", "remove it, or choose another folder")
     for task in tasks:
-        if place.resolve().is_relative_to(task.root.resolve()):
-            raise UsageError(f"{place} lies inside the task {task.name}", "choose a folder outside of it")
-        if place.resolve().is_relative_to(folder := task.root.resolve().parent):
-            other = os.path.relpath(folder.parent / place.name)
-            raise UsageError(f"{place} lies in the folder of the tasks, {folder}", f"choose another: {other}")
+        if folder.resolve().is_relative_to(task.root.resolve()):
+            raise UsageError(f"{folder} lies inside the task {task.name}", "choose a folder outside of it")
+        beside = task.root.resolve().parent
+        if folder.resolve().is_relative_to(beside):
+            other = os.path.relpath(beside.parent / folder.name)
+            raise UsageError(
+                f"{folder} lies in the folder of the tasks, {beside}", f"choose another: {other}"
+            )
 
 
-def _overlap(one: Path, other: Path) -> bool:
-    first, second = one.resolve(), other.resolve()
+def _overlap(folder: Path, other: Path) -> bool:
+    first, second = folder.resolve(), other.resolve()
     return first.is_relative_to(second) or second.is_relative_to(first)
 
 
-def _write_agent(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
-    for one in tasks:
-        write_bundle(one, folder / one.task.name, options.base_image)
+def _write_agent(exportables: list[Exportable], folder: Path, options: ExportOptions) -> None:
+    for exportable in exportables:
+        write_bundle(exportable, folder / exportable.task.name, options.base_image)
 
 
 WRITERS: dict[str, Callable[[list[Exportable], Path, ExportOptions], None]] = {

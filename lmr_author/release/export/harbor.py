@@ -38,22 +38,22 @@ _COPIES = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(?!.*--from=)(.*)$", re.IGNORECA
 
 def write_harbor(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write one Harbor task for each implementation. Raises LmrError for one without a test."""
-    for one in tasks:
-        for item in one.info.implementations:
-            target = folder / f"{one.task.name}-{item.index}"
-            write_bundle(one, target / "environment", options.base_image)
-            _copy_repository(one, target / "environment" / "Dockerfile")
+    for exportable in tasks:
+        for item in exportable.info.implementations:
+            target = folder / f"{exportable.task.name}-{item.index}"
+            write_bundle(exportable, target / "environment", options.base_image)
+            _copy_repository(exportable, target / "environment" / "Dockerfile")
             if options.machine.offline:
                 shutil.copyfile(
                     _template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml"
                 )
-            plan = _write_tests(one, item, target / "tests")
-            _write_texts(one, item, target, plan, options)
+            plan = _write_tests(exportable, item, target / "tests")
+            _write_texts(exportable, item, target, plan, options)
 
 
-def _copy_repository(one: Exportable, dockerfile: Path) -> None:
+def _copy_repository(exportable: Exportable, dockerfile: Path) -> None:
     """Have the image hold the repository: a Dockerfile made for LMR-Bench's scripts, which mount it, does not."""
-    name, path = one.info.repo_folder_name, staging.tree_path(one.info)
+    name, path = exportable.info.repo_folder_name, staging.tree_path(exportable.info)
     text = dockerfile.read_text("utf-8") if dockerfile.is_file() else ""
     sources = [word.strip("/") for line in _COPIES.findall(text) for word in line.split()[:-1]]
     if not {name, ".", "$DIR", "${DIR}"}.intersection(sources):
@@ -61,15 +61,15 @@ def _copy_repository(one: Exportable, dockerfile: Path) -> None:
 
 
 def _write_texts(
-    one: Exportable, item: Implementation, target: Path, plan: dict[str, Any], options: ExportOptions
+    exportable: Exportable, item: Implementation, target: Path, plan: dict[str, Any], options: ExportOptions
 ) -> None:
     """Write configuration, instruction and solution."""
     values = {
-        "task": one,
-        "info": one.info,
+        "task": exportable,
+        "info": exportable.info,
         "item": item,
         "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-"),
-        "repository": staging.tree_path(one.info),
+        "repository": staging.tree_path(exportable.info),
         "uid": AGENT_UID,
         "verifier_seconds": 2 * plan["seconds"] + 120,
         "judged_by": "hand-written test" if "script" in plan else "recorded cases",
@@ -79,29 +79,31 @@ def _write_texts(
     for name, place in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
         files.write_text(target / place / name, render(f"export/harbor/{name}.j2", **values))
     (target / "solution" / "solve.sh").chmod(0o755)
-    files.write_bytes(target / "solution" / "golden", staging.read_golden(one.task, item))
+    files.write_bytes(target / "solution" / "golden", staging.read_golden(exportable.task, item))
 
 
-def _write_tests(one: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+def _write_tests(exportable: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
     """Write what grades an answer. Returns the grader's plan; ``seconds`` is what one run may take."""
-    goldens = staging.golden_overlay(one.task, one.info, find_twins(one.task, one.info, item))
+    goldens = staging.golden_overlay(
+        exportable.task, exportable.info, find_twins(exportable.task, exportable.info, item)
+    )
     for number, data in enumerate(goldens.values()):
         files.write_bytes(tests / "goldens" / str(number), data)
-    others = _others(one, item, goldens[item.goal_file])
+    others = _others(exportable, item, goldens[item.goal_file])
     for number, pair in enumerate(others):
         for kind, data in zip(("masked", "golden"), pair, strict=True):
             files.write_bytes(tests / "others" / f"{number}.{kind}", data)
-    recording = recorded.load(one.task.recording(one.info, item.index))
+    recording = recorded.load(exportable.task.recording(exportable.info, item.index))
     if recording is not None and recording.cases:
-        plan = _write_cases(one, item, recording, goldens[item.goal_file], tests)
+        plan = _write_cases(exportable, item, recording, goldens[item.goal_file], tests)
     else:
-        plan = _write_script(one, item, tests)
+        plan = _write_script(exportable, item, tests)
     judge = "script.py" if "script" in plan else "cases.py"
     for name, template in (("test.sh", "test.sh"), ("grade.py", "grade.py"), ("judge.py", judge)):
         shutil.copyfile(_template(template), tests / name)
     (tests / "test.sh").chmod(0o755)
     plan |= {
-        "repository": staging.tree_path(one.info),
+        "repository": staging.tree_path(exportable.info),
         "goal_file": item.goal_file,
         "goal_files": list(goldens),
         "others": len(others),
@@ -111,34 +113,34 @@ def _write_tests(one: Exportable, item: Implementation, tests: Path) -> dict[str
 
 
 def _write_cases(
-    one: Exportable, item: Implementation, recording: Recording, golden: bytes, tests: Path
+    exportable: Exportable, item: Implementation, recording: Recording, golden: bytes, tests: Path
 ) -> dict[str, Any]:
     """Write recorded cases and what replays them. Returns their part of the plan."""
     module = code.Module.parse(golden, item.golden_file)
     target = code.find(module, replace(item.target, qualname=recording.target.qualname))
-    found = replace(recording, target=replace(recording.target, line=target.line))
+    moved = replace(recording, target=replace(recording.target, line=target.line))
     return {
         "qualname": recording.target.qualname,
         "nth": _nth(golden, target) if item.nth else 0,
         "cases": {case.name: case.checkers for case in recording.cases},
-        "seconds": _write_probe(one, item, found, tests),
+        "seconds": _write_probe(exportable, item, moved, tests),
     }
 
 
-def _write_script(one: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+def _write_script(exportable: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
     """Write a test that was made by hand, with the files beside it. Returns its part of the plan."""
-    repository = one.task.repository(one.info)
+    repository = exportable.task.repository(exportable.info)
     if not item.unit_test_file or not files.is_file_inside(repository, item.unit_test_file):
         raise LmrError(
-            f"{one.task.name}: implementation {item.index} has no test for Harbor's grader",
+            f"{exportable.task.name}: implementation {item.index} has no test for Harbor's grader",
             f"record one: lmr-author record {item.target}",
         )
     if not item.unit_test_file.startswith(f"{UNIT_TEST}/"):
         raise LmrError(
-            f"{one.task.name}: {item.unit_test_file} is outside of {UNIT_TEST}/, where an agent would see it",
+            f"{exportable.task.name}: {item.unit_test_file} is outside of {UNIT_TEST}/, where an agent would see it",
             f"move it to {UNIT_TEST}/, and correct info.json",
         )
-    unit_test = one.task.unit_test_folder(one.info)
+    unit_test = exportable.task.unit_test_folder(exportable.info)
     for path in files.walk(unit_test):
         inside = path.relative_to(unit_test)
         if inside.parts[0] != "logs":
@@ -146,9 +148,9 @@ def _write_script(one: Exportable, item: Implementation, tests: Path) -> dict[st
     return {"script": item.unit_test_file, "seconds": SCRIPT_SECONDS}
 
 
-def _write_probe(one: Exportable, item: Implementation, recording: Recording, tests: Path) -> float:
+def _write_probe(exportable: Exportable, item: Implementation, recording: Recording, tests: Path) -> float:
     """Write replayer, inputs and expected outcomes, as ``cases.py`` reads them."""
-    folder = one.task.recording(one.info, item.index)
+    folder = exportable.task.recording(exportable.info, item.index)
     shutil.copytree(
         resources.probe_folder(), tests / "lmr_probe", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -162,7 +164,9 @@ def _write_probe(one: Exportable, item: Implementation, recording: Recording, te
     plan = replaying.ReplayPlan.of(recording, folder, recording.target.line, CASE_SECONDS)
     job = tests / "job"
     job.mkdir()
-    replaying.write_job(job, staging.tree_path(one.info), plan, [replaying.Variant("candidate")], threads=1)
+    replaying.write_job(
+        job, staging.tree_path(exportable.info), plan, [replaying.Variant("candidate")], threads=1
+    )
     return math.ceil(replaying.most_seconds(plan, 1))
 
 
@@ -174,18 +178,19 @@ def _nth(golden: bytes, target: code.Definition) -> int:
     return nth
 
 
-def _others(one: Exportable, item: Implementation, golden: bytes) -> list[tuple[bytes, bytes]]:
+def _others(exportable: Exportable, item: Implementation, golden: bytes) -> list[tuple[bytes, bytes]]:
     """Return the other implementations of the goal file, each as masked and as golden, from its ``def`` on."""
-    path = one.task.goal(one.info, item)
+    path = exportable.task.goal(exportable.info, item)
     ours = code.Module.parse(golden, item.golden_file)
     theirs = code.Module.parse(path.read_bytes(), item.goal_file)
     pairs = []
-    for other in one.info.implementations:
+    for other in exportable.info.implementations:
         if other.goal_file != item.goal_file or other.index == item.index:
             continue
-        found = code.matching(ours, theirs, other.qualname, other.nth)
-        if found is not None:
-            pairs.append((_from_def(theirs, found[1]), _from_def(ours, found[0])))
+        pair = code.matching(ours, theirs, other.qualname, other.nth)
+        if pair is not None:
+            original, masked = pair
+            pairs.append((_from_def(theirs, masked), _from_def(ours, original)))
     return pairs
 
 

@@ -41,15 +41,15 @@ Columns = dict[str, list[list[str]]]
 def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write the public part."""
     tables: dict[str, list[Row]] = {"implementations": [], "papers": []}
-    for one in tasks:
-        archive = folder / "tasks" / f"{one.task.name}.tar.gz"
+    for exportable in tasks:
+        archive = folder / "tasks" / f"{exportable.task.name}.tar.gz"
         with files.temporary_folder(".bundle-", folder) as bundle:
-            write_bundle(one, bundle, options.base_image)
-            write_tar(archive, bundle, files_and_links(bundle), one.task.name)
+            write_bundle(exportable, bundle, options.base_image)
+            write_tar(archive, bundle, files_and_links(bundle), exportable.task.name)
         packed = {"archive": f"tasks/{archive.name}", "archive_sha256": files.sha256_file(archive)}
-        rows = [{**_implementation(one, item), **packed} for item in one.info.implementations]
+        rows = [{**_implementation(exportable, item), **packed} for item in exportable.info.implementations]
         tables["implementations"] += rows
-        tables["papers"].append(_paper(one))
+        tables["papers"].append(_paper(exportable))
     columns = json.loads(resources.template(f"{TEMPLATES}/columns.json"))
     for name, rows in tables.items():
         ordered = ({column: row[column] for column, *_ in columns[name]} for row in rows)
@@ -57,8 +57,8 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
         files.write_text(folder / "data" / f"{name}.jsonl", text)
     licenses = sorted({row["license"] or "unknown" for row in tables["papers"]})
     # The day the newest task was made: the same tasks always have the same date.
-    day = max(provenance.load(one.task).created[:10] for one in tasks)
-    unreviewed = [one.task.name for one in tasks if one.review == NOT_REVIEWED]
+    day = max(provenance.load(exportable.task).created[:10] for exportable in tasks)
+    unreviewed = [exportable.task.name for exportable in tasks if exportable.review == NOT_REVIEWED]
     citation = _citation(options.publication, day[:4])
     described = croissant(folder, columns, licenses, day)
     described |= {
@@ -70,9 +70,9 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
     if unreviewed:
         described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
     files.write_json(folder / "croissant.json", described)
-    items = assess([gather(one.task, one.findings) for one in tasks])
+    items = assess([gather(exportable.task, exportable.findings) for exportable in tasks])
     files.write_text(folder / ASSESSMENT, as_yaml(items))
-    unsound = {one.task.name: one.problems for one in tasks if one.problems}
+    unsound = {exportable.task.name: exportable.problems for exportable in tasks if exportable.problems}
     card = render(
         "export/huggingface/README.md.j2",
         front_matter=quoting.yaml(_front_matter(tables, columns, licenses)),
@@ -89,8 +89,8 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
 def write_private(tasks: list[Exportable], folder: Path) -> None:
     """Write what an evaluator needs: complete task folders, without reviews and logs."""
     files.write_text(folder / "README.md", resources.template(f"{TEMPLATES}/private.md"))
-    for one in tasks:
-        task = one.task
+    for exportable in tasks:
+        task = exportable.task
         records = (path for pattern in PRIVATE_RECORDS for path in task.authoring.glob(pattern))
         links = (path for path in files_and_links(task.root) if path.is_symlink())
         content = {*task.content_files(), *(path for path in records if path.is_file())}
@@ -98,8 +98,8 @@ def write_private(tasks: list[Exportable], folder: Path) -> None:
         write_tar(folder / "tasks" / f"{task.name}.tar.gz", task.root, content, task.name)
 
 
-def _shared(one: Exportable) -> Row:
-    info = one.info
+def _shared(exportable: Exportable) -> Row:
+    info = exportable.info
     names = (
         "paper_name",
         "paper_url",
@@ -111,20 +111,21 @@ def _shared(one: Exportable) -> Row:
     )
     return {
         **{name: getattr(info, name) for name in names},
-        "task": one.task.name,
+        "task": exportable.task.name,
         "year": info.year or None,
-        "review": one.review,
+        "review": exportable.review,
     }
 
 
-def _implementation(one: Exportable, item: Implementation) -> Row:
-    info, repository, paper = one.info, one.task.repository(one.info), one.task.paper_json(one.info)
-    goal = one.task.goal(info, item)
+def _implementation(exportable: Exportable, item: Implementation) -> Row:
+    task, info = exportable.task, exportable.info
+    repository, paper = task.repository(info), task.paper_json(info)
+    goal = task.goal(info, item)
     names = ("index", "category", "goal_file", "goal_function", "class_name", "instruction")
     return {
-        **_shared(one),
+        **_shared(exportable),
         **{name: getattr(item, name) for name in names},
-        "id": f"{one.task.name}/{item.index}",
+        "id": f"{exportable.task.name}/{item.index}",
         "instance_id": info.instance_id,
         "masked_file": code.Module.parse(goal.read_bytes(), item.goal_file).text,
         "context": [
@@ -133,22 +134,22 @@ def _implementation(one: Exportable, item: Implementation) -> Row:
             if files.is_file_inside(repository, path)
         ],
         "paper_json": paper.read_text("utf-8", errors="replace") if paper.is_file() else "",
-        "problems": list(one.problems),
+        "problems": list(exportable.problems),
     }
 
 
-def _paper(one: Exportable) -> Row:
-    pdf = one.task.paper_pdf(one.info)
+def _paper(exportable: Exportable) -> Row:
+    pdf = exportable.task.paper_pdf(exportable.info)
     try:
-        agreement = result_of(one.task).agreement
+        agreement = result_of(exportable.task).agreement
     except LmrError:
         agreement = None
     share = agreement.percent if agreement else None
     return {
-        **_shared(one),
-        "venue": provenance.load(one.task).paper.venue,
+        **_shared(exportable),
+        "venue": provenance.load(exportable.task).paper.venue,
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
-        "implementations": len(one.info.implementations),
+        "implementations": len(exportable.info.implementations),
         "agreement": None if share is None else round(100 * share, 1),
     }
 
@@ -244,5 +245,5 @@ def _paper_licenses(papers: list[Row]) -> str:
 
 
 def _range(values: Iterable[int]) -> str:
-    found = sorted(set(values))
-    return f"{found[0]} to {found[-1]}" if len(found) > 1 else str(*found) or "unknown"
+    numbers = sorted(set(values))
+    return f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else str(*numbers) or "unknown"

@@ -38,24 +38,24 @@ def image_of(name: str) -> str:
 def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs; and the table."""
     rows = []
-    for one in tasks:
-        target = folder / one.task.name
-        repository = one.task.repository(one.info)
+    for exportable in tasks:
+        target = folder / exportable.task.name
+        repository = exportable.task.repository(exportable.info)
         copy_tree(repository, target / repository.name, {}, with_tests=True)
         # Their script takes any log with "Passed" in it for a pass.
         shutil.rmtree(target / repository.name / UNIT_TEST / "logs", ignore_errors=True)
-        copy_environment(one.task, target, options.base_image)
-        for item in one.info.implementations:
+        copy_environment(exportable.task, target, options.base_image)
+        for item in exportable.info.implementations:
             golden = files.inside(target, item.golden_file)
             golden.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(one.task.golden(item), golden)
-        document = one.info.to_json()
+            shutil.copyfile(exportable.task.golden(item), golden)
+        document = exportable.info.to_json()
         for entry in document["implementations"]:
             # 20 of the 35 published entries spell the key this way, and their prompt script reads only it.
             entry["retrieval_content"] = entry["retrieval_context"]
-        document["folder_name"], document["review"] = one.task.name, one.review
-        if one.problems:
-            document["not_sound"] = list(one.problems)
+        document["folder_name"], document["review"] = exportable.task.name, exportable.review
+        if exportable.problems:
+            document["not_sound"] = list(exportable.problems)
         files.write_json(target / INFO, document)
         rows.append(_row(document))
     files.write_text(folder / TABLE, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

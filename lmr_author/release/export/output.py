@@ -61,5 +61,7 @@ def write_tar(destination: Path, root: Path, paths: Iterable[Path], top: str) ->
 
 def files_and_links(root: Path) -> list[Path]:
     """Every regular file and symbolic link below a folder; links are not followed."""
-    found = [Path(folder, name) for folder, *entries in os.walk(root) for names in entries for name in names]
-    return [path for path in found if path.is_symlink() or path.is_file()]
+    paths = []
+    for folder, folders, names in os.walk(root):
+        paths += [Path(folder, name) for name in (*folders, *names)]
+    return [path for path in paths if path.is_symlink() or path.is_file()]

@@ -39,18 +39,17 @@ def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportab
     Args:
         challenged: ask for a challenge that leaves nothing open, too.
     """
-    found = []
+    exportables = []
     for task, report in zip(tasks, checked(tasks).tasks, strict=True):
         info = task.load()
         if not info.implementations:
             raise LmrError(
                 f"{task.name}: nothing is masked, so there is nothing to export", "mask a function"
             )
-        problems = [
-            f"{one.code} {one.path or task.name}: {one.message}"
-            for one in report.findings
-            if one.severity is not Severity.NOTE
-        ]
+        problems = []
+        for finding in report.findings:
+            if finding.severity is not Severity.NOTE:
+                problems.append(f"{finding.code} {finding.path or task.name}: {finding.message}")
         # Without the findings, so that a task with findings is also reported as stale or never evaluated.
         standing = status_with(task, ())
         if "evaluated" not in standing.done:
@@ -60,17 +59,18 @@ def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportab
         if challenged and (problem := _challenge(task, info)):
             problems.append(problem)
         review = NOT_REVIEWED if standing.review == WAITING else standing.review
-        found.append(Exportable(task, info, tuple(problems), review, tuple(report.findings)))
-    return found
+        exportables.append(Exportable(task, info, tuple(problems), review, tuple(report.findings)))
+    return exportables
 
 
 def _challenge(task: Task, info: TaskInfo) -> str:
     """Return why a task does not count as challenged; "" where it does."""
-    found, record = challenge.standing(task, info)
+    standing, record = challenge.standing(task, info)
     if record is None:
         return "never challenged with misreadings and rewrites"
-    if found is Standing.STALE:
+    if standing is Standing.STALE:
         return "changed since it was challenged, or a function of it never was"
-    if found is Standing.OPEN:
-        return f"its challenge leaves something open: {listed([one.name for one in record.open], 5)}"
+    if standing is Standing.OPEN:
+        names = [challenger.name for challenger in record.open]
+        return f"its challenge leaves something open: {listed(names, 5)}"
     return ""
