@@ -6,7 +6,7 @@ Mutants are small slips; a misreading is a plausible mistake, written by a perso
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -76,21 +76,13 @@ class CallDifference(Record):
         call: number of the recorded call.
         case: name of its case; "" for a call that is none.
         part: path in the outcome, as value[0]; "" where there is no outcome.
-        message: the difference in words.
-        max_abs: largest absolute distance of a number in that part; null where it is no float.
-        max_rel: largest relative distance, likewise.
-        rtol: relative tolerance of that part; null where it has none.
-        atol: absolute tolerance of that part, likewise.
+        message: the difference in words, with its size and the tolerance.
     """
 
     call: Count
     case: str = ""
     part: str = ""
     message: str = ""
-    max_abs: float | None = None
-    max_rel: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,21 +105,6 @@ class Missing(Record):
     constant: Mapping[str, str] = field(default_factory=dict)
     not_given: tuple[str, ...] = ()
     not_compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Suggestion(Record):
-    """Options of `record` with which an answer would end as it has to; measured on outcomes, not guessed.
-
-    Attributes:
-        options: words that follow `lmr-author record`.
-        others: for a rewrite the misreadings that fail now, for a misreading the rewrites that pass.
-        still: how many of them would go on so.
-    """
-
-    options: tuple[str, ...]
-    others: Count
-    still: Count
 
 
 @dataclass(frozen=True)
@@ -161,7 +138,6 @@ class Challenger(Record):
         difference: the first difference, on the cases or on another recorded call.
         tells: numbers of the recorded calls on which it differs, cases included.
         missing: what a driver would have to do, where it is equal on every recorded call.
-        suggestion: options of `record` with which it would end as it has to.
         accepted: why it does not count.
         digest: SHA-256 of all that made the result; the same is not run again.
     """
@@ -177,7 +153,6 @@ class Challenger(Record):
     difference: CallDifference | None = None
     tells: tuple[Count, ...] = ()
     missing: Missing | None = None
-    suggestion: Suggestion | None = None
     accepted: Acceptance | None = None
     digest: str = ""
 
@@ -279,49 +254,46 @@ class Challenge(Record):
 
     def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
         """Return the answers to an implementation, of one kind or of both."""
-        return tuple(one for one in self.answers if one.index == index and kind in (None, one.kind))
+        return tuple(
+            answer for answer in self.answers if answer.index == index and kind in (None, answer.kind)
+        )
 
     @property
     def open(self) -> tuple[Challenger, ...]:
         """The answers that leave something to do. One that is invalid says nothing about the test."""
-        return tuple(one for one in self.answers if not one.settled and one.ending is not Ending.INVALID)
+        return tuple(
+            answer for answer in self.answers if not answer.settled and answer.ending is not Ending.INVALID
+        )
 
     def count(self, kind: Kind) -> tuple[int, int]:
         """Return how many answers of a kind end as they have to, and how many there are that count."""
         wanted = Ending.FAILS if kind is Kind.MISREADING else Ending.PASSES
-        counting = [one for one in self.answers if one.kind is kind and one.ending not in NOT_COUNTED]
-        return sum(one.ending is wanted for one in counting), len(counting)
+        endings = [answer.ending for answer in self.answers if answer.kind is kind]
+        return endings.count(wanted), sum(ending not in NOT_COUNTED for ending in endings)
 
     @property
     def summary(self) -> str:
         """The result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
         fail, misreadings = self.count(Kind.MISREADING)
         passed, rewrites = self.count(Kind.REWRITE)
-        accepted = sum(one.accepted is not None and one.settled for one in self.answers)
-        also = f", {accepted} accepted" if accepted else ""
-        return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
+        text = f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass"
+        accepted = sum(answer.accepted is not None and answer.settled for answer in self.answers)
+        return f"{text}, {accepted} accepted" if accepted else text
 
     def stale(self, task: Task, info: TaskInfo) -> tuple[int, ...]:
         """Return the implementations whose recording or golden changed, or that no misreading challenged."""
-        known = {one.index: (one.recording, one.golden) for one in self.targets}
-        tried = {
-            one.index
-            for one in self.answers
-            if one.kind is Kind.MISREADING and one.ending is not Ending.INVALID
+        challenged = {target.index: (target.recording, target.golden) for target in self.targets}
+        misread = {
+            answer.index
+            for answer in self.answers
+            if answer.kind is Kind.MISREADING and answer.ending is not Ending.INVALID
         }
-        now = {one.index: digests(task, info, one.index) for one in info.implementations}
-        return tuple(index for index, found in now.items() if known.get(index) != found or index not in tried)
-
-    def accept(self, index: int, name: str, acceptance: Acceptance) -> Challenge:
-        """Return the record with one answer accepted as equivalent, or as no rewrite."""
-        ending = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}
-        changed = tuple(
-            replace(one, accepted=acceptance, ending=ending[one.kind])
-            if (one.index, one.name) == (index, name)
-            else one
-            for one in self.answers
+        indexes = [implementation.index for implementation in info.implementations]
+        return tuple(
+            index
+            for index in indexes
+            if index not in misread or challenged.get(index) != digests(task, info, index)
         )
-        return replace(self, answers=changed)
 
 
 class Standing(StrEnum):
@@ -345,10 +317,10 @@ def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
 
 def in_words(task: Task, info: TaskInfo) -> str:
     """Return the same in words; "" for a task that was never challenged."""
-    found, record = standing(task, info)
+    state, record = standing(task, info)
     if record is None:
         return ""
-    return f"{record.summary}, before its test changed" if found is Standing.STALE else record.summary
+    return f"{record.summary}, before its test changed" if state is Standing.STALE else record.summary
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -157,13 +157,23 @@ class TaskInfo:
 
     def implementation(self, index: int | None) -> Implementation:
         """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
-        known = [one.index for one in self.implementations]
-        if index is None and len(known) == 1:
-            index = known[0]
-        if index not in known:
-            listed = ", ".join(map(str, known)) or "none: nothing is masked"
-            raise UsageError(f"which implementation? (the task has {listed})", "add --implementation N")
-        return next(one for one in self.implementations if one.index == index)
+        by_index = {implementation.index: implementation for implementation in self.implementations}
+        if index is None and len(by_index) == 1:
+            return self.implementations[0]
+        if index in by_index:
+            return by_index[index]
+        if not by_index:
+            raise UsageError(
+                "the task has no implementation: nothing is masked",
+                "mask a function: lmr-author mask FILE::FUNCTION",
+            )
+        numbers = ", ".join(map(str, by_index))
+        if index is None:
+            raise UsageError(f"which implementation? (the task has {numbers})", "add --implementation N")
+        raise UsageError(
+            f"there is no implementation {index} (the task has {numbers})",
+            f"use --implementation {min(by_index)}",
+        )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:

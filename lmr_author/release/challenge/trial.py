@@ -1,25 +1,34 @@
-"""Answers run on recorded calls, as hostile code: on the cases of a task, or on any other calls of its golden."""
+"""Answers run as hostile code: on the cases of a target, and on the other recorded calls of its golden."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
 
-from lmr_author.core.task.challenge import CallDifference
-from lmr_author.core.task.recording import Case
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
+from lmr_author.core.task.recording import Case, Recording
+from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted
-from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.proof.evaluation.judges import RecordingJudge, Stop
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.run import retried
+from lmr_author.proof.evaluation.candidates.scorer import Scorer
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.release.challenge.calls import Calls, record_again, write_recording
+from lmr_author.release.challenge.missing import missing
 from lmr_author.runtime.probe import compare
-from lmr_author.runtime.probe.arrays import Spread
-from lmr_author.runtime.probe.compare import DEFAULT
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.replaying import Replay, ReplayOutcome
+from lmr_author.runtime.sandbox.base import ExecResult
 
-Checkers = Mapping[str, Mapping[str, Any]]
+Result = TypeVar("Result")
 _ID = "candidate"
 
 
@@ -35,94 +44,158 @@ class Trial:
     judge: RecordingJudge
     replay: Replay
 
-    @property
-    def cases(self) -> list[Case]:
-        """The calls on which it ran."""
-        return [case for case in self.judge.recording.cases if (_ID, case.name) in self.replay.outcomes]
-
     def of(self, case: Case) -> ReplayOutcome:
         """Return its outcome on a call."""
         return self.replay.of(_ID, case.name)
 
-    def differs(self, case: Case, checkers: Checkers | None = None) -> list[str]:
-        """Return how its outcome on a call differs from the golden's; [] for not at all.
-
-        Args:
-            checkers: in place of the call's own.
-        """
-        expected = self.judge.expected[case.name]
-        own = self.judge.checkers[case.name]
+    def differs(self, case: Case) -> list[str]:
+        """Return how its outcome on a call differs from the golden's; [] for not at all."""
+        expected, checkers = self.judge.expected[case.name], self.judge.checkers[case.name]
         try:
-            return replaying.differences(expected, self.of(case), own if checkers is None else checkers)
+            return replaying.differences(expected, self.of(case), checkers)
         except Exception as error:  # an outcome made to break the comparison fails like any other
             return [f"what it returned cannot be read ({type(error).__name__})"]
 
     @cached_property
     def failing(self) -> list[Case]:
         """The calls on which it differs from the golden; all where it did nothing at all."""
-        return [case for case in self.cases if self.differs(case)] or (
-            [] if self.cases else list(self.judge.recording.cases)
-        )
+        cases = self.judge.recording.cases
+        outcomes = [case for case in cases if (_ID, case.name) in self.replay.outcomes]
+        if not outcomes:
+            return list(cases)
+        return [case for case in outcomes if self.differs(case)]
+
+    @property
+    def failing_calls(self) -> tuple[int, ...]:
+        """Numbers of these calls."""
+        return tuple(case.call for case in self.failing)
 
     def first_difference(self, *, is_case: bool) -> CallDifference | None:
         """Return the first difference. ``is_case``: the calls are the task's cases."""
         if not self.failing:
             return None
         case = self.failing[0]
-        return _difference(self, case, case.name if is_case else "")
+        return CallDifference(
+            call=case.call,
+            case=case.name if is_case else "",
+            part=self._part(case),
+            message=self.differs(case)[0],
+        )
+
+    def _part(self, case: Case) -> str:
+        document = self.of(case).document
+        if document is None:
+            return ""
+        differences = compare.compare(
+            self.judge.expected[case.name], document, self.judge.checkers[case.name]
+        )
+        if not differences:  # a function of the annotator says so
+            return self.differs(case)[0].partition(":")[0]
+        return differences[0].path
 
 
-def run_trial(judge: RecordingJudge, fitted: Fitted, options: CandidateOptions, stop: Stop) -> Trial:
-    """Run an answer on the calls of a recording, once more if its time ran out, as the machine may have been busy.
+class Trials:
+    """Runs answers on one target, each once, when somebody asks.
 
-    Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
+    Args:
+        scorer: of the target; its golden passes.
+        folders: those in which the script may lie that made the recording.
+        stack: ends what is open at the end.
     """
-    limits = options.limits(judge.recording.cases)
-    replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
-    if any(outcome.status == "timeout" for outcome in replay.outcomes.values()):
-        replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
-    return Trial(judge, replay)
 
+    def __init__(self, scorer: Scorer, folders: Sequence[Path], say: Progress, stack: ExitStack) -> None:
+        self.bench, self.options, self.say = scorer.bench, scorer.options, say
+        self._scorer, self._folders, self._stack = scorer, folders, stack
+        self._fitted: dict[str, Fitted] = {}
+        self._trials: dict[tuple[str, bool], Trial] = {}
 
-def _difference(tried: Trial, case: Case, name: str) -> CallDifference:
-    outcome = tried.of(case)
-    message = tried.differs(case)[0]
-    if outcome.document is None:
-        return CallDifference(case.call, name, "", message)
-    expected, checkers = tried.judge.expected[case.name], tried.judge.checkers[case.name]
-    found = compare.compare(expected, outcome.document, checkers)
-    if not found:  # a function of the annotator says so
-        return CallDifference(case.call, name, message.partition(":")[0], message)
-    part = found[0].path
-    spread = compare.spread([expected, outcome.document]).get(part, Spread())
-    tolerance = nearest(checkers, part)
-    absolute, relative = (size if size and math.isfinite(size) else None for size in spread)
-    rtol, atol = tolerance.get("rtol"), tolerance.get("atol")
-    return CallDifference(case.call, name, part, message, absolute, relative, rtol, atol)
-
-
-def nearest(checkers: Checkers, path: str) -> Mapping[str, Any]:
-    """Return how a part is compared: its own checker, else that of the nearest part above it, else the usual one."""
-    while path:
-        if path in checkers:
-            return checkers[path]
-        path = above(path)
-    return checkers.get(DEFAULT, {})
-
-
-def above(path: str) -> str:
-    """Return the path of the part that a part belongs to; "" for a whole value."""
-    return path[: max(path.rfind("."), path.rfind("["), 0)]
-
-
-def paths_of(tried: Trial, cases: Sequence[Case]) -> list[str]:
-    """Return the parts in which an answer differs on some calls."""
-    found: dict[str, None] = {}
-    for case in cases:
-        document = tried.of(case).document
-        if document is not None:
-            differing = compare.compare(
-                tried.judge.expected[case.name], document, tried.judge.checkers[case.name]
+    @property
+    def judge(self) -> RecordingJudge:
+        """Of the cases. Raises LmrError where a person wrote the test."""
+        if not isinstance(self._scorer.judge, RecordingJudge):
+            raise LmrError(
+                f"{self.bench.implementation.target} has a test that nobody recorded: no other call of its "
+                "golden is known",
+                "record one: lmr-author record",
             )
-            found.update(dict.fromkeys(one.path for one in differing))
-    return list(found)
+        return self._scorer.judge
+
+    @property
+    def recording(self) -> Recording:
+        """The recording of the task."""
+        return self.judge.recording
+
+    @cached_property
+    def calls(self) -> Calls:
+        """All recorded calls, made once more. Raises LmrError, SandboxError."""
+        work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
+        return record_again(self.bench, self.recording, self._folders, work, self.say)
+
+    @cached_property
+    def judge_of_calls(self) -> RecordingJudge:
+        """Of the recorded calls that are no cases."""
+        work = self._stack.enter_context(files.temporary_folder("lmr-author-calls-"))
+        others = [(call, "") for call in self.calls.others]
+        return write_recording(work, self.bench, self.recording, self.calls, others, keep_cases=False)
+
+    def on_cases(self, answer: Challenger) -> Trial:
+        """Return what an answer does on the cases. Raises Invalid, SandboxError."""
+        return self._once(answer, on_cases=True)
+
+    def on_calls(self, answer: Challenger) -> Trial:
+        """Return what an answer does on the other recorded calls. Raises Invalid, SandboxError."""
+        return self._once(answer, on_cases=False)
+
+    def _once(self, answer: Challenger, *, on_cases: bool) -> Trial:
+        key = (answer.name, on_cases)
+        if key not in self._trials:
+            judge = self.judge if on_cases else self.judge_of_calls
+            self._trials[key] = _retried(lambda: self.run(judge, answer))
+        return self._trials[key]
+
+    def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
+        """Run an answer on the cases of a recording, which may have none; once more if its time ran out.
+
+        The machine may have been busy just then. Raises Invalid, SandboxError.
+        """
+        fitted, cases = self._fit(answer), judge.recording.cases
+        if not cases:
+            return Trial(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
+        self.say(f"{answer.kind} {answer.name} on {len(cases)} calls")
+        limits = self.options.limits(cases)
+        for _ in range(2):
+            replay = judge.outcomes(fitted.data, fitted.line, limits, lambda: False, again=True)
+            if all(outcome.status != "timeout" for outcome in replay.outcomes.values()):
+                break
+        return Trial(judge, replay)
+
+    def _fit(self, answer: Challenger) -> Fitted:
+        if answer.name not in self._fitted:
+            prediction = Prediction(
+                self.bench.task.name, answer.index, answer.name, answer.name, code=answer.code
+            )
+            fitted = self._scorer.fit(prediction)
+            if fitted.unchanged:
+                raise Invalid("nothing was implemented: the target is as masked")
+            self._fitted[answer.name] = fitted
+        return self._fitted[answer.name]
+
+    def missing(self, answer: Challenger) -> Missing:
+        """Return what a driver would have to do to tell a misreading apart that is equal on every call."""
+        calls, golden = self.calls, self.bench.golden_module
+        target, _ = self.bench.pairs[0]
+        summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
+        summaries += [call.summary for call in calls.others]
+        effects = {effect.kind.value: effect.names for effect in calls.uncompared()}
+        if calls.differentiable:
+            effects["gradients"] = calls.differentiable
+        advice = missing(golden, target, self._fit(answer).data, summaries, calls.missed)
+        return replace(advice, not_compared=effects)
+
+
+def _retried(work: Callable[[], Result]) -> Result:
+    """Do some work, again where the sandbox fails. Raises its last error."""
+    result, _ = retried(work, Event())
+    if isinstance(result, LmrError):
+        raise result
+    return result

@@ -6,7 +6,7 @@ import ast
 import copy
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.predictions import Prediction, changed_files
 from lmr_author.release.analysis.given import Given
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
@@ -68,29 +70,39 @@ def prompting(
         shown += [path for path in named if path not in shown]
     pictures = tuple(_pictures(task, info)) if "pages" in given else ()
 
-    def fill(number: int) -> Prompt:
-        cut = ""
-        if number < len(paper):
-            cut = f"Pages {number + 1} to {len(paper)} of {len(paper)} are cut to fit {tokens} tokens"
-        text = render(
+    def write(shown_pages: Sequence[Page], cut: str) -> str:
+        return render(
             "models/prompting.md.j2",
             info=info,
             item=implementation,
             given=given,
             paper=given.has_paper,
-            pages=paper[:number],
-            cut=cut,
+            pages=shown_pages,
+            cut=f"{cut} to fit {tokens} tokens" if cut else "",
             files=[(path, _read(task, info, path)) for path in shown],
             goal_given=bool(shown),
             signature=signature(task, info, implementation),
         )
-        return Prompt(text, cut, pictures)
 
-    for number in range(len(paper), 0, -1):
-        prompt = fill(number)
-        if len(prompt.text) <= tokens * CHARACTERS:
-            return prompt
-    return fill(0)
+    text, cut = fit_pages(paper, tokens, write)
+    return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "", pictures)
+
+
+def fit_pages(
+    paper: Sequence[Page], tokens: int, write: Callable[[Sequence[Page], str], str]
+) -> tuple[str, str]:
+    """Write a prompt with as many pages as fit; return it, and a remark on the pages that were cut.
+
+    Args:
+        write: makes the prompt from the first pages and that remark, which is "" where all are in it.
+    """
+    text, cut = write(paper, ""), ""
+    for number in reversed(range(len(paper))):
+        if len(text) <= tokens * CHARACTERS:
+            break
+        cut = f"Pages {number + 1} to {len(paper)} of {len(paper)} are cut"
+        text = write(paper[:number], cut)
+    return text, cut
 
 
 def agent(task: Task, info: TaskInfo, implementation: Implementation, given: Given) -> str:
@@ -138,6 +150,19 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
         meanings=GRADES,
     )
     return text, f"{prompt}@{files.sha256_bytes(resources.template(name).encode())[:12]}"
+
+
+def answer_text(answer: Prediction, task: Task, info: TaskInfo) -> str:
+    """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
+    if answer.code is not None:
+        return answer.code
+    implementation = info.implementation(answer.index)
+    try:
+        changed = changed_files(answer, task.repository(info), implementation.goal_file)
+    except Invalid:
+        return answer.patch or ""
+    data = changed.get(implementation.goal_file) or task.goal(info, implementation).read_bytes()
+    return data.decode("utf-8", "replace")
 
 
 def _own_prompt(path: Path) -> str:
