@@ -23,7 +23,7 @@ from lmr_author.core.task import Progress
 from lmr_author.core.task.recording import MANIFEST, Coverage, Recording
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import RecordingJudge
-from lmr_author.release.recipes.recipe import RecordPart
+from lmr_author.release.recipes.recipe import RecordPart, script_in
 from lmr_author.runtime.probe.calling import GRADIENTS
 
 
@@ -106,11 +106,6 @@ def record_again(
     own = {str(implementation.target): sum(case.bytes for case in recording.cases)}
     room = replace(room, taken={**room.taken, **own})
     return Calls(room, plan, recorded, golden, tuple(others), cases)
-
-
-def script_in(command: Sequence[str]) -> str:
-    """Return the Python script that a command runs; "" for none."""
-    return next((word for word in command if word.endswith(".py")), "")
 
 
 def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:

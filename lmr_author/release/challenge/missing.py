@@ -71,9 +71,9 @@ def missing(
 
 def _difference(before: Sequence[Line], after: Sequence[Line]) -> tuple[list[int], list[str]]:
     """Return the numbers of the golden's lines that differ, and both versions of them, with - and +."""
-    texts = [[line.text for line in lines] for lines in (before, after)]
+    old, new = ([line.text for line in lines] for lines in (before, after))
     numbers, diff = list[int](), list[str]()
-    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for kind, start, end, first, last in matcher.get_opcodes():
         if kind == "equal":
             continue

@@ -424,6 +424,11 @@ def files_beside(folder: Folder) -> list[Path]:
     return sorted(paths)
 
 
+def script_in(command: Sequence[str]) -> str:
+    """Return the Python script that a command runs; "" for none."""
+    return next((word for word in command if word.endswith(".py")), "")
+
+
 def plain(part: Any) -> Any:
     """Return a part of a recipe as plain data, without what is as usual."""
     if isinstance(part, Mapping):
