@@ -100,21 +100,11 @@ def test_the_judge_sees_the_helpers_that_the_unit_test_keeps(mean: Task) -> None
         assert shown.rstrip().endswith("return _half(value)")
 
 
-def test_a_judge_by_the_papers_form_or_an_own_prompt_sees_whole_files(mean: Task, tmp_path: Path) -> None:
+def test_a_judge_by_the_papers_form_sees_whole_files(mean: Task) -> None:
     code = "def add(self, value):\n    return '{golden}'\n"
     candidate = answer(mean, Prediction("8-Mean", 1, "m", "", code=code))
     text, version = prompts.judging(mean.load(), candidate, "paper")
     assert text.count("softplus") >= 2 and "return '{golden}'" in text and version.startswith("paper@")
-
-    own = tmp_path / "prompt.txt"
-    own.write_text('Grade {"category": 3}.\n{answer}\n--\n{golden}')
-    text, version = prompts.judging(mean.load(), candidate, str(own))
-    graded, golden = text.split("\n--\n")
-    assert "return '{golden}'" in graded and "self.total += value" in golden
-    assert version.startswith("prompt.txt@")
-    own.write_text("{answer}")
-    with pytest.raises(LmrError, match=r"lacks \{golden\}"):
-        prompts.judging(mean.load(), candidate, str(own))
     with pytest.raises(LmrError, match="there is no prompt 'papers'"):
         prompts.judging(mean.load(), candidate, "papers")
 

@@ -15,7 +15,8 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task.challenge import Challenger, Kind
-from lmr_author.core.task.record import Count, Digest, Record, Text
+from lmr_author.core.task.record import Digest, Record, Text
+from lmr_author.core.texts import shortened
 from lmr_author.release.export.output import render
 from lmr_author.release.models import prompts
 from lmr_author.runtime.replay.staging import read_golden
@@ -27,11 +28,6 @@ NUMBER = {Kind.MISREADING: 6, Kind.REWRITE: 2}
 INPUT_TOKENS = 60_000
 """The last pages of a longer paper are cut."""
 OUTPUT_TOKENS = 16_000
-_TRIES = 2
-_AGAIN = (
-    "Your reply has no version that can be read. Begin each with a line `=== short-name`, write one sentence, and "
-    "then the complete function in one block that begins with ```python."
-)
 _VERSION = re.compile(
     r"^={3,}[ \t]*(?P<name>[^=\n]*[^=\s])[ \t]*=*[ \t]*\n"
     r"(?P<about>(?:(?!={3}|```|~~~).*\n)*)"
@@ -51,15 +47,11 @@ class Reply(Record):
         model: the model, as Inspect AI names it.
         prompt: SHA-256 of what it was asked.
         text: what it replied.
-        input_tokens: tokens that it read, as it counted.
-        output_tokens: tokens that it wrote, likewise.
     """
 
     model: Text
     prompt: Digest
     text: str
-    input_tokens: Count = 0
-    output_tokens: Count = 0
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: Kind) -> s
 def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> list[Challenger]:
     """Return the versions that a model wrote. What it was asked before it is not asked again.
 
-    Raises LmrError: Inspect AI is not installed, there is no such model, or it does not answer.
+    Raises LmrError: Inspect AI is not installed, there is no such model, or it does not answer as it should.
     """
     before = stored.load(task)
     answers = before.answers if before else ()
@@ -147,11 +139,6 @@ def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> li
                     index=request.index, name=name, kind=request.kind, about=about, code=text, source=model
                 )
             )
-    if not written:
-        raise LmrError(
-            f"{model} wrote no version that can be read",
-            f"its replies are in {task.authoring / REPLIES}; remove them to ask again, or take another model",
-        )
     return written
 
 
@@ -172,34 +159,30 @@ def _distinct(name: str, request: Request, names: set[tuple[int, str]]) -> str:
 
 
 def _ask(model: str, request: Request) -> Reply:
-    """Ask a model, once more where its reply has no version."""
     try:
         import anyio
-        from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, get_model
+        from inspect_ai.model import GenerateConfig, get_model
     except ImportError as error:
         raise LmrError(
             "--model needs Inspect AI", "in the checkout of lmr-author: pip install '.[inspect]'"
         ) from error
 
-    async def generate() -> Reply:
+    async def generate() -> str:
         client = get_model(model, config=GenerateConfig(max_tokens=OUTPUT_TOKENS))
-        conversation: list[ChatMessage] = [ChatMessageUser(content=request.prompt)]
-        tokens_read = tokens_written = 0
-        for _ in range(_TRIES):
-            output = await client.generate(conversation)
-            if output.usage is not None:
-                tokens_read += output.usage.input_tokens
-                tokens_written += output.usage.output_tokens
-            if any(versions(output.completion)):
-                break
-            conversation += [output.message, ChatMessageUser(content=_AGAIN)]
-        digest = files.sha256_bytes(request.prompt.encode())
-        return Reply(model, digest, output.completion, tokens_read, tokens_written)
+        output = await client.generate(request.prompt)
+        return output.completion
 
     try:
-        return anyio.run(generate)
+        text = anyio.run(generate)
     except Exception as error:  # of a provider's client: each has its own
         raise LmrError(
             f"{model} gave no answer: {type(error).__name__}: {error}"[:300],
             "check the name, as in openai/gpt-4o, and the provider's key; what was answered is kept",
         ) from error
+    if not any(versions(text)):
+        start = shortened(" ".join(text.split()), 100)
+        raise LmrError(
+            f"{model} wrote no version that can be read: {start}",
+            "run the same command again, which keeps what was answered, or take another model",
+        )
+    return Reply(model, files.sha256_bytes(request.prompt.encode()), text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -124,26 +123,18 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
     """Write the prompt of the model that grades an answer; return its version, too.
 
     Args:
-        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C; or a
-            file with another prompt, with places for whole files: ``{golden}``, ``{answer}``; and ``{instruction}``.
+        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C.
     """
-    whole_answer, whole_golden = candidate.whole
     if prompt not in JUDGES:
-        template = _own_prompt(Path(prompt))
-        values = {
-            "instruction": candidate.implementation.instruction,
-            "golden": whole_golden,
-            "answer": whole_answer,
-        }
-        text = re.sub(r"\{(instruction|golden|answer)\}", lambda match: values[match[1]], template)
-        return text, f"{Path(prompt).name}@{files.sha256_bytes(template.encode())[:12]}"
+        raise LmrError(f"there is no prompt {prompt!r}", f"one of: {', '.join(JUDGES)}")
     name = JUDGES[prompt]
+    answer, golden = candidate.whole if prompt == "paper" else (candidate.text, candidate.golden)
     text = render(
         name,
         info=info,
         item=candidate.implementation,
-        golden=whole_golden if prompt == "paper" else candidate.golden,
-        answer=whole_answer if prompt == "paper" else candidate.text,
+        golden=golden,
+        answer=answer,
         # The answer cannot close a fence that it does not know.
         fence=f"=== {secrets.token_hex(8)} ===",
         grades=[(SHORT[grade], grade.replace("-", " "), meaning) for grade, meaning in GRADES.items()],
@@ -163,16 +154,6 @@ def answer_text(answer: Prediction, task: Task, info: TaskInfo) -> str:
         return answer.patch or ""
     data = changed.get(implementation.goal_file) or task.goal(info, implementation).read_bytes()
     return data.decode("utf-8", "replace")
-
-
-def _own_prompt(path: Path) -> str:
-    if not path.is_file():
-        raise LmrError(f"there is no prompt {str(path)!r}", f"one of: {', '.join(JUDGES)}, or a file")
-    text = path.read_text("utf-8")
-    missing = [name for name in ("{golden}", "{answer}") if name not in text]
-    if missing:
-        raise LmrError(f"{path} lacks {' and '.join(missing)}", "write it where the file should stand")
-    return text
 
 
 def signature(task: Task, info: TaskInfo, implementation: Implementation) -> str:
