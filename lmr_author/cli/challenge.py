@@ -71,9 +71,6 @@ def challenge(
     ] = None,
     reason: ReasonOption = "",
     implementation: ImplementationOption = None,
-    driver: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Where the script lies that made the recording.")
-    ] = None,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
@@ -94,8 +91,6 @@ def challenge(
                 "challenge first, then accept what is open",
             )
         return _accept(folder, accept, reason, implementation, output)
-    if driver is not None and not driver.is_dir():
-        raise UsageError(f"--driver {driver}: there is no such folder", "name the folder of the script")
     written = _ask(folder, model, implementation) if model else ()
     if written is None:
         return EXIT_CLEAN
@@ -104,7 +99,6 @@ def challenge(
         written=written,
         implementation=implementation,
         where=where_of(sandbox, python, base_image, gpus),
-        driver=driver,
         strengthen=strengthen,
         seconds=timeout,
         memory_mb=memory,
@@ -247,8 +241,8 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
     _say(f"{record.summary} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
     if not options.strengthen and any(answer.ending.value == "told-apart" for answer in record.open):
-        words = [*named, *_sources(options), *options.where.options, "--strengthen"]
-        ui.then("challenge", *words, stderr=False)
+        answers = ["--answers", str(options.answers)] if options.answers is not None else []
+        ui.then("challenge", *named, *answers, *options.where.options, "--strengthen", stderr=False)
     elif run.strengthened:
         ui.then("evaluate", *named, *options.where.options, stderr=False)
     elif not record.open:
@@ -259,10 +253,3 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
             if names:
                 words = ["lmr-author", "challenge", *named, "--accept", names[0], "--reason", "TEXT"]
                 ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)
-
-
-def _sources(options: ChallengeOptions) -> list[str]:
-    """Return the options by which the driver's script was found, for the next command."""
-    if options.driver is not None:
-        return ["--driver", str(options.driver)]
-    return ["--answers", str(options.answers)] if options.answers is not None else []

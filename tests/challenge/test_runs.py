@@ -116,7 +116,7 @@ def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> Non
     folder = made.answers(tmp_path / "some", texts, {})
     with pytest.raises(UsageError, match=r"there is no driver\.py") as raised:
         made.run(task, folder)
-    assert "--driver" in raised.value.hint
+    assert "go to the folder that has it" in raised.value.hint
     assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
 
 

@@ -19,10 +19,10 @@ PAPER, INSTRUCTION, GOAL = "Text of page 1", "Implement softplus.", "class Mean:
 CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=1.0)", "log1p"
 
 
-def prompt(task: Task, given: str, *context: str, tokens: int = 10_000) -> prompts.Prompt:
+def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
     """The prompt of the task's only function."""
     info = task.load()
-    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), context, tokens)
+    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), tokens)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,10 @@ def test_an_input_has_one_name_however_it_is_written() -> None:
         assert refused.value.hint, wrong
 
 
-def test_other_files_are_shown_and_never_the_test(softplus: Task) -> None:
-    text = prompt(softplus, "repository", ".", "unit_test/cases.json").text
+def test_all_python_files_are_shown_and_never_the_test(softplus: Task) -> None:
+    text = prompt(softplus, "whole").text
     assert "# File: use.py" in text and "# File: scores/__init__.py" in text
     assert "cases.json" not in text and "unit_test" not in text
-    assert "# File: use.py" not in prompt(softplus, "repository", "scores").text
-    for wrong, problem in {"../golden_files": "does not stay inside", "src": "there is no src"}.items():
-        with pytest.raises(LmrError, match=problem):
-            prompt(softplus, "repository", wrong)
 
 
 def test_the_last_pages_are_cut_to_fit(softplus: Task) -> None:

@@ -124,7 +124,7 @@ def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
             return folder
     raise UsageError(
         f"there is no {script}, which made the recording",
-        f"name the folder that has it: --driver FOLDER; looked in {', '.join(map(str, folders))}",
+        f"go to the folder that has it, and name the task; looked in {', '.join(map(str, folders))}",
     )
 
 

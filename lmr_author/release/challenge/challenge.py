@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lmr_author import __version__
 from lmr_author.core import files
@@ -39,7 +40,6 @@ class ChallengeOptions:
         written: those that a model wrote.
         implementation: only this one.
         where: the sandbox.
-        driver: the folder that has the script by which the calls were recorded; None to look for it.
         strengthen: make recorded calls cases that tell misreadings apart.
         seconds: time limit of one call.
         memory_mb: memory limit of an answer.
@@ -49,7 +49,6 @@ class ChallengeOptions:
     written: tuple[Challenger, ...] = ()
     implementation: int | None = None
     where: Where = HERE
-    driver: Path | None = None
     strengthen: bool = False
     seconds: float = 60.0
     memory_mb: int = 8192
@@ -103,14 +102,16 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
         scorer = TaskScorer(task, judging, say)
         stack.callback(scorer.close)
         for index in dict.fromkeys(answer.index for answer in answers):
-            if options.implementation in (None, index):
-                part = Round(log, index, scorer)
-                resumed += part.begin()
-                if part.has_work(options.strengthen):
-                    trials = Trials(scorer.ready(index), _folders(task, options, here), say, stack)
-                    part.run(trials)
-                    if options.strengthen and part.strengthen(trials):
-                        strengthened.append(index)
+            if options.implementation not in (None, index):
+                continue
+            part = Round(log, index, scorer)
+            resumed += part.begin()
+            if part.has_work(options.strengthen):
+                folders = _folders(task, options.answers, here)
+                trials = Trials(scorer.ready(index), folders, say, stack)
+                part.run(trials)
+                if options.strengthen and part.strengthen(trials):
+                    strengthened.append(index)
     return ChallengeRun(log.record, resumed, tuple(strengthened))
 
 
@@ -138,11 +139,9 @@ def merged(
     return sorted(answers, key=lambda answer: answer.index)
 
 
-def _folders(task: Task, options: ChallengeOptions, here: Path) -> list[Path]:
+def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
     """Return the folders in which the script of a recording may lie, if not in the repository."""
-    if options.driver is not None:
-        return [here, options.driver]
-    beside = [options.answers] if options.answers is not None and options.answers.is_dir() else []
+    beside = [answers] if answers is not None and answers.is_dir() else []
     return [here, *beside, task.root, task.root.parent, task.authoring]
 
 
@@ -225,6 +224,22 @@ class Round:
                 f"record it: lmr-author record {self.implementation.target} -- python driver.py",
             )
         self.recording = recording
+        self.facts = self._facts()
+
+    def _facts(self) -> ChallengedTarget:
+        """Return the facts about the implementation: those stored, unless its recording or golden is another."""
+        recording, golden = stored.digests(self.log.task, self.scorer.info, self.index)
+        for target in self.log.record.targets:
+            if (target.index, target.recording, target.golden) == (self.index, recording, golden):
+                return target
+        return ChallengedTarget(
+            index=self.index,
+            target=str(self.implementation.target),
+            recording=recording,
+            golden=golden,
+            cases=len(self.recording.cases),
+            calls=len(self.recording.cases),
+        )
 
     def begin(self) -> int:
         """Reset the answers whose result does not hold for the test as it is; return the number of the others."""
@@ -233,7 +248,7 @@ class Round:
         self._waiting = [answer for answer in answers if answer.digest != _digest(test, answer)]
         for answer in self._waiting:
             self.log.keep(replace(_ended(answer, Ending.WAITING), digest=""))
-        self.log.keep_target(self._facts())
+        self._keep_facts()
         return len(answers) - len(self._waiting)
 
     def has_work(self, strengthens: bool) -> bool:
@@ -252,8 +267,7 @@ class Round:
         for answer in passing:
             self._keep(self._on_calls(trials, answer))
         if passing:
-            calls = len(self.recording.cases) + len(trials.calls.others)
-            self.log.keep_target(replace(self._facts(), calls=calls))
+            self._keep_facts(calls=len(self.recording.cases) + len(trials.calls.others))
 
     def strengthen(self, trials: Trials) -> bool:
         """Make calls cases that tell misreadings apart, and store how these end now; return whether any became one."""
@@ -268,8 +282,13 @@ class Round:
                 tells = tuple(case.call for case in done.added if answer.name in case.tells)
                 answer = replace(_ended(answer, Ending.FAILS), difference=difference, tells=tells)
             self._keep(answer)
-        facts = replace(self._facts(is_extended=True), cases=len(self.recording.cases) + len(done.added))
-        self.log.keep_target(replace(facts, added=(*facts.added, *done.added), left_out=done.left_out))
+        recording, _ = stored.digests(self.log.task, self.scorer.info, self.index)
+        self._keep_facts(
+            recording=recording,
+            cases=len(self.recording.cases) + len(done.added),
+            added=(*self.facts.added, *done.added),
+            left_out=done.left_out,
+        )
         return bool(done.added)
 
     def _ended(self, kind: Kind, ending: Ending) -> list[Challenger]:
@@ -300,28 +319,10 @@ class Round:
             answer = replace(answer, ending=ACCEPTED[answer.kind])
         self.log.keep(replace(answer, digest=_digest(self._test(), answer)))
 
-    def _facts(self, *, is_extended: bool = False) -> ChallengedTarget:
-        """Return the facts about the implementation as it is.
-
-        Args:
-            is_extended: the recording is the earlier one with more cases, so what is known of it still holds.
-        """
-        recording, golden = stored.digests(self.log.task, self.scorer.info, self.index)
-        cases = len(self.recording.cases)
-        facts = ChallengedTarget(
-            index=self.index,
-            target=str(self.implementation.target),
-            recording=recording,
-            golden=golden,
-            cases=cases,
-            calls=cases,
-        )
-        for old in self.log.record.targets:
-            if old.index == self.index and (
-                is_extended or (old.recording, old.golden) == (recording, golden)
-            ):
-                return replace(facts, calls=old.calls, added=old.added, left_out=old.left_out)
-        return facts
+    def _keep_facts(self, **changes: Any) -> None:
+        """Store the facts about the implementation, with some changes."""
+        self.facts = replace(self.facts, **changes)
+        self.log.keep_target(self.facts)
 
     def _test(self) -> list[object]:
         """Return all that makes the result of an answer, beside the answer."""

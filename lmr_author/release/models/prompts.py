@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,26 +48,18 @@ class Prompt:
 
 
 def prompting(
-    task: Task,
-    info: TaskInfo,
-    implementation: Implementation,
-    given: Given,
-    context: Sequence[str],
-    tokens: int,
+    task: Task, info: TaskInfo, implementation: Implementation, given: Given, tokens: int
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
     The last pages of the paper are cut where its text would have more than ``tokens``; pictures are not counted.
-
-    Args:
-        context: files and folders to show in place of the files that ``info.json`` names.
     """
-    paper = pages(task, info) if "paper" in given else []
-    shown = [implementation.goal_file] if "goal" in given else []
-    if given.has_tree:
-        named = _context(task, info, implementation, ["."] if "whole" in given else context)
-        shown += [path for path in named if path not in shown]
-    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
+    paths = [implementation.goal_file] if "goal" in given else []
+    if "whole" in given:
+        paths += _python_files(task.repository(info))
+    elif given.has_tree:
+        paths += _context(task, info, implementation)
+    shown_files = [(path, _read(task, info, path)) for path in dict.fromkeys(paths)]
 
     def write(shown_pages: Sequence[Page], cut: str) -> str:
         return render(
@@ -78,12 +70,13 @@ def prompting(
             paper=given.has_paper,
             pages=shown_pages,
             cut=f"{cut} to fit {tokens} tokens" if cut else "",
-            files=[(path, _read(task, info, path)) for path in shown],
-            goal_given=bool(shown),
+            files=shown_files,
+            goal_given=bool(shown_files),
             signature=signature(task, info, implementation),
         )
 
-    text, cut = fit_pages(paper, tokens, write)
+    text, cut = fit_pages(pages(task, info) if "paper" in given else [], tokens, write)
+    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
     return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "", pictures)
 
 
@@ -179,9 +172,9 @@ def pages(task: Task, info: TaskInfo) -> list[Page]:
     return [(str(number), str(text)) for number, text in read.items()]
 
 
-def beside(task: Task, info: TaskInfo, item: Implementation) -> list[Page]:
+def beside(task: Task, info: TaskInfo, implementation: Implementation) -> list[Page]:
     """Return path and text of the files that ``info.json`` names as context of an implementation."""
-    return [(path, _read(task, info, path)) for path in _context(task, info, item, ())]
+    return [(path, _read(task, info, path)) for path in _context(task, info, implementation)]
 
 
 def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
@@ -194,21 +187,15 @@ def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
         yield drawn[number].png
 
 
-def _context(
-    task: Task, info: TaskInfo, implementation: Implementation, chosen: Sequence[str]
-) -> Iterable[str]:
-    """Return the paths of the files to show beside the goal file; never anything of ``unit_test/``."""
+def _context(task: Task, info: TaskInfo, implementation: Implementation) -> list[str]:
     repository = task.repository(info)
-    if not chosen:
-        return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
-    shown: list[Path] = []
-    for name in chosen:
-        path = repository if name == "." else files.inside(repository, name)
-        if not path.exists():
-            raise LmrError(f"{task.name}: there is no {name} in its repository", "see -T context")
-        shown += [path] if path.is_file() else (below for below in files.walk(path) if below.suffix == ".py")
-    paths = (path.relative_to(repository) for path in shown)
-    return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != UNIT_TEST]
+    return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
+
+
+def _python_files(repository: Path) -> list[str]:
+    """Return the paths of all Python files but those of ``unit_test/``."""
+    paths = (path.relative_to(repository) for path in files.walk(repository) if path.suffix == ".py")
+    return [path.as_posix() for path in paths if path.parts[0] != UNIT_TEST]
 
 
 def _read(task: Task, info: TaskInfo, path: str) -> str:

@@ -44,7 +44,7 @@ MOST_ERRORS = 0.5
 """Share of samples that may end in an error: one never stops an eval, but a provider that is down does."""
 JUDGING = ("sandbox", "python", "base_image", "gpus", "jobs")
 """Options of ``-T`` for the unit test, as for ``lmr-author evaluate``."""
-OPTIONS = ("tasks", "input", "context", "tokens", "predictions", *JUDGING)
+OPTIONS = ("tasks", "input", "tokens", "predictions", *JUDGING)
 """Options of ``-T`` of any of the tasks: ``eval-set`` gives all of them to each."""
 
 _log = getLogger(__name__)
@@ -70,7 +70,6 @@ def _user_errors(make: Callable[P, InspectTask]) -> Callable[P, InspectTask]:
 def prompting(
     tasks: str,
     input: str = "repository",  # noqa: A002 - the paper's word, and the option's name
-    context: str | list[str] = "",
     tokens: int = 100_000,
     **options: Any,
 ) -> InspectTask:
@@ -80,7 +79,6 @@ def prompting(
         tasks: a task, or a folder of tasks.
         input: what the model is given beside the signature: repository (paper+goal+context), paper+goal, paper,
             signature; or other parts: pages (the paper as pictures), whole (all Python files), as in goal+context.
-        context: files and folders (of Python files) to show in place of the task's retrieval context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         options: of the unit test, as for ``lmr-author evaluate``: sandbox, python, base_image, gpus, jobs.
     """
@@ -88,13 +86,11 @@ def prompting(
     if not isinstance(tokens, int) or tokens < 1:
         raise UsageError(f"-T tokens={tokens}: not a number of tokens", "as in -T tokens=100000")
     given = Given.parse(input)
-    # Inspect splits what has a comma.
-    chosen = [context] if isinstance(context, str) and context else list(context)
     samples = []
     for owner, info, implementation in _problems(tasks):
         about = _about(owner, implementation, "prompting", given.name)
         try:
-            prompt = prompts.prompting(owner, info, implementation, given, chosen, tokens)
+            prompt = prompts.prompting(owner, info, implementation, given, tokens)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue

@@ -108,27 +108,25 @@ class Row:
 
 
 def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
-    """Return the recipes that are named by folder, task or number (all without a name), and a row for each broken one.
+    """Return the recipes whose folders are named, in full or by number (all without a name), and rows of broken ones.
 
-    Raises LmrError for an unknown name, and where two recipes of the folder have one number.
+    Raises LmrError for an unknown name, and where two recipes have one number.
     """
+    paths = find(path)
+    called = {folder: {folder.name, folder.name.partition("-")[0]} for folder in paths}
+    for name in set(names).difference(*called.values()):
+        there = ", ".join(folder.name for folder in paths)
+        raise UsageError(f"{path} has no recipe {name!r}", f"it has: {there}")
     good, broken = list[Folder](), list[Row]()
-    for folder in find(path):
+    for folder in paths:
+        if names and called[folder].isdisjoint(names):
+            continue
         try:
             good.append(read(folder))
         except LmrError as error:
             broken.append(Row(folder, folder.name, problem=error.message, hint=error.hint))
     require_distinct(good)
-    good.sort(key=lambda folder: folder.recipe.id)
-    if not names:
-        return good, broken
-    called = {folder.path: {folder.path.name, folder.task, str(folder.recipe.id)} for folder in good}
-    called |= {row.path: {row.path.name, row.path.name.partition("-")[0]} for row in broken}
-    for name in set(names).difference(*called.values()):
-        there = ", ".join(sorted(folder.name for folder in called))
-        raise UsageError(f"{path} has no recipe {name!r}", f"it has: {there}")
-    wanted = {folder for folder, own in called.items() if own.intersection(names)}
-    return [folder for folder in good if folder.path in wanted], [row for row in broken if row.path in wanted]
+    return sorted(good, key=lambda folder: folder.recipe.id), broken
 
 
 def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
