@@ -29,7 +29,7 @@ from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.core.task.challenge import Challenge, ChallengedTarget, Challenger, Missing
+    from lmr_author.core.task.challenge import ChallengedTarget, Challenger, Missing
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
 
 ADVICE = {
@@ -112,8 +112,7 @@ def challenge(
         )
     else:
         for target in record.targets:
-            if implementation in (None, target.index):
-                _show_target(folder, target, record, run, strengthen)
+            _show_target(folder, target, record.of(target.index))
         _end(folder, run, options, [str(task)] if task else [])
     invalid = any(answer.ending.value == "invalid" for answer in record.answers)
     return EXIT_FINDINGS if record.open or invalid else EXIT_CLEAN
@@ -152,54 +151,48 @@ def _accept(folder: Task, name: str, reason: str, implementation: int | None, ou
     return EXIT_CLEAN
 
 
-def _show_target(
-    folder: Task, target: ChallengedTarget, record: Challenge, run: ChallengeRun, strengthen: bool
-) -> None:
-    """Print how each answer to a function ended, and the recorded calls that became cases."""
+def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Challenger]) -> None:
+    """Print how each answer to a function ended, and the recorded calls that ``--strengthen`` made cases, or not."""
     _say(f"{folder.name}  {target.target}", tone="bold")
-    for answer in record.of(target.index):
+    for answer in answers:
         _show_answer(answer)
-    if target.index in run.strengthened:
-        for case in target.added:
-            verb = "fails" if len(case.tells) == 1 else "fail"
-            text = f"{case.case}, call {case.call}: {listed(list(case.tells), 4)} {verb} there"
-            _say(text, "new case", "green", indent=2)
-    if strengthen:
-        for call in target.left_out[:NUMBERS]:
-            why = LEFT_OUT[call.why].format(answer=call.answer)
-            text = f"call {call.call}, as {why}: {shortened(call.message, 160)}"
-            _say(text, "no case:", "yellow", indent=2)
+    for case in target.added:
+        text = f"{case.case}, call {case.call}, tells apart {listed(list(case.tells), 4)}"
+        _say(text, "added:", "green", indent=2)
+    for call in target.left_out[:NUMBERS]:
+        why = LEFT_OUT[call.why].format(answer=call.answer)
+        text = f"call {call.call}, as {why}: {shortened(call.message, 160)}"
+        _say(text, "no case:", "yellow", indent=2)
 
 
 def _show_answer(answer: Challenger) -> None:
     """Print a line about an answer, and what is left to do about it."""
-    mark, style = ("ok  ", "green") if answer.settled else ("open", "bold red")
-    if answer.ending.value == "invalid":
-        mark, style = "?   ", "yellow"
-    case = answer.difference.case if answer.difference else ""
-    text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}{f' on {case}' if case else ''}"
-    _say(text, mark, style, indent=2, hang=DETAILS)
+    text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
     if answer.settled:
+        case = answer.difference.case if answer.difference else ""
+        _say(f"{text} on {case}" if case else text, "ok  ", "green", indent=2, hang=DETAILS)
         return
-    for line in details(answer):
+    invalid = answer.ending.value == "invalid"
+    mark, style = ("?   ", "yellow") if invalid else ("open", "bold red")
+    _say(text, mark, style, indent=2, hang=DETAILS)
+    for line in filter(None, details(answer)):
         _say(line, indent=DETAILS, hang=DETAILS + 2)
-    if answer.missing and answer.missing.diff:
+    if answer.missing is not None:
         ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
 
 
 def details(answer: Challenger) -> list[str]:
-    """Return what is known about an answer that leaves something to do, in lines."""
+    """Return what is known about an answer that leaves something to do, in lines that may be empty."""
     lines = [answer.about, answer.reason]
     difference = answer.difference
     if difference is not None:
-        lines.append(f"{difference.case or f'call {difference.call}'}: {shortened(difference.message, 300)}")
-    if answer.ending.value == "told-apart":
-        lines.append(f"recorded calls that tell it apart: {_numbers(answer.tells)}")
-    elif len(answer.tells) > 1:
-        lines.append(f"it fails on {len(answer.tells)} cases")
+        where = difference.case or f"call {difference.call}"
+        lines.append(f"{where}: {shortened(difference.message, 300)}")
+    if len(answer.tells) > 1:
+        lines.append(f"recorded calls on which it fails: {_numbers(answer.tells)}")
     if answer.missing is not None:
         lines += missing_in_words(answer.missing)
-    return [line for line in lines if line]
+    return lines
 
 
 def missing_in_words(missing: Missing) -> list[str]:

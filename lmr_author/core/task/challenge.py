@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.info import TaskInfo
-from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.record import Count, Digest, Index, Record, Text, Time
 from lmr_author.core.task.recording import MANIFEST
 
 Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
@@ -75,13 +75,11 @@ class CallDifference(Record):
     Attributes:
         call: number of the recorded call.
         case: name of its case; "" for a call that is none.
-        part: path in the outcome, as value[0]; "" where there is no outcome.
-        message: the difference in words, with its size and the tolerance.
+        message: the part and its difference in words, with its size and the tolerance.
     """
 
     call: Count
     case: str = ""
-    part: str = ""
     message: str = ""
 
 
@@ -208,8 +206,6 @@ class ChallengedTarget(Record):
         target: its node id.
         recording: SHA-256 of the recording's manifest.
         golden: SHA-256 of the golden file.
-        cases: number of cases.
-        calls: number of recorded calls on which answers ran, cases included.
         added: calls that `--strengthen` made cases.
         left_out: calls that it did not.
     """
@@ -218,8 +214,6 @@ class ChallengedTarget(Record):
     target: Text
     recording: Digest
     golden: Digest
-    cases: Count = 0
-    calls: Count = 0
     added: tuple[AddedCase, ...] = ()
     left_out: tuple[LeftOutCall, ...] = ()
 
@@ -232,8 +226,6 @@ class Challenge(Record):
         format: version of this document.
         tool: version of lmr-author.
         date: time of the last run (RFC 3339).
-        sandbox: kind of sandbox.
-        seconds: duration of the last run.
         targets: the implementations that were challenged.
         answers: misreadings and rewrites, in order.
     """
@@ -243,14 +235,8 @@ class Challenge(Record):
     format: Literal["lmr-challenge/1"] = "lmr-challenge/1"
     tool: Text
     date: Time
-    sandbox: str = ""
-    seconds: Seconds = 0.0
     targets: tuple[ChallengedTarget, ...] = ()
     answers: tuple[Challenger, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the document with its seconds rounded to milliseconds."""
-        return {**super().to_json(), "seconds": round(self.seconds, 3)}
 
     def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
         """Return the answers to an implementation, of one kind or of both."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lmr_author import __version__
 from lmr_author.core import files
@@ -93,7 +91,7 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
             f"add --model PROVIDER/MODEL, or --answers PATH: {given.FORMS}",
         )
     record = before or Challenge(tool=__version__, date=_now())
-    log = Log(task, options.where.kind, replace(record, answers=tuple(answers)))
+    log = Log(task, replace(record, answers=tuple(answers)))
     judging = CandidateOptions(
         Path(), where=options.where, seconds=options.seconds, memory_mb=options.memory_mb
     )
@@ -182,9 +180,7 @@ class Log:
     """The record of a challenge while it runs: written after each answer, so that an interrupted run can go on."""
 
     task: Task
-    sandbox: str
     record: Challenge
-    clock: float = field(default_factory=time.monotonic)
 
     def keep(self, answer: Challenger) -> None:
         """Store an answer in place of its earlier result."""
@@ -198,8 +194,7 @@ class Log:
         self._write(replace(self.record, targets=tuple(targets[index] for index in sorted(targets))))
 
     def _write(self, record: Challenge) -> None:
-        seconds = time.monotonic() - self.clock
-        self.record = replace(record, tool=__version__, date=_now(), sandbox=self.sandbox, seconds=seconds)
+        self.record = replace(record, tool=__version__, date=_now())
         self.record.write(self.task.challenge_path)
 
 
@@ -217,14 +212,11 @@ class Round:
         self.log, self.index, self.scorer = log, index, scorer
         self._waiting: list[Challenger] = []
         self.implementation = scorer.info.implementation(index)
-        recording = recorded.load(log.task.recording(scorer.info, index))
-        if recording is None:
+        if recorded.load(log.task.recording(scorer.info, index)) is None:
             raise LmrError(
                 f"{self.implementation.target} has no recording, and no other call of its golden is known",
                 f"record it: lmr-author record {self.implementation.target} -- python driver.py",
             )
-        self.recording = recording
-        self.facts = self._facts()
 
     def _facts(self) -> ChallengedTarget:
         """Return the facts about the implementation: those stored, unless its recording or golden is another."""
@@ -232,14 +224,8 @@ class Round:
         for target in self.log.record.targets:
             if (target.index, target.recording, target.golden) == (self.index, recording, golden):
                 return target
-        return ChallengedTarget(
-            index=self.index,
-            target=str(self.implementation.target),
-            recording=recording,
-            golden=golden,
-            cases=len(self.recording.cases),
-            calls=len(self.recording.cases),
-        )
+        node_id = str(self.implementation.target)
+        return ChallengedTarget(index=self.index, target=node_id, recording=recording, golden=golden)
 
     def begin(self) -> int:
         """Reset the answers whose result does not hold for the test as it is; return the number of the others."""
@@ -248,7 +234,7 @@ class Round:
         self._waiting = [answer for answer in answers if answer.digest != _digest(test, answer)]
         for answer in self._waiting:
             self.log.keep(replace(_ended(answer, Ending.WAITING), digest=""))
-        self._keep_facts()
+        self.log.keep_target(self._facts())
         return len(answers) - len(self._waiting)
 
     def has_work(self, strengthens: bool) -> bool:
@@ -266,14 +252,13 @@ class Round:
                 self._keep(ended)
         for answer in passing:
             self._keep(self._on_calls(trials, answer))
-        if passing:
-            self._keep_facts(calls=len(self.recording.cases) + len(trials.calls.others))
 
     def strengthen(self, trials: Trials) -> bool:
         """Make calls cases that tell misreadings apart, and store how these end now; return whether any became one."""
         told_apart = self._ended(Kind.MISREADING, Ending.TOLD_APART)
         if not told_apart:
             return False
+        before = self._facts()
         done = strengthen(trials, told_apart, self._ended(Kind.REWRITE, Ending.PASSES))
         # All others end on the new test as on the old one: its cases are among the new ones.
         for answer in self.log.record.of(self.index):
@@ -282,13 +267,8 @@ class Round:
                 tells = tuple(case.call for case in done.added if answer.name in case.tells)
                 answer = replace(_ended(answer, Ending.FAILS), difference=difference, tells=tells)
             self._keep(answer)
-        recording, _ = stored.digests(self.log.task, self.scorer.info, self.index)
-        self._keep_facts(
-            recording=recording,
-            cases=len(self.recording.cases) + len(done.added),
-            added=(*self.facts.added, *done.added),
-            left_out=done.left_out,
-        )
+        facts = replace(self._facts(), added=(*before.added, *done.added), left_out=done.left_out)
+        self.log.keep_target(facts)
         return bool(done.added)
 
     def _ended(self, kind: Kind, ending: Ending) -> list[Challenger]:
@@ -318,11 +298,6 @@ class Round:
         if answer.accepted is not None and not answer.settled:
             answer = replace(answer, ending=ACCEPTED[answer.kind])
         self.log.keep(replace(answer, digest=_digest(self._test(), answer)))
-
-    def _keep_facts(self, **changes: Any) -> None:
-        """Store the facts about the implementation, with some changes."""
-        self.facts = replace(self.facts, **changes)
-        self.log.keep_target(self.facts)
 
     def _test(self) -> list[object]:
         """Return all that makes the result of an answer, beside the answer."""

@@ -14,7 +14,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
-from lmr_author.core.task.recording import Case, Recording
+from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
@@ -23,7 +23,6 @@ from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.calls import Calls, record_again, write_recording
 from lmr_author.release.challenge.missing import missing
-from lmr_author.runtime.probe import compare
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.replaying import Replay, ReplayOutcome
 from lmr_author.runtime.sandbox.base import ExecResult
@@ -75,30 +74,14 @@ class Trial:
         if not self.failing:
             return None
         case = self.failing[0]
-        return CallDifference(
-            call=case.call,
-            case=case.name if is_case else "",
-            part=self._part(case),
-            message=self.differs(case)[0],
-        )
-
-    def _part(self, case: Case) -> str:
-        document = self.of(case).document
-        if document is None:
-            return ""
-        differences = compare.compare(
-            self.judge.expected[case.name], document, self.judge.checkers[case.name]
-        )
-        if not differences:  # a function of the annotator says so
-            return self.differs(case)[0].partition(":")[0]
-        return differences[0].path
+        return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0])
 
 
 class Trials:
     """Runs answers on one target, each once, when somebody asks.
 
     Args:
-        scorer: of the target; its golden passes.
+        scorer: of the target, which has a recording; its golden passes.
         folders: those in which the script may lie that made the recording.
         stack: ends what is open at the end.
     """
@@ -106,24 +89,11 @@ class Trials:
     def __init__(self, scorer: Scorer, folders: Sequence[Path], say: Progress, stack: ExitStack) -> None:
         self.bench, self.options, self.say = scorer.bench, scorer.options, say
         self._scorer, self._folders, self._stack = scorer, folders, stack
+        assert isinstance(scorer.judge, RecordingJudge)
+        self.judge = scorer.judge
+        self.recording = scorer.judge.recording
         self._fitted: dict[str, Fitted] = {}
         self._trials: dict[tuple[str, bool], Trial] = {}
-
-    @property
-    def judge(self) -> RecordingJudge:
-        """Of the cases. Raises LmrError where a person wrote the test."""
-        if not isinstance(self._scorer.judge, RecordingJudge):
-            raise LmrError(
-                f"{self.bench.implementation.target} has a test that nobody recorded: no other call of its "
-                "golden is known",
-                "record one: lmr-author record",
-            )
-        return self._scorer.judge
-
-    @property
-    def recording(self) -> Recording:
-        """The recording of the task."""
-        return self.judge.recording
 
     @cached_property
     def calls(self) -> Calls:
