@@ -195,24 +195,17 @@ def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str]) -> Mad
 
 
 def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
-    """Return how far the task in the folder of work is, after a copy of the finished one where that is further."""
+    """Return how far the task in the folder of work is; where nothing was begun, after a copy of the finished one."""
     begun, finished = records.load(build.work / records.MADE), records.load(records.path_of(final))
-    reached = _reached(begun, wanted) if build.task.root.is_dir() or build.unmasked.is_dir() else 0
-    # What the first three stages make, a finished task does not have any more: it is masked.
-    if _reached(finished, wanted) <= max(reached, STAGES.index("mask")):
+    if begun.stages and build.task.root.is_dir():
         return begun
-    for path in build.work.iterdir():
-        files.remove(path)
-    shutil.copytree(final.root, build.task.root, symlinks=True)
+    if finished.first_stale(wanted) in STAGES[:3]:
+        return NOTHING  # the finished one is masked: it is made from scratch
+    shutil.copytree(final.root, build.task.root, symlinks=True, dirs_exist_ok=True)
     for name in OF_PEOPLE:  # a review of the earlier state is no defect of the new one
         files.remove(build.task.authoring / name)
     finished.write(build.work / records.MADE)
     return finished
-
-
-def _reached(made: Made, wanted: Mapping[str, str]) -> int:
-    stale = made.first_stale(wanted)
-    return STAGES.index(stale) if stale else len(STAGES)
 
 
 def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
