@@ -22,14 +22,14 @@ Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
 
 
 class Kind(StrEnum):
-    """What an answer is meant to be. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
+    """Purpose of an answer. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
 
     MISREADING = "misreading"
     REWRITE = "rewrite"
 
 
 class Ending(StrEnum):
-    """How an answer ended.
+    """Ending of an answer.
 
     FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes the cases, and another recorded call
     tells it from the golden. EQUAL: it is equal on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person says that
@@ -63,14 +63,14 @@ SETTLED = {
     Kind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
     Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
 }
-"""The endings that leave nothing to do."""
+"""Endings that leave nothing to do."""
 NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
-"""The endings of answers that are no misreadings and no rewrites."""
+"""Endings of answers that are no misreadings and no rewrites."""
 
 
 @dataclass(frozen=True)
 class CallDifference(Record):
-    """The first difference between the outcome of an answer and the golden's.
+    """First difference between the outcome of an answer and the golden's.
 
     Attributes:
         call: number of the recorded call.
@@ -85,7 +85,7 @@ class CallDifference(Record):
 
 @dataclass(frozen=True)
 class Missing(Record):
-    """What a driver would have to do, so that a recorded call tells a misreading from the golden.
+    """Advice for a driver, so that a recorded call tells a misreading from the golden.
 
     Attributes:
         lines: lines of the golden that the misreading has otherwise.
@@ -246,7 +246,7 @@ class Challenge(Record):
 
     @property
     def open(self) -> tuple[Challenger, ...]:
-        """The answers that leave something to do. One that is invalid says nothing about the test."""
+        """Answers that leave something to do. One that is invalid says nothing about the test."""
         return tuple(
             answer for answer in self.answers if not answer.settled and answer.ending is not Ending.INVALID
         )
@@ -259,7 +259,7 @@ class Challenge(Record):
 
     @property
     def summary(self) -> str:
-        """The result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
+        """Result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
         fail, misreadings = self.count(Kind.MISREADING)
         passed, rewrites = self.count(Kind.REWRITE)
         text = f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass"
@@ -283,7 +283,7 @@ class Challenge(Record):
 
 
 class Standing(StrEnum):
-    """What a task's challenge says. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they have to."""
 
     NEVER = "never"
     STALE = "stale"

@@ -148,31 +148,31 @@ class TaskInfo:
         data = {
             key: value for key, value in msgspec.to_builtins(self).items() if key not in OPTIONAL or value
         }
-        return {**data, "implementations": [item.to_json() for item in self.implementations]}
+        return {**data, "implementations": [each.to_json() for each in self.implementations]}
 
     def with_implementation(self, new: Implementation) -> TaskInfo:
         """A copy with an implementation, in place of the one of the same index if there is one."""
-        kept = [item for item in self.implementations if item.index != new.index]
-        return replace(self, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
+        others = [each for each in self.implementations if each.index != new.index]
+        return replace(self, implementations=tuple(sorted([*others, new], key=lambda each: each.index)))
 
     def implementation(self, index: int | None) -> Implementation:
         """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
-        by_index = {implementation.index: implementation for implementation in self.implementations}
-        if index is None and len(by_index) == 1:
+        if index is None and len(self.implementations) == 1:
             return self.implementations[0]
-        if index in by_index:
-            return by_index[index]
-        if not by_index:
-            raise UsageError(
-                "the task has no implementation: nothing is masked",
-                "mask a function: lmr-author mask FILE::FUNCTION",
-            )
-        numbers = ", ".join(map(str, by_index))
+        for implementation in self.implementations:
+            if implementation.index == index:
+                return implementation
+        numbers = [str(implementation.index) for implementation in self.implementations]
+        if not numbers:
+            hint = "mask a function: lmr-author mask FILE::FUNCTION"
+            raise UsageError("the task has no implementation: nothing is masked", hint)
         if index is None:
-            raise UsageError(f"which implementation? (the task has {numbers})", "add --implementation N")
+            raise UsageError(
+                f"which implementation? (the task has {', '.join(numbers)})", "add --implementation N"
+            )
         raise UsageError(
-            f"there is no implementation {index} (the task has {numbers})",
-            f"use --implementation {min(by_index)}",
+            f"there is no implementation {index} (the task has {', '.join(numbers)})",
+            f"name one that it has, as in --implementation {numbers[0]}",
         )
 
     @classmethod
@@ -180,7 +180,9 @@ class TaskInfo:
         """Read a document leniently; `validate` is where deviations are reported."""
         entries = data.get("implementations")
         entries = entries if isinstance(entries, list) else []
-        read = [Implementation.from_json(one, n) for n, one in enumerate(entries) if isinstance(one, dict)]
+        read = [
+            Implementation.from_json(entry, n) for n, entry in enumerate(entries) if isinstance(entry, dict)
+        ]
         number, year = _number(data.get("instance_id")), _number(data.get("year"))
         return cls(instance_id=number, year=year, implementations=tuple(read), **_texts(cls, data))
 

@@ -24,9 +24,9 @@ from lmr_author.runtime.replay.staging import read_golden
 REPLIES = "challenge-replies"
 """Folder of ``authoring/`` with the replies."""
 NUMBER = {Kind.MISREADING: 6, Kind.REWRITE: 2}
-"""How many versions of a function are asked for."""
+"""Versions of a function that are asked for."""
 INPUT_TOKENS = 60_000
-"""The last pages of a longer paper are cut."""
+"""Limit of a prompt: the last pages of a longer paper are cut."""
 OUTPUT_TOKENS = 16_000
 _VERSION = re.compile(
     r"^={3,}[ \t]*(?P<name>[^=\n]*[^=\s])[ \t]*=*[ \t]*\n"

@@ -54,7 +54,7 @@ class ChallengeOptions:
 
 @dataclass(frozen=True)
 class ChallengeRun:
-    """The outcome of a challenge.
+    """Outcome of a challenge.
 
     Attributes:
         resumed: number of answers that an earlier run had settled.
@@ -177,7 +177,7 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
 
 @dataclass
 class Log:
-    """The record of a challenge while it runs: written after each answer, so that an interrupted run can go on."""
+    """Record of a challenge while it runs: written after each answer, so that an interrupted run can go on."""
 
     task: Task
     record: Challenge
@@ -203,7 +203,7 @@ def _now() -> str:
 
 
 class Round:
-    """The answers to one implementation: all on its cases, then misreadings that pass there on the other calls.
+    """Answers to one implementation: all run on its cases, then misreadings that pass there on the other calls.
 
     Raises LmrError: it has no recording.
     """

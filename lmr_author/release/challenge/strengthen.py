@@ -26,7 +26,7 @@ MOST_LEFT_OUT = 20
 
 @dataclass
 class Choice:
-    """The choice among the recorded calls that tell misreadings apart.
+    """A choice among the recorded calls that tell misreadings apart.
 
     Attributes:
         room: the space for cases.
@@ -93,7 +93,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Strengthened:
-    """What became of the calls that tell misreadings apart.
+    """Outcome for the calls that tell misreadings apart.
 
     Attributes:
         added: the new cases; none where nothing was changed.

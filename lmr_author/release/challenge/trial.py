@@ -33,7 +33,7 @@ _ID = "candidate"
 
 @dataclass(frozen=True)
 class Trial:
-    """What an answer did on the calls of a recording.
+    """Outcomes of an answer on the calls of a recording.
 
     Attributes:
         judge: of the recording.
@@ -57,7 +57,7 @@ class Trial:
 
     @cached_property
     def failing(self) -> list[Case]:
-        """The calls on which it differs from the golden; all where it did nothing at all."""
+        """Calls on which it differs from the golden; all where it did nothing at all."""
         cases = self.judge.recording.cases
         outcomes = [case for case in cases if (_ID, case.name) in self.replay.outcomes]
         if not outcomes:

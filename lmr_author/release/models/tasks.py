@@ -1,4 +1,4 @@
-"""The tasks of Inspect AI: one request, an agent, and answers that are there already."""
+"""Tasks of Inspect AI: one request, an agent, and answers that are there already."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Made(Record):
-    """What a task was made from by `lmr-author make`, and what came of it.
+    """A task's stages as `lmr-author make` made them: their inputs, durations and results.
 
     Attributes:
         format: version of this document.

@@ -24,7 +24,7 @@ WORK = ".make-"
 """Start of the name of the folder, beside the tasks, in which one is made."""
 NONE, NOTHING = StandIns(), Made()
 OF_PEOPLE = ("reviews", "adjudication.json", "scores")
-"""What people wrote in a task's ``authoring/``; it goes over into the task that replaces it."""
+"""Records of people in a task's ``authoring/``: they go over into the task that replaces it."""
 
 _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
     "source": stages.source,
@@ -56,7 +56,7 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one recipe.
+    """Outcome of one recipe.
 
     Attributes:
         path: the recipe's folder.
@@ -83,17 +83,17 @@ class Row:
 
     @property
     def gates(self) -> tuple[int, int]:
-        """How many gates hold, and how many there are."""
+        """Number of gates that hold, and of all."""
         return evaluation.gates_held(self.evaluation.gates if self.evaluation else ())
 
     @property
     def mutants(self) -> tuple[int, int]:
-        """How many mutants fail, and how many were tried."""
+        """Number of mutants that fail, and of all that were tried."""
         return evaluation.mutants_killed(self.evaluation.gates if self.evaluation else ())
 
     @property
     def right(self) -> tuple[int, int]:
-        """How many answers got the expected verdict, and how many there are."""
+        """Number of answers that got the expected verdict, and of all."""
         return sum(answer.right for answer in self.made.answers), len(self.made.answers)
 
     @property
@@ -103,7 +103,7 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """What all stages took, in this run or before."""
+        """Duration of all stages, in this run or before."""
         return sum(self.made.seconds.values())
 
 

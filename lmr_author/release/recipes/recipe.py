@@ -51,7 +51,7 @@ class PaperPart:
 
     @property
     def address(self) -> str:
-        """The address that info.json names."""
+        """Address that info.json names."""
         if self.url:
             return self.url
         identifier = arxiv_id(self.source)
@@ -96,7 +96,7 @@ class RepositoryPart:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentPart:
-    """What the environment needs beside what the repository says.
+    """Needs of the environment beside what the repository says.
 
     Attributes:
         python: Python version of the image.
@@ -130,7 +130,7 @@ class ExtractPart:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordPart:
-    """How the target's calls are recorded: a command, the repository's tests, or calls written out.
+    """A way to record the target's calls: a command, the repository's tests, or calls written out.
 
     Attributes:
         command: command that calls the target, as typed; with `from_tests`, more words for pytest.
@@ -281,7 +281,7 @@ class Folder:
         return f"{self.recipe.id}-{self.recipe.name}"
 
     def answer(self, index: int, name: str) -> Path:
-        """The file of an answer."""
+        """Return the file of an answer."""
         return self.path / "answers" / str(index) / f"{name}.py"
 
 

@@ -1,4 +1,4 @@
-"""The outcome of recipes: as a table, as JSON, and as ``RESULTS.md``."""
+"""Show the outcome of recipes: as a table, as JSON, and as ``RESULTS.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a recipe, by the functions that the verbs use; each leaves the task as it is after it."""
+"""Stages of a recipe, by the functions that the verbs use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOCK_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class StandIns:
-    """What lies on this machine for an address: folders of clones, and PDFs of papers."""
+    """Folders of clones and PDFs of papers on this machine, by the address that they stand in for."""
 
     clones: Mapping[str, str] = field(default_factory=dict)
     papers: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Build:
 
     @property
     def unmasked(self) -> Path:
-        """The task before anything was masked: to mask again does not clone again."""
+        """A copy of the task before anything was masked: to mask again does not clone again."""
         return self.work / "unmasked"
 
 

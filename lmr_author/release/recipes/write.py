@@ -34,7 +34,7 @@ _PAPER = "paper.pdf"
 
 @dataclass(frozen=True)
 class Written:
-    """The folder of a recipe that was written, and what a person should look at."""
+    """Folder of a recipe that was written, and remarks for the person who reads it."""
 
     path: Path
     remarks: tuple[str, ...]
