@@ -22,7 +22,7 @@ from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import answers as given
 from lmr_author.release.challenge.strengthen import strengthen
-from lmr_author.release.challenge.trial import Trials
+from lmr_author.release.challenge.target import Trials
 from lmr_author.runtime.environment.where import HERE, Where
 
 ACCEPTED = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}

@@ -16,7 +16,7 @@ from lmr_author.core.task.challenge import AddedCase, CallDifference, Challenger
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.calls import put_in_place, write_recording
-from lmr_author.release.challenge.trial import Trials
+from lmr_author.release.challenge.target import Trials
 
 REPEATS = 3
 """Runs of the golden that a call has to pass."""

@@ -1,4 +1,4 @@
-"""Answers run as hostile code: on the cases of a target, and on the other recorded calls of its golden."""
+"""One target under challenge: answers run as hostile code on its cases, and on its other recorded calls."""
 
 from __future__ import annotations
 
