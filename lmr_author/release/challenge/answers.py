@@ -20,8 +20,13 @@ from lmr_author.release.review.agreement import majority
 
 FOLDERS = {"misreadings": Kind.MISREADING, "rewrites": Kind.REWRITE}
 """Folder → what the answers in it are."""
-OUTCOMES = {"failed": Kind.MISREADING, "passed": Kind.REWRITE}
-"""Outcome of a recipe's answer without a kind → what it is."""
+KINDS = {
+    "misreading": Kind.MISREADING,
+    "rewrite": Kind.REWRITE,
+    "failed": Kind.MISREADING,
+    "passed": Kind.REWRITE,
+}
+"""Kind of a recipe's answer, or outcome of one without a kind → what it is."""
 RIGHT = ("CC", "completely-correct")
 """Grades of a right answer. With any other grade it should not pass."""
 NO_GRADE = ("unparsable", "disputed")
@@ -69,13 +74,14 @@ def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Challenger]:
     folder = read_recipe(path)
     targets = {implementation.index: str(implementation.target) for implementation in info.implementations}
     for index, part in enumerate(folder.recipe.targets, 1):
-        if targets.get(index) != part.target:
+        target = targets.get(index, "missing")
+        if target != part.target:
             raise LmrError(
-                f"{path / RECIPE}: target {index} is {part.target}, and the task's is {targets.get(index, 'missing')}",
+                f"{path / RECIPE}: target {index} is {part.target}, and the task's is {target}",
                 "name the recipe that this task was made from",
             )
         for name, answer in part.expected.items():
-            kind = OUTCOMES.get(answer.outcome) if answer.kind == "other" else Kind(answer.kind)
+            kind = KINDS.get(answer.kind) or KINDS.get(answer.outcome)
             if kind is not None:
                 code = folder.answer(index, name).read_text("utf-8")
                 yield _answer(path, index, name, kind, answer.about, code)

@@ -122,19 +122,19 @@ def merged(
     its own answers are.
     """
     known = {(answer.index, answer.name): answer for answer in before}
-    names = {(answer.index, answer.name) for answer in new}
     sources = {answer.source for answer in new}
-    answers = []
-    for answer in before:
-        is_read_again = answer.source in sources and implementation in (None, answer.index)
-        if not is_read_again and (answer.index, answer.name) not in names:
-            answers.append(answer)
+    answers = {
+        key: answer
+        for key, answer in known.items()
+        if answer.source not in sources or implementation not in (None, answer.index)
+    }
     for answer in new:
-        old = known.get((answer.index, answer.name))
-        if old is not None and (old.code, old.kind) == (answer.code, answer.kind):
+        key = (answer.index, answer.name)
+        old = known.get(key, answer)
+        if (old.code, old.kind) == (answer.code, answer.kind):
             answer = replace(old, about=answer.about, source=answer.source)
-        answers.append(answer)
-    return sorted(answers, key=lambda answer: answer.index)
+        answers[key] = answer
+    return sorted(answers.values(), key=lambda answer: answer.index)
 
 
 def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
@@ -156,12 +156,11 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
         )
     matching = [answer for answer in record.answers if answer.name == name and index in (None, answer.index)]
     open_names = ", ".join(dict.fromkeys(answer.name for answer in record.open)) or "none"
-    if not matching:
-        raise UsageError(f"there is no answer {name!r}", f"open: {open_names}")
-    if len(matching) > 1:
-        raise UsageError(
-            f"{len(matching)} answers are named {name!r}", f"add --implementation N; open: {open_names}"
-        )
+    if len(matching) != 1:
+        problem, hint = f"there is no answer {name!r}", f"open: {open_names}"
+        if matching:
+            problem, hint = f"{len(matching)} answers are named {name!r}", f"add --implementation N; {hint}"
+        raise UsageError(problem, hint)
     if not reason.strip():
         raise UsageError("to accept an answer needs a reason", "say it with --reason TEXT")
     (answer,) = matching

@@ -370,10 +370,11 @@ _Problem = tuple[str, str, str]
 def _problems(folder: Folder) -> Iterator[_Problem]:
     """Yield what no type says."""
     paper, repository = folder.recipe.paper, folder.recipe.repository
-    if paper.is_file and not (folder.path / paper.source).is_file():
-        yield "paper.source", f"there is no {paper.source} beside the recipe", "add it, or name a URL"
-    if paper.is_file and not paper.url:
-        yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
+    if paper.is_file:
+        if not (folder.path / paper.source).is_file():
+            yield "paper.source", f"there is no {paper.source} beside the recipe", "add it, or name a URL"
+        if not paper.url:
+            yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
     if bool(repository.commit) == bool(repository.files):
         hint = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
         yield "repository", "needs one of `commit` and `files`", hint
@@ -407,7 +408,7 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
     except ValueError as error:
         yield "record.command", str(error), "close its quotes"
     files_there = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
-    for name in [name for name in target.answers if name not in files_there]:
+    for name in sorted(target.answers.keys() - files_there):
         problem = f"there is no answers/{index}/{name}.py"
         yield f"answers.{name}", problem, "write the answer there, or take the name out"
     for name in sorted(files_there.difference(target.answers)):
