@@ -24,7 +24,7 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.calls import Calls, record_again, write_recording
 from lmr_author.release.challenge.missing import missing
 from lmr_author.runtime.replay import replaying
-from lmr_author.runtime.replay.replaying import Replay, ReplayOutcome
+from lmr_author.runtime.replay.replaying import Replay
 from lmr_author.runtime.sandbox.base import ExecResult
 
 Result = TypeVar("Result")
@@ -43,15 +43,11 @@ class Trial:
     judge: RecordingJudge
     replay: Replay
 
-    def of(self, case: Case) -> ReplayOutcome:
-        """Return its outcome on a call."""
-        return self.replay.of(_ID, case.name)
-
     def differs(self, case: Case) -> list[str]:
         """Return how its outcome on a call differs from the golden's; [] for not at all."""
         expected, checkers = self.judge.expected[case.name], self.judge.checkers[case.name]
         try:
-            return replaying.differences(expected, self.of(case), checkers)
+            return replaying.differences(expected, self.replay.of(_ID, case.name), checkers)
         except Exception as error:  # an outcome made to break the comparison fails like any other
             return [f"what it returned cannot be read ({type(error).__name__})"]
 
@@ -78,7 +74,7 @@ class Trial:
 
 
 class Trials:
-    """Runs answers on one target, each once, when somebody asks.
+    """Runs answers on one target.
 
     Args:
         scorer: of the target, which has a recording; its golden passes.
@@ -92,8 +88,7 @@ class Trials:
         assert isinstance(scorer.judge, RecordingJudge)
         self.judge = scorer.judge
         self.recording = scorer.judge.recording
-        self._fitted: dict[str, Fitted] = {}
-        self._trials: dict[tuple[str, bool], Trial] = {}
+        self._on_calls: dict[str, Trial] = {}
 
     @cached_property
     def calls(self) -> Calls:
@@ -110,18 +105,13 @@ class Trials:
 
     def on_cases(self, answer: Challenger) -> Trial:
         """Return what an answer does on the cases. Raises Invalid, SandboxError."""
-        return self._once(answer, on_cases=True)
+        return _retried(lambda: self.run(self.judge, answer))
 
     def on_calls(self, answer: Challenger) -> Trial:
-        """Return what an answer does on the other recorded calls. Raises Invalid, SandboxError."""
-        return self._once(answer, on_cases=False)
-
-    def _once(self, answer: Challenger, *, on_cases: bool) -> Trial:
-        key = (answer.name, on_cases)
-        if key not in self._trials:
-            judge = self.judge if on_cases else self.judge_of_calls
-            self._trials[key] = _retried(lambda: self.run(judge, answer))
-        return self._trials[key]
+        """Return what an answer does on the other recorded calls, run once. Raises Invalid, SandboxError."""
+        if answer.name not in self._on_calls:
+            self._on_calls[answer.name] = _retried(lambda: self.run(self.judge_of_calls, answer))
+        return self._on_calls[answer.name]
 
     def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
         """Run an answer on the cases of a recording, which may have none; once more if its time ran out.
@@ -140,15 +130,12 @@ class Trials:
         return Trial(judge, replay)
 
     def _fit(self, answer: Challenger) -> Fitted:
-        if answer.name not in self._fitted:
-            prediction = Prediction(
-                self.bench.task.name, answer.index, answer.name, answer.name, code=answer.code
-            )
-            fitted = self._scorer.fit(prediction)
-            if fitted.unchanged:
-                raise Invalid("nothing was implemented: the target is as masked")
-            self._fitted[answer.name] = fitted
-        return self._fitted[answer.name]
+        task = self.bench.task.name
+        prediction = Prediction(task, answer.index, answer.name, answer.name, code=answer.code)
+        fitted = self._scorer.fit(prediction)
+        if fitted.unchanged:
+            raise Invalid("nothing was implemented: the target is as masked")
+        return fitted
 
     def missing(self, answer: Challenger) -> Missing:
         """Return what a driver would have to do to tell a misreading apart that is equal on every call."""

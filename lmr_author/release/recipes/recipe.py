@@ -163,16 +163,16 @@ class RecordPart:
     @classmethod
     def of(cls, recording: Recording) -> RecordPart:
         """Return how a recording was made. Raises LmrError where its options are none."""
-        words, how = recording.command, dict[str, Any]()
+        words = recording.command
+        values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
         if words[:3] == ("lmr-author", "record", "--from-tests"):
-            how = {"from_tests": True, "command": shlex.join(words[4:])}
+            values |= {"from_tests": True, "command": shlex.join(words[4:])}
         elif words[:2] == ("lmr-author", "record"):
-            how = {"examples": words[3::2]}
+            values |= {"examples": words[3::2]}
         else:
-            how = {"command": shlex.join(words)}
-        how |= {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
+            values |= {"command": shlex.join(words)}
         try:
-            return msgspec.convert(how, cls)
+            return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
             raise LmrError(
                 f"the options of the recording cannot be read: {error}",
