@@ -21,6 +21,7 @@ from lmr_author.cli.options import (
     ReasonOption,
     SandboxKind,
     SandboxOption,
+    current_task,
     where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -28,20 +29,21 @@ from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.core.task.challenge import (
-        CallDifference,
-        ChallengedTarget,
-        Challenger,
-        Missing,
-    )
+    from lmr_author.core.task.challenge import ChallengedTarget, Challenger, Missing
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
-    from lmr_author.release.challenge.variants import Variant
 
 ADVICE = {
     "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
-    "rewrite": "record again without inputs at which both are right, as ties are; or, where it is no rewrite",
+    "rewrite": "record again with a tolerance for what may differ (--check), or without inputs at which both are "
+    "right, as ties are; or, where it is no rewrite",
 }
-"""Kind of an answer that leaves something to do → what a person can do, before the command that accepts it."""
+"""Kind of an open answer → what a person can do, before the command that accepts it."""
+LEFT_OUT = {
+    "golden": "the golden does not reproduce it",
+    "rewrite": "the rewrite {answer} would fail",
+    "room": "it has no room",
+}
+"""Reason why a recorded call became no case, in words."""
 DETAILS = 6
 """Column of what belongs to an answer."""
 NUMBERS = 8
@@ -69,9 +71,6 @@ def challenge(
     ] = None,
     reason: ReasonOption = "",
     implementation: ImplementationOption = None,
-    driver: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Where the script lies that made the recording.")
-    ] = None,
     sandbox: SandboxOption = SandboxKind.local,
     python: PythonOption = None,
     base_image: BaseImageOption = None,
@@ -81,31 +80,45 @@ def challenge(
     output: FormatOption = Format.text,
 ) -> int:
     """Challenge the unit tests: plausible misreadings must fail, rewrites that keep the behaviour must pass."""
-    from lmr_author.core.task import Task
     from lmr_author.release.challenge.challenge import ChallengeOptions
+    from lmr_author.release.challenge.challenge import challenge as run_challenge
 
-    folder = Task.find(task or Path.cwd())
+    folder = current_task(task)
     if accept is not None:
-        return _accept(folder, accept, reason, implementation, answers or model, output)
-    if driver is not None and not driver.is_dir():
-        raise UsageError(f"--driver {driver}: there is no such folder", "name the folder of the script")
-    asked = _asked(folder, model, implementation) if model else ()
-    if asked is None:
+        if answers is not None or model:
+            raise UsageError(
+                "--accept and --answers or --model are two steps",
+                "challenge first, then accept what is open",
+            )
+        return _accept(folder, accept, reason, implementation, output)
+    written = _ask(folder, model, implementation) if model else ()
+    if written is None:
         return EXIT_CLEAN
     options = ChallengeOptions(
         answers=answers,
-        asked=asked,
+        written=written,
         implementation=implementation,
         where=where_of(sandbox, python, base_image, gpus),
-        driver=driver,
         strengthen=strengthen,
         seconds=timeout,
         memory_mb=memory,
     )
-    return _challenge(folder, options, [str(task)] if task else [], output)
+    with ui.progress(f"challenging {folder.name}") as progress:
+        run = run_challenge(folder, options, Path.cwd(), progress)
+    record = run.record
+    if output is Format.json:
+        ui.print_json(
+            {"task": folder.name, **record.to_json(), "resumed": run.resumed, "open": len(record.open)}
+        )
+    else:
+        for target in record.targets:
+            _show_target(folder, target, record.of(target.index))
+        _end(folder, run, options, [str(task)] if task else [])
+    invalid = any(answer.ending.value == "invalid" for answer in record.answers)
+    return EXIT_FINDINGS if record.open or invalid else EXIT_CLEAN
 
 
-def _asked(folder: Task, model: str, implementation: int | None) -> tuple[Variant, ...] | None:
+def _ask(folder: Task, model: str, implementation: int | None) -> tuple[Challenger, ...] | None:
     """Ask a model for misreadings and rewrites, after saying what that takes; None where nobody wants it.
 
     What was answered before is not asked again.
@@ -126,15 +139,9 @@ def _asked(folder: Task, model: str, implementation: int | None) -> tuple[Varian
         return tuple(ask.ask(folder, model, planned, progress))
 
 
-def _accept(
-    folder: Task, name: str, reason: str, implementation: int | None, given: Path | str | None, output: Format
-) -> int:
+def _accept(folder: Task, name: str, reason: str, implementation: int | None, output: Format) -> int:
     from lmr_author.release.challenge.challenge import accept
 
-    if given is not None:
-        raise UsageError(
-            "--accept and --answers or --model are two steps", "challenge first, then accept what is open"
-        )
     answer = accept(folder, name, reason, implementation)
     if output is Format.json:
         ui.print_json(answer.to_json())
@@ -144,105 +151,71 @@ def _accept(
     return EXIT_CLEAN
 
 
-def _challenge(folder: Task, options: ChallengeOptions, named: list[str], output: Format) -> int:
-    from lmr_author.core.task.challenge import Ending
-    from lmr_author.release.challenge.challenge import challenge as run_challenge
-
-    table = Table(folder)
-    on_answer = table.show if output is Format.text else lambda _: None
-    with ui.progress(f"challenging {folder.name}") as progress:
-        run = run_challenge(folder, options, Path.cwd(), progress, on_answer)
-    record = run.record
-    if output is Format.json:
-        ui.print_json(
-            {"task": folder.name, **record.to_json(), "resumed": run.resumed, "open": len(record.open)}
-        )
-    else:
-        _end(folder, run, options, named)
-    invalid = any(one.ending is Ending.INVALID for one in record.answers)
-    return EXIT_FINDINGS if record.open or invalid else EXIT_CLEAN
+def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Challenger]) -> None:
+    """Print how each answer to a function ended, and the recorded calls that ``--strengthen`` made cases, or not."""
+    _say(f"{folder.name}  {target.target}", tone="bold")
+    for answer in answers:
+        _show_answer(answer)
+    for case in target.added:
+        text = f"{case.case}, call {case.call}, tells apart {listed(list(case.tells), 4)}"
+        _say(text, "added:", "green", indent=2)
+    for call in target.left_out[:NUMBERS]:
+        why = LEFT_OUT[call.why].format(answer=call.answer)
+        text = f"call {call.call}, as {why}: {shortened(call.message, 160)}"
+        _say(text, "no case:", "yellow", indent=2)
 
 
-class Table:
-    """The answers to a task on stdout: each as soon as its ending is known."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self._index = 0
-
-    def show(self, answer: Challenger) -> None:
-        """Print an answer: a line, and what is left to do about it."""
-        if answer.index != self._index:
-            self._index = answer.index
-            target = self._task.load().implementation(answer.index).target
-            _say(f"{self._task.name}  {target}", tone="bold")
-        mark, style = ("ok  ", "green") if answer.settled else ("open", "bold red")
-        if answer.ending.value == "invalid":
-            mark, style = "?   ", "yellow"
-        where = f" on {answer.difference.case}" if answer.difference and answer.difference.case else ""
-        text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}{where}"
-        if answer.settled:
-            screen = ui.console(stderr=False)
-            text = shortened(text, screen.width - 8) if screen.is_terminal else text
-        _say(text, mark, style, indent=2, hang=DETAILS)
-        if not answer.settled:
-            for line in details(answer):
-                _say(line, indent=DETAILS, hang=DETAILS + 2)
-            if answer.missing and answer.missing.diff:
-                ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
+def _show_answer(answer: Challenger) -> None:
+    """Print a line about an answer, and what is left to do about it."""
+    text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
+    if answer.settled:
+        case = answer.difference.case if answer.difference else ""
+        _say(f"{text} on {case}" if case else text, "ok  ", "green", indent=2, hang=DETAILS)
+        return
+    invalid = answer.ending.value == "invalid"
+    mark, style = ("?   ", "yellow") if invalid else ("open", "bold red")
+    _say(text, mark, style, indent=2, hang=DETAILS)
+    for line in filter(None, details(answer)):
+        _say(line, indent=DETAILS, hang=DETAILS + 2)
+    if answer.missing is not None:
+        ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
 
 
 def details(answer: Challenger) -> list[str]:
-    """Return what is known about an answer that leaves something to do, in lines."""
-    lines = [answer.about] if answer.about else []
-    if answer.reason:
-        lines.append(answer.reason)
-    if answer.difference is not None:
-        lines.append(difference_in_words(answer.difference))
-    if answer.kind.value == "rewrite" and len(answer.tells) > 1:
-        lines.append(f"it fails on {len(answer.tells)} cases")
-    if answer.ending.value == "told-apart":
-        calls = listed(list(map(str, answer.tells)), NUMBERS)
-        lines.append(
-            f"{'calls that tell' if len(answer.tells) > 1 else 'the call that tells'} it apart: {calls}"
-        )
-    if answer.missing is not None and answer.suggestion is None:
+    """Return what is known about an answer that leaves something to do, in lines that may be empty."""
+    lines = [answer.about, answer.reason]
+    difference = answer.difference
+    if difference is not None:
+        where = difference.case or f"call {difference.call}"
+        lines.append(f"{where}: {shortened(difference.message, 300)}")
+    if len(answer.tells) > 1:
+        lines.append(f"recorded calls on which it fails: {_numbers(answer.tells)}")
+    if answer.missing is not None:
         lines += missing_in_words(answer.missing)
-    if answer.suggestion is not None:
-        rewrite, found = answer.kind.value == "rewrite", answer.suggestion
-        others = "misreadings still fail" if rewrite else "rewrites still pass"
-        lines.append(
-            f"{'passes' if rewrite else 'fails'} when recorded with `{shlex.join(found.options)}`: "
-            f"{found.still} of {found.others} {others}"
-        )
-    elif answer.kind.value == "rewrite" and answer.ending.value == "fails":
-        lines.append("no option of `record` was found with which it passes and every misreading still fails")
     return lines
-
-
-def difference_in_words(found: CallDifference) -> str:
-    """Return where an outcome differs, and by how much."""
-    place = found.case or f"call {found.call}"
-    return f"{place}: {shortened(found.message, 300)}"
 
 
 def missing_in_words(missing: Missing) -> list[str]:
     """Return what a driver would have to do."""
     lines = []
     if missing.unreached:
-        numbers = listed(list(map(str, missing.unreached)), NUMBERS)
+        numbers = _numbers(missing.unreached)
         lines.append(f"no recorded call reaches line {numbers} of the golden: have the driver reach it")
     elif missing.lines:
-        numbers = listed(list(map(str, missing.lines)), NUMBERS)
-        lines.append(f"it differs on line {numbers} of the golden, which recorded calls reach")
+        lines.append(
+            f"it differs on line {_numbers(missing.lines)} of the golden, which recorded calls reach"
+        )
     if missing.constant:
         alike = [f"{name} ({text})" for name, text in missing.constant.items()]
         lines.append(f"alike in every recorded call: {listed(alike, NUMBERS)}; have the driver vary it")
-    for kind, names in missing.not_compared.items():
-        lines.append(_not_compared(kind, names))
+    lines += [_not_compared(kind, names) for kind, names in missing.not_compared.items()]
     if missing.not_given:
         lines.append(f"given by no recorded call: {listed(list(missing.not_given), NUMBERS)}")
     return lines
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return listed(list(map(str, numbers)), NUMBERS)
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
@@ -255,64 +228,21 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
 
 
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
-    """Print what became of the tests, the result, and the next command."""
+    """Print the result, what a person can do about open answers, and the next command."""
     record = run.record
-    for target in record.targets:
-        _show_target(target, options, target.index in run.strengthened)
     resumed = f", {run.resumed} by an earlier run" if run.resumed else ""
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
     _say(f"{record.summary} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
-    place = options.where.options
-    driver = ["--driver", str(options.driver)] if options.driver else []
-    by_ending = {one.ending.value: one.name for one in reversed(record.open)}
-    if "told-apart" in by_ending and not options.strengthen:
-        answers = [] if driver or options.answers is None else ["--answers", str(options.answers)]
-        ui.then("challenge", *named, *answers, *driver, *place, "--strengthen", stderr=False)
+    if not options.strengthen and any(answer.ending.value == "told-apart" for answer in record.open):
+        answers = ["--answers", str(options.answers)] if options.answers is not None else []
+        ui.then("challenge", *named, *answers, *options.where.options, "--strengthen", stderr=False)
     elif run.strengthened:
-        ui.then("evaluate", *named, *place, stderr=False)
-    elif record.open:
-        _hint(folder, record.open, named)
-    else:
+        ui.then("evaluate", *named, *options.where.options, stderr=False)
+    elif not record.open:
         ui.then("next", *(word for name in named for word in ("--task", name)), stderr=False)
-
-
-def _hint(folder: Task, answers: Sequence[Challenger], named: list[str]) -> None:
-    """Say what a person can do about answers that leave something to do."""
-    from lmr_author.core.task.recording import load
-    from lmr_author.release.challenge.again import options_of, typed
-
-    suggested = next((one for one in answers if one.suggestion), None)
-    for kind, advice in ADVICE.items():
-        plain = next((one for one in answers if one.kind.value == kind and not one.suggestion), None)
-        if plain is not None:
-            words = ["lmr-author", "challenge", *named, "--accept", plain.name, "--reason", "TEXT"]
-            ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)
-    if suggested is None or suggested.suggestion is None:
-        return
-    info = folder.load()
-    recording = load(folder.recording(info, suggested.index))
-    if recording is not None:
-        options = options_of(info.implementation(suggested.index), recording)
-        again = typed(options, suggested.suggestion.options)
-        place = again.index("--") if "--" in again else len(again)
-        again[place:place] = [word for name in named for word in ("--task", name)]
-        ui.then("record", *again, stderr=False)
-
-
-def _show_target(target: ChallengedTarget, options: ChallengeOptions, strengthened: bool) -> None:
-    """Print what ``--strengthen`` did about a target."""
-    if strengthened:
-        for case in target.added:
-            verb = "fails" if len(case.tells) == 1 else "fail"
-            text = f"{case.case}, call {case.call} of {target.target}: {listed(list(case.tells), 4)} {verb} there"
-            _say(text, "new case", "green", indent=2)
-    if options.strengthen:
-        for call in target.left_out[:NUMBERS]:
-            why = {
-                "golden": "the golden does not reproduce it",
-                "rewrite": f"the rewrite {call.answer} would fail",
-                "room": "it has no room",
-            }[call.why]
-            _say(
-                f"call {call.call}, as {why}: {shortened(call.message, 160)}", "no case:", "yellow", indent=2
-            )
+    else:
+        for kind, advice in ADVICE.items():
+            names = [answer.name for answer in record.open if answer.kind.value == kind]
+            if names:
+                words = ["lmr-author", "challenge", *named, "--accept", names[0], "--reason", "TEXT"]
+                ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)

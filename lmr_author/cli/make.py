@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +43,6 @@ def make(
     clone: Annotated[
         list[str] | None, Option(metavar="URL=PATH", help="A local clone in place of an address.")
     ] = None,
-    clones: Annotated[Path | None, Option(help="A file with a line URL=PATH for each local clone.")] = None,
     paper: Annotated[
         list[str] | None, Option(metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id.")
     ] = None,
@@ -58,62 +57,54 @@ def make(
         Path | None, Option(help="Also write the table, with each target, as Markdown.")
     ] = None,
     html: Annotated[Path | None, Option(help="Also write the page of the tasks, as `report` does.")] = None,
-    predictions: Annotated[
-        Path | None, Option(help="Make nothing: write the recipes' answers as `judge` reads them.")
-    ] = None,
     output: FormatOption = Format.text,
 ) -> int:
     """Make proven tasks from recipes; what did not change is not made again."""
     from lmr_author.release.recipes.make import MakeOptions, check_one, select
+    from lmr_author.release.recipes.results import write_markdown
     from lmr_author.release.recipes.stages import StandIns
 
-    if predictions is not None and check:
-        raise UsageError("--predictions and --check are two things", "give one of them")
     folders, broken = select(recipes, names or [])
-    if predictions is not None:
-        return _write_predictions(folders, broken, predictions)
-    stand_ins = StandIns(_pairs("--clone", clone or (), clones), _pairs("--paper", paper or ()))
+    stand_ins = StandIns(_pairs("--clone", clone or ()), _pairs("--paper", paper or ()))
     options = MakeOptions(out.absolute(), where_of(sandbox, python, base_image, gpus), stand_ins, force)
-    made = (
-        [check_one(one, options) for one in folders]
-        if check
-        else list(_make(folders, options, jobs, scheduler))
-    )
-    order = [one.path for one in folders]
-    rows = [*broken, *sorted(made, key=lambda row: order.index(row.path))]
+    rows = list(broken)
+    if check:
+        rows += [check_one(folder, options) for folder in folders]
+    else:
+        rows += _make(folders, options, jobs, scheduler)
+    any_sound = any(row.sound for row in rows)
     _show(rows, as_json=output is Format.json, check=check)
-    if output is Format.text and any(row.sound for row in rows):
+    if output is Format.text and any_sound:
         ui.then("status", out)
     if results is not None:
-        from lmr_author.release.recipes.results import write_markdown
-
         write_markdown(results, rows, folders)
         ui.say(f"wrote {results}")
-    if html is not None and any(row.sound for row in rows):
-        _page(out, html)
+    if html is not None and any_sound:
+        _write_page(out, html)
     return EXIT_CLEAN if all(row.sound or row.left_out for row in rows) else EXIT_FINDINGS
 
 
-def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> Iterator[Row]:
+def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> list[Row]:
     from lmr_author.release.recipes.results import state
     from lmr_author.release.recipes.side_by_side import make_all, make_on_cluster
 
-    with ui.progress("reading recipes") as progress:
-        done = 0
+    rows: list[Row] = []
+    with ui.progress("making recipes") as progress:
 
         def say(line: str) -> None:
-            progress(f"{done} of {len(folders)} made; {line}")
+            progress(f"{len(rows)} of {len(folders)} made; {line}")
 
         if scheduler:
             options.out.mkdir(parents=True, exist_ok=True)
-            say(f"on {scheduler}")
-            rows = make_on_cluster(folders, options, scheduler)
+            progress(f"making recipes on {scheduler}")
+            coming = make_on_cluster(folders, options, scheduler)
         else:
-            rows = make_all(folders, options, jobs, say)
-        for row in rows:
-            done += 1
-            ui.say(f"{done} of {len(folders)}: {row.task} {state(row)}")
-            yield row
+            coming = make_all(folders, options, jobs, say)
+        for row in coming:
+            rows.append(row)
+            ui.say(f"{len(rows)} of {len(folders)}: {row.task} {state(row)}")
+    order = [folder.path for folder in folders]
+    return sorted(rows, key=lambda row: order.index(row.path))
 
 
 def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
@@ -127,48 +118,33 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
     if not check:
         ui.columns_of([HEADER, *map(cells, rows)])
     for row in rows:
-        if row.problem:
-            tone = ("left out:", "dim") if row.left_out else (f"{row.task}:", "bold red")
-            text = f"{row.task}: {row.problem}" if row.left_out else row.problem
-            ui.say(text, *tone, stderr=False)
+        if row.left_out:
+            ui.say(f"{row.task}: {row.problem}", "left out:", "dim", stderr=False)
+        elif row.problem:
+            ui.say(row.problem, f"{row.task}:", "bold red", stderr=False)
             ui.hint(row.hint, indent=2, stderr=False)
-    told = ", ".join(f"{number} {word}" for word, number in counts.items())
-    equal = ", as a task that equals its recipe and is sound is called" if check else ""
-    ui.say(f"{counted(len(rows), 'recipe')}: {told}{equal}", stderr=False)
+    states = ", ".join(f"{number} {state}" for state, number in counts.items())
+    meaning = " (sound: the task equals its recipe, and is proven)" if check else ""
+    ui.say(f"{counted(len(rows), 'recipe')}: {states}{meaning}", stderr=False)
 
 
-def _write_predictions(folders: Sequence[Folder], broken: Sequence[Row], path: Path) -> int:
-    from lmr_author.core import files
-    from lmr_author.release.recipes.stages import predictions
-
-    for row in broken:
-        ui.say(row.problem, "error:", "bold red")
-        ui.hint(row.hint)
-    lines = [line for folder in folders for line in predictions(folder)]
-    files.write_text(path, "".join(f"{line}\n" for line in lines))
-    ui.say(f"wrote {counted(len(lines), 'answer')} to {path}")
-    return EXIT_FINDINGS if broken else EXIT_CLEAN
-
-
-def _pairs(option: str, given: Sequence[str], file: Path | None = None) -> dict[str, str]:
-    """Read ``URL=PATH``, from the command line and from a file. Raises UsageError for what is none."""
-    from lmr_author.cli.options import read_text
-
-    lines = read_text(file, "--clones").splitlines() if file else []
-    found = {}
-    for text in [*(line.strip() for line in lines if line.strip() and not line.startswith("#")), *given]:
-        url, separator, path = text.rpartition("=")
-        if not separator or not url:
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Read ``URL=PATH``. Raises UsageError for anything else."""
+    paths = {}
+    for text in texts:
+        url, _, name = text.rpartition("=")
+        path = Path(name).expanduser()
+        if not url:
             raise UsageError(
                 f"{option} {text}: not URL=PATH", f"as in {option} https://example.org/code=../code"
             )
-        if not Path(path).expanduser().exists():
-            raise UsageError(f"{option} {text}: there is no {path}", "check the path")
-        found[url] = str(Path(path).expanduser().absolute())
-    return found
+        if not path.exists():
+            raise UsageError(f"{option} {text}: there is no {name}", "check the path")
+        paths[url] = str(path.absolute())
+    return paths
 
 
-def _page(out: Path, html: Path) -> None:
+def _write_page(out: Path, html: Path) -> None:
     from lmr_author.release.reporting.report import report
 
     with ui.progress("gathering") as progress:

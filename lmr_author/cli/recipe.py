@@ -15,19 +15,12 @@ from lmr_author.core.errors import EXIT_CLEAN
 def recipe(
     task: Annotated[Path | None, Argument(help="The task, by default the current one.")] = None,
     out: Annotated[Path | None, Option(help="The folder to make; by default recipes/TASK here.")] = None,
-    predictions: Annotated[
-        Path | None, Option(help="Answers to the task, as `judge` reads them; with --results.")
-    ] = None,
-    results: Annotated[
-        Path | None, Option(help="The folder with their verdicts, as `judge` writes it.")
-    ] = None,
 ) -> int:
     """Write the recipe of a task that was made by hand, with its driver, so that `make` makes it again."""
     from lmr_author.release.recipes.write import write
 
-    found = current_task(task)
-    folder = out or Path("recipes") / found.name
-    written = write(found, folder, Path.cwd(), predictions, results)
+    folder = current_task(task)
+    written = write(folder, out or Path("recipes") / folder.name, Path.cwd())
     ui.say(f"wrote {written.path}")
     for remark in written.remarks:
         ui.note(remark)

@@ -89,7 +89,7 @@ def grid_task(parent: Path) -> Task:
 def run(task: Task, path: Path | None = None, **options: object) -> ChallengeRun:
     """Challenge a task without isolation of its environment from others, and without a terminal."""
     chosen = ChallengeOptions(**{"answers": path, "where": PLAIN, **options})  # type: ignore[arg-type]
-    return challenge(task, chosen, task.root.parent, quiet, quiet)
+    return challenge(task, chosen, task.root.parent, quiet)
 
 
 def answer(record: Challenge, name: str) -> Challenger:

@@ -97,9 +97,7 @@ def test_what_a_model_writes_ends_as_other_answers_do_and_is_asked_for_once(
     assert {name: one["ending"] for name, one in found.items()} == expected
     assert (found["floor"]["about"], found["floor"]["source"]) == ("Down in place of to the nearest.", MODEL)
     kept = [json.loads(path.read_text()) for path in sorted((task.authoring / REPLIES).iterdir())]
-    assert [(one["text"], one["input_tokens"], one["output_tokens"]) for one in kept] == [
-        (text, 7, 11) for text in replies
-    ]
+    assert [one["text"] for one in kept] == replies
     misreading, rewrite = (conversation[0] for conversation in asked)
     for prompt in (misreading, rewrite):
         assert "round(value / step) * step" in prompt, "the original"
@@ -112,22 +110,16 @@ def test_what_a_model_writes_ends_as_other_answers_do_and_is_asked_for_once(
 
 
 @pytest.mark.bwrap
-def test_a_reply_that_cannot_be_read_is_asked_for_once_more(
-    task: Task, says: Script, asked: list[list[str]]
+def test_a_reply_that_cannot_be_read_is_not_kept(
+    task: Task, says: Script, asked: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    says(["I cannot do that.", reply(ONE), reply(OTHER)])
-    assert challenge(task, "--model", MODEL) == 0
-    assert len(asked) == 3 and "=== short-name" in asked[1][-1]
-    assert answers(task)["floor"]["ending"] == "fails"
-
-
-def test_a_model_that_never_writes_a_version_is_named(
-    task: Task, says: Script, capsys: pytest.CaptureFixture[str]
-) -> None:
-    says(["No.", "No.", "No.", "No."])
+    says(["I cannot do that."])
     assert challenge(task, "--model", MODEL) == 3
-    assert f"{MODEL} wrote no version that can be read" in capsys.readouterr().err
+    assert f"{MODEL} wrote no version that can be read: I cannot do that." in capsys.readouterr().err
     assert not task.challenge_path.exists()
+    says([reply(ONE), reply(OTHER)])
+    assert challenge(task, "--model", MODEL) == 0
+    assert len(asked) == 3 and answers(task)["floor"]["ending"] == "fails"
 
 
 @pytest.mark.bwrap

@@ -10,7 +10,7 @@ import pytest
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task.challenge import Challenge, Challenger, Ending, Standing
+from lmr_author.core.task.challenge import Challenge, Ending, Standing
 from lmr_author.core.task.recording import MANIFEST
 from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
@@ -52,12 +52,13 @@ def test_an_interrupted_run_goes_on(challenged: Challenged, tmp_path: Path) -> N
         tmp_path / "some", {"floor": made.MISREADINGS["floor"]}, {"loop": made.REWRITES["loop"]}
     )
 
-    def interrupt(_: Challenger) -> None:
-        raise KeyboardInterrupt
+    def interrupt(step: str) -> None:
+        if step.startswith("rewrite"):
+            raise KeyboardInterrupt
 
     options = ChallengeOptions(folder, where=PLAIN)
     with pytest.raises(KeyboardInterrupt):
-        challenge(task, options, tmp_path, quiet, interrupt)
+        challenge(task, options, tmp_path, interrupt)
     left = Challenge.read(task.challenge_path)
     assert [bool(one.digest) for one in left.answers] == [True, False]
     done = made.run(task, folder)
@@ -115,7 +116,7 @@ def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> Non
     folder = made.answers(tmp_path / "some", texts, {})
     with pytest.raises(UsageError, match=r"there is no driver\.py") as raised:
         made.run(task, folder)
-    assert "--driver" in raised.value.hint
+    assert "go to the folder that has it" in raised.value.hint
     assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
 
 

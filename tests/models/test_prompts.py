@@ -19,10 +19,10 @@ PAPER, INSTRUCTION, GOAL = "Text of page 1", "Implement softplus.", "class Mean:
 CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=1.0)", "log1p"
 
 
-def prompt(task: Task, given: str, *context: str, tokens: int = 10_000) -> prompts.Prompt:
+def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
     """The prompt of the task's only function."""
     info = task.load()
-    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), context, tokens)
+    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), tokens)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,10 @@ def test_an_input_has_one_name_however_it_is_written() -> None:
         assert refused.value.hint, wrong
 
 
-def test_other_files_are_shown_and_never_the_test(softplus: Task) -> None:
-    text = prompt(softplus, "repository", ".", "unit_test/cases.json").text
+def test_all_python_files_are_shown_and_never_the_test(softplus: Task) -> None:
+    text = prompt(softplus, "whole").text
     assert "# File: use.py" in text and "# File: scores/__init__.py" in text
     assert "cases.json" not in text and "unit_test" not in text
-    assert "# File: use.py" not in prompt(softplus, "repository", "scores").text
-    for wrong, problem in {"../golden_files": "does not stay inside", "src": "there is no src"}.items():
-        with pytest.raises(LmrError, match=problem):
-            prompt(softplus, "repository", wrong)
 
 
 def test_the_last_pages_are_cut_to_fit(softplus: Task) -> None:
@@ -100,21 +96,11 @@ def test_the_judge_sees_the_helpers_that_the_unit_test_keeps(mean: Task) -> None
         assert shown.rstrip().endswith("return _half(value)")
 
 
-def test_a_judge_by_the_papers_form_or_an_own_prompt_sees_whole_files(mean: Task, tmp_path: Path) -> None:
+def test_a_judge_by_the_papers_form_sees_whole_files(mean: Task) -> None:
     code = "def add(self, value):\n    return '{golden}'\n"
     candidate = answer(mean, Prediction("8-Mean", 1, "m", "", code=code))
     text, version = prompts.judging(mean.load(), candidate, "paper")
     assert text.count("softplus") >= 2 and "return '{golden}'" in text and version.startswith("paper@")
-
-    own = tmp_path / "prompt.txt"
-    own.write_text('Grade {"category": 3}.\n{answer}\n--\n{golden}')
-    text, version = prompts.judging(mean.load(), candidate, str(own))
-    graded, golden = text.split("\n--\n")
-    assert "return '{golden}'" in graded and "self.total += value" in golden
-    assert version.startswith("prompt.txt@")
-    own.write_text("{answer}")
-    with pytest.raises(LmrError, match=r"lacks \{golden\}"):
-        prompts.judging(mean.load(), candidate, str(own))
     with pytest.raises(LmrError, match="there is no prompt 'papers'"):
         prompts.judging(mean.load(), candidate, "papers")
 

@@ -151,15 +151,6 @@ def test_a_task_that_somebody_changed_is_not_replaced(own: Path) -> None:
     assert readme.read_text() == "# Mine\n"
 
 
-def test_answers_are_written_for_the_judge(own: Path) -> None:
-    succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
-    lines = [json.loads(line) for line in (own / "answers.jsonl").read_text().splitlines()]
-    assert [(line["task"], line["index"], line["model"]) for line in lines] == [
-        ("1-small", 1, "rewritten"),
-        ("1-small", 1, "misread"),
-    ]
-
-
 def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> None:
     """Two at a time; the code comes from a clone in place of the address."""
     task, source = Task(own / "tasks" / "1-small"), own / "recipes" / "1-small"
@@ -168,18 +159,11 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
         source / "repository", own / "clone", Commit(part.author, part.email, part.date, part.message)
     )
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
-    succeed("make", "recipes", "--predictions", "answers.jsonl", cwd=own)
-    succeed("judge", "tasks", "--predictions", "answers.jsonl", *PLAIN, cwd=own)
     _, mutant = every_mutant(task)[0]
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "for the test", cwd=own)
-    given = ("--predictions", "answers.jsonl", "--results", "lmr-results")
-    succeed("recipe", "tasks/1-small", "--out", "again/1-small", *given, cwd=own)
+    succeed("recipe", "tasks/1-small", "--out", "again/1-small", cwd=own)
     assert read(own / "again" / "1-small").recipe.repository.remove == part.remove != ()
     found = read(own / "again" / "1-small").recipe.targets[0]
-    assert {name: answer.outcome for name, answer in found.expected.items()} == {
-        "rewritten": "passed",
-        "misread": "failed",
-    }
     assert (found.record.command, found.record.cases) == ("python driver.py", 4)
     (accepted,) = EquivalentMutants.read(own / "again" / "1-small" / made.EQUIVALENT).accepted
     assert (accepted.id, accepted.diff) == (mutant.id, ""), "a recipe has no lines of the repository's code"

@@ -72,7 +72,10 @@ def test_agreement_over_candidates_and_a_changed_golden_ends_it(task: Task, tmp_
         (["--score", "good", "--reason", "x"], "unknown grade 'good'"),
         (["--score", "logically-correct"], "needs a justification"),
         ([], "no score given"),
-        (["--score", "logically-correct", "--reason", "x", "--implementation", "7"], "which implementation"),
+        (
+            ["--score", "logically-correct", "--reason", "x", "--implementation", "7"],
+            "there is no implementation 7",
+        ),
     ],
 )
 def test_wrong_grades(

@@ -12,6 +12,7 @@ from lmr_author.core import resources
 from lmr_author.core.task import Task
 from lmr_author.core.task.recording import load
 from lmr_author.release.recipes.recipe import find, read
+from lmr_author.release.recipes.stages import predictions
 from tests.cli.program import lmr, succeed
 
 ROOT = Path(resources.__file__).resolve().parents[2]
@@ -48,12 +49,13 @@ def test_every_recipe_is_a_small_task_with_its_instructions() -> None:
 @pytest.mark.timeout(900)
 def test_every_answer_gets_its_verdict(tmp_path: Path) -> None:
     answers, out = tmp_path / "answers.jsonl", tmp_path / "out"
-    succeed("make", STARTER, "--predictions", answers, cwd=tmp_path)
+    lines = [line for path in find(STARTER) for line in predictions(read(path))]
+    answers.write_text("".join(f"{line}\n" for line in lines))
     options = ("--predictions", answers, "--jobs", "2", "--out", out)
     ended = lmr("judge", TASKS, *options, cwd=tmp_path, seconds=800)
     assert ended.code == 0, ended.out + ended.err
-    lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
-    found = {(row["task"], row["index"], row["model"]): row["outcome"] for row in lines}
+    results = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    found = {(row["task"], row["index"], row["model"]): row["outcome"] for row in results}
     right = {
         (*key, name): answer.outcome
         for key, item in TARGETS.items()

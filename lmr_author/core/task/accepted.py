@@ -124,10 +124,14 @@ def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
     )
     path = task.accepted_path
     stored = AcceptedFindings.read(path) if path.exists() else AcceptedFindings()
-    kept = [one for one in stored.accepted if not one.is_about(finding)]
-    ordered = sorted([*kept, new], key=lambda one: (one.code, one.path, one.where, one.implementation or 0))
+    others = [entry for entry in stored.accepted if not entry.is_about(finding)]
+    ordered = sorted([*others, new], key=_order)
     replace(stored, accepted=tuple(ordered)).write(path)
     return new
+
+
+def _order(entry: Accepted) -> tuple[str, str, str, int]:
+    return entry.code, entry.path, entry.where, entry.implementation or 0
 
 
 def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
@@ -167,8 +171,8 @@ def _back(finding: Finding, entry: Accepted) -> Finding:
 def _digest(task: Task, path: str) -> str:
     """SHA-256 of a file of the task; "" for a folder, or what is not there."""
     try:
-        place = files.inside(task.root, path) if path else task.root
+        file = files.inside(task.root, path) if path else task.root
     except (LmrError, OSError, ValueError):
         return ""
-    data = files.read_inside(os.path.realpath(task.root), place, MAX_BYTES)
+    data = files.read_inside(os.path.realpath(task.root), file, MAX_BYTES)
     return "" if data is None else files.sha256_bytes(data)

@@ -66,5 +66,5 @@ def save(task: Task, entries: Sequence[AlsoMasked]) -> None:
     if not entries:
         task.also_masked_path.unlink(missing_ok=True)
         return
-    ordered = sorted(entries, key=lambda item: (item.path, item.qualname, item.nth))
+    ordered = sorted(entries, key=lambda entry: (entry.path, entry.qualname, entry.nth))
     AlsoMaskedList(tuple(ordered)).write(task.also_masked_path)

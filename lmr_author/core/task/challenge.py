@@ -6,30 +6,30 @@ Mutants are small slips; a misreading is a plausible mistake, written by a perso
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.info import TaskInfo
-from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
+from lmr_author.core.task.record import Count, Digest, Index, Record, Text, Time
 from lmr_author.core.task.recording import MANIFEST
 
 Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
 
 
 class Kind(StrEnum):
-    """What an answer is meant to be. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
+    """Purpose of an answer. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
 
     MISREADING = "misreading"
     REWRITE = "rewrite"
 
 
 class Ending(StrEnum):
-    """How an answer ended.
+    """Ending of an answer.
 
     FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes the cases, and another recorded call
     tells it from the golden. EQUAL: it is equal on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person says that
@@ -63,39 +63,29 @@ SETTLED = {
     Kind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
     Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
 }
-"""The endings that leave nothing to do."""
+"""Endings that leave nothing to do."""
 NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
-"""The endings of answers that are no misreadings and no rewrites."""
+"""Endings of answers that are no misreadings and no rewrites."""
 
 
 @dataclass(frozen=True)
 class CallDifference(Record):
-    """The first difference between the outcome of an answer and the golden's.
+    """First difference between the outcome of an answer and the golden's.
 
     Attributes:
         call: number of the recorded call.
         case: name of its case; "" for a call that is none.
-        part: path in the outcome, as value[0]; "" where there is no outcome.
-        message: the difference in words.
-        max_abs: largest absolute distance of a number in that part; null where it is no float.
-        max_rel: largest relative distance, likewise.
-        rtol: relative tolerance of that part; null where it has none.
-        atol: absolute tolerance of that part, likewise.
+        message: the part and its difference in words, with its size and the tolerance.
     """
 
     call: Count
     case: str = ""
-    part: str = ""
     message: str = ""
-    max_abs: float | None = None
-    max_rel: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
 
 
 @dataclass(frozen=True)
 class Missing(Record):
-    """What a driver would have to do, so that a recorded call tells a misreading from the golden.
+    """Advice for a driver, so that a recorded call tells a misreading from the golden.
 
     Attributes:
         lines: lines of the golden that the misreading has otherwise.
@@ -113,21 +103,6 @@ class Missing(Record):
     constant: Mapping[str, str] = field(default_factory=dict)
     not_given: tuple[str, ...] = ()
     not_compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Suggestion(Record):
-    """Options of `record` with which an answer would end as it has to; measured on outcomes, not guessed.
-
-    Attributes:
-        options: words that follow `lmr-author record`.
-        others: for a rewrite the misreadings that fail now, for a misreading the rewrites that pass.
-        still: how many of them would go on so.
-    """
-
-    options: tuple[str, ...]
-    others: Count
-    still: Count
 
 
 @dataclass(frozen=True)
@@ -161,7 +136,6 @@ class Challenger(Record):
         difference: the first difference, on the cases or on another recorded call.
         tells: numbers of the recorded calls on which it differs, cases included.
         missing: what a driver would have to do, where it is equal on every recorded call.
-        suggestion: options of `record` with which it would end as it has to.
         accepted: why it does not count.
         digest: SHA-256 of all that made the result; the same is not run again.
     """
@@ -177,7 +151,6 @@ class Challenger(Record):
     difference: CallDifference | None = None
     tells: tuple[Count, ...] = ()
     missing: Missing | None = None
-    suggestion: Suggestion | None = None
     accepted: Acceptance | None = None
     digest: str = ""
 
@@ -233,8 +206,6 @@ class ChallengedTarget(Record):
         target: its node id.
         recording: SHA-256 of the recording's manifest.
         golden: SHA-256 of the golden file.
-        cases: number of cases.
-        calls: number of recorded calls on which answers ran, cases included.
         added: calls that `--strengthen` made cases.
         left_out: calls that it did not.
     """
@@ -243,8 +214,6 @@ class ChallengedTarget(Record):
     target: Text
     recording: Digest
     golden: Digest
-    cases: Count = 0
-    calls: Count = 0
     added: tuple[AddedCase, ...] = ()
     left_out: tuple[LeftOutCall, ...] = ()
 
@@ -257,8 +226,6 @@ class Challenge(Record):
         format: version of this document.
         tool: version of lmr-author.
         date: time of the last run (RFC 3339).
-        sandbox: kind of sandbox.
-        seconds: duration of the last run.
         targets: the implementations that were challenged.
         answers: misreadings and rewrites, in order.
     """
@@ -268,64 +235,55 @@ class Challenge(Record):
     format: Literal["lmr-challenge/1"] = "lmr-challenge/1"
     tool: Text
     date: Time
-    sandbox: str = ""
-    seconds: Seconds = 0.0
     targets: tuple[ChallengedTarget, ...] = ()
     answers: tuple[Challenger, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the document with its seconds rounded to milliseconds."""
-        return {**super().to_json(), "seconds": round(self.seconds, 3)}
-
     def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
         """Return the answers to an implementation, of one kind or of both."""
-        return tuple(one for one in self.answers if one.index == index and kind in (None, one.kind))
+        return tuple(
+            answer for answer in self.answers if answer.index == index and kind in (None, answer.kind)
+        )
 
     @property
     def open(self) -> tuple[Challenger, ...]:
-        """The answers that leave something to do. One that is invalid says nothing about the test."""
-        return tuple(one for one in self.answers if not one.settled and one.ending is not Ending.INVALID)
+        """Answers that leave something to do. One that is invalid says nothing about the test."""
+        return tuple(
+            answer for answer in self.answers if not answer.settled and answer.ending is not Ending.INVALID
+        )
 
     def count(self, kind: Kind) -> tuple[int, int]:
         """Return how many answers of a kind end as they have to, and how many there are that count."""
         wanted = Ending.FAILS if kind is Kind.MISREADING else Ending.PASSES
-        counting = [one for one in self.answers if one.kind is kind and one.ending not in NOT_COUNTED]
-        return sum(one.ending is wanted for one in counting), len(counting)
+        endings = [answer.ending for answer in self.answers if answer.kind is kind]
+        return endings.count(wanted), sum(ending not in NOT_COUNTED for ending in endings)
 
     @property
     def summary(self) -> str:
-        """The result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
+        """Result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
         fail, misreadings = self.count(Kind.MISREADING)
         passed, rewrites = self.count(Kind.REWRITE)
-        accepted = sum(one.accepted is not None and one.settled for one in self.answers)
-        also = f", {accepted} accepted" if accepted else ""
-        return f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass{also}"
+        text = f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass"
+        accepted = sum(answer.accepted is not None and answer.settled for answer in self.answers)
+        return f"{text}, {accepted} accepted" if accepted else text
 
     def stale(self, task: Task, info: TaskInfo) -> tuple[int, ...]:
         """Return the implementations whose recording or golden changed, or that no misreading challenged."""
-        known = {one.index: (one.recording, one.golden) for one in self.targets}
-        tried = {
-            one.index
-            for one in self.answers
-            if one.kind is Kind.MISREADING and one.ending is not Ending.INVALID
+        challenged = {target.index: (target.recording, target.golden) for target in self.targets}
+        misread = {
+            answer.index
+            for answer in self.answers
+            if answer.kind is Kind.MISREADING and answer.ending is not Ending.INVALID
         }
-        now = {one.index: digests(task, info, one.index) for one in info.implementations}
-        return tuple(index for index, found in now.items() if known.get(index) != found or index not in tried)
-
-    def accept(self, index: int, name: str, acceptance: Acceptance) -> Challenge:
-        """Return the record with one answer accepted as equivalent, or as no rewrite."""
-        ending = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}
-        changed = tuple(
-            replace(one, accepted=acceptance, ending=ending[one.kind])
-            if (one.index, one.name) == (index, name)
-            else one
-            for one in self.answers
+        indexes = [implementation.index for implementation in info.implementations]
+        return tuple(
+            index
+            for index in indexes
+            if index not in misread or challenged.get(index) != digests(task, info, index)
         )
-        return replace(self, answers=changed)
 
 
 class Standing(StrEnum):
-    """What a task's challenge says. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they have to."""
 
     NEVER = "never"
     STALE = "stale"
@@ -345,10 +303,10 @@ def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
 
 def in_words(task: Task, info: TaskInfo) -> str:
     """Return the same in words; "" for a task that was never challenged."""
-    found, record = standing(task, info)
+    state, record = standing(task, info)
     if record is None:
         return ""
-    return f"{record.summary}, before its test changed" if found is Standing.STALE else record.summary
+    return f"{record.summary}, before its test changed" if state is Standing.STALE else record.summary
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -56,7 +56,7 @@ class EquivalentMutants(Record):
 
     def of(self, target: object) -> tuple[EquivalentMutant, ...]:
         """Return the mutants of one target, given as its node id."""
-        return tuple(one for one in self.accepted if one.target == str(target))
+        return tuple(mutant for mutant in self.accepted if mutant.target == str(target))
 
 
 def load(task: Task) -> EquivalentMutants:
@@ -67,6 +67,6 @@ def load(task: Task) -> EquivalentMutants:
 
 def add(task: Task, mutants: Iterable[EquivalentMutant]) -> None:
     """Store acceptances in place of earlier ones of the same mutants. Raises LmrError when the file is damaged."""
-    entries = {(one.target, one.id): one for one in (*load(task).accepted, *mutants)}
-    ordered = sorted(entries.values(), key=lambda one: (one.target, one.id))
-    EquivalentMutants(accepted=tuple(ordered)).write(task.equivalent_mutants_path)
+    by_key = {(mutant.target, mutant.id): mutant for mutant in (*load(task).accepted, *mutants)}
+    ordered = tuple(by_key[key] for key in sorted(by_key))
+    EquivalentMutants(accepted=ordered).write(task.equivalent_mutants_path)

@@ -21,7 +21,7 @@ from lmr_author.core.task.state import State
 
 @dataclass(frozen=True)
 class UsedSandbox(Record):
-    """Where the gates ran, and what was found there; a document has only what is known.
+    """The sandbox in which the gates ran, and its contents; a document has only what is known.
 
     Attributes:
         kind: kind of sandbox.
@@ -66,7 +66,7 @@ class UsedSandbox(Record):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from another sandbox."""
+        """Key that tells it from another sandbox."""
         return self.kind, self.other_base_image, self.other_python
 
 
@@ -109,7 +109,7 @@ class Survivor(Record):
 
 @dataclass(frozen=True)
 class OwnTest(Record):
-    """How many versions passed a hand-written test, by each of its signs alone.
+    """Numbers of versions that passed a hand-written test, by each of its signs alone.
 
     Attributes:
         runs: the versions.
@@ -124,7 +124,7 @@ class OwnTest(Record):
 
 @dataclass(frozen=True)
 class GateDetail(Record):
-    """What a gate measured; each gate fills what concerns it, and a document has only that.
+    """Measurements of a gate; each gate fills what concerns it, and a document has only that.
 
     Attributes:
         mutants: those that count.
@@ -174,12 +174,12 @@ class GateDetail(Record):
     def to_json(self) -> dict[str, Any]:
         """Return only what was measured; an empty list of survivors says that there are none."""
         data = super().to_json()
-        kept = {key: value for key, value in data.items() if value not in (None, "", [], {}, False)}
+        measured = {key: value for key, value in data.items() if value not in (None, "", [], {}, False)}
         if self.bitwise is False:
-            kept["bitwise"] = False
+            measured["bitwise"] = False
         if self.killed is not None:
-            kept |= {"killed": self.killed, "survivors": data["survivors"]}
-        return kept
+            measured |= {"killed": self.killed, "survivors": data["survivors"]}
+        return measured
 
 
 NOTHING = GateDetail()
@@ -246,7 +246,7 @@ class Evaluation(Record):
         """Return the document; without ``others`` and ``running_digest`` when they are empty."""
         data = {**super().to_json(), "sandbox": self.sandbox.to_json(), "seconds": round(self.seconds, 3)}
         data["gates"] = [gate.to_json() for gate in self.gates]
-        data["others"] = [one.to_json() for one in self.others]
+        data["others"] = [other.to_json() for other in self.others]
         return {key: value for key, value in data.items() if value or key not in ("others", "running_digest")}
 
     @property
@@ -286,7 +286,7 @@ class Evaluation(Record):
     @property
     def doubts(self) -> str:
         """Failures in the other sandboxes, in a few words; "" for none."""
-        return "; ".join(f"in {one.place}: {one.open_gates}" for one in self.others if not one.passed)
+        return "; ".join(f"in {other.place}: {other.open_gates}" for other in self.others if not other.passed)
 
     @property
     def state(self) -> State:
@@ -306,7 +306,7 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
         ("masked-fails", "the masked code"),
         ("trivial-fails", "a function that does nothing"),
     ):
-        gate = next((one for one in gates if one.gate == name and one.implementation == index), None)
+        gate = next((each for each in gates if each.gate == name and each.implementation == index), None)
         if gate is None or gate.status is GateStatus.SKIPPED:
             continue
         if gate.detail.passes or gate.detail.passing or gate.detail.survivors:
@@ -350,7 +350,7 @@ def load(task: Task) -> Evaluation | None:
 
 def find_same_sandbox(task: Task, sandbox: UsedSandbox) -> Evaluation | None:
     """Return the stored evaluation in the same sandbox, whether it counts or not."""
-    return next((one for one in _all(load(task)) if one.sandbox.key == sandbox.key), None)
+    return next((run for run in _all(load(task)) if run.sandbox.key == sandbox.key), None)
 
 
 def store(task: Task, new: Evaluation) -> Stored:
@@ -358,11 +358,11 @@ def store(task: Task, new: Evaluation) -> Stored:
 
     Order: sound ones first, Docker before local, the Dockerfile's own base image before another, then the new one.
     """
-    same = [one for one in _all(load(task)) if one.is_of(new.state) or new.is_of(one.state)]
-    replaced = next((one for one in same if one.sandbox.key == new.sandbox.key), None)
-    others = [one for one in same if one.sandbox.key != new.sandbox.key]
-    first, *rest = sorted([new, *others], key=_rank)
-    replace(first, others=tuple(rest)).write(task.evaluation_path)
+    same = [run for run in _all(load(task)) if run.is_of(new.state) or new.is_of(run.state)]
+    replaced = next((run for run in same if run.sandbox.key == new.sandbox.key), None)
+    others = [run for run in same if run.sandbox.key != new.sandbox.key]
+    first, *others = sorted([new, *others], key=_rank)
+    replace(first, others=tuple(others)).write(task.evaluation_path)
     return Stored(first, replaced)
 
 
@@ -370,6 +370,6 @@ def _all(stored: Evaluation | None) -> list[Evaluation]:
     return [] if stored is None else [replace(stored, others=()), *stored.others]
 
 
-def _rank(one: Evaluation) -> tuple[bool, bool, bool]:
-    failed = not one.passed
-    return failed, not failed and one.kind != "docker", not failed and bool(one.sandbox.other_base_image)
+def _rank(run: Evaluation) -> tuple[bool, bool, bool]:
+    other_image = bool(run.sandbox.other_base_image)
+    return not run.passed, run.passed and run.kind != "docker", run.passed and other_image

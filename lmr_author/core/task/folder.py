@@ -307,8 +307,8 @@ class Task:
 
 def tasks_at(paths: Iterable[Path]) -> list[Task]:
     """Return the tasks at some paths, each once. Raises NotATaskError for a path without any."""
-    found = [task for path in paths for task in Task.find_all(path)]
-    return list({task.root.resolve(): task for task in found}.values())
+    tasks = [task for path in paths for task in Task.find_all(path)]
+    return list({task.root.resolve(): task for task in tasks}.values())
 
 
 def by_name(tasks: Sequence[Task], results: str) -> dict[str, Task]:
@@ -355,8 +355,8 @@ def golden_name(goal_file: str, taken: dict[str, str]) -> str:
 def _looks_like_a_task(folder: Path) -> bool:
     if folder.is_symlink() or not folder.is_dir():
         return False
-    number, dash, rest = folder.name.partition("-")
-    return (folder / INFO).is_file() or (number.isdecimal() and bool(dash) and bool(rest))
+    number, _, name = folder.name.partition("-")
+    return (folder / INFO).is_file() or (number.isdecimal() and bool(name))
 
 
 def _folder_of_tasks(folder: Path) -> Path | None:

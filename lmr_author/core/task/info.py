@@ -148,29 +148,41 @@ class TaskInfo:
         data = {
             key: value for key, value in msgspec.to_builtins(self).items() if key not in OPTIONAL or value
         }
-        return {**data, "implementations": [item.to_json() for item in self.implementations]}
+        return {**data, "implementations": [each.to_json() for each in self.implementations]}
 
     def with_implementation(self, new: Implementation) -> TaskInfo:
         """A copy with an implementation, in place of the one of the same index if there is one."""
-        kept = [item for item in self.implementations if item.index != new.index]
-        return replace(self, implementations=tuple(sorted([*kept, new], key=lambda item: item.index)))
+        others = [each for each in self.implementations if each.index != new.index]
+        return replace(self, implementations=tuple(sorted([*others, new], key=lambda each: each.index)))
 
     def implementation(self, index: int | None) -> Implementation:
         """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
-        known = [one.index for one in self.implementations]
-        if index is None and len(known) == 1:
-            index = known[0]
-        if index not in known:
-            listed = ", ".join(map(str, known)) or "none: nothing is masked"
-            raise UsageError(f"which implementation? (the task has {listed})", "add --implementation N")
-        return next(one for one in self.implementations if one.index == index)
+        if index is None and len(self.implementations) == 1:
+            return self.implementations[0]
+        for implementation in self.implementations:
+            if implementation.index == index:
+                return implementation
+        numbers = [str(implementation.index) for implementation in self.implementations]
+        if not numbers:
+            hint = "mask a function: lmr-author mask FILE::FUNCTION"
+            raise UsageError("the task has no implementation: nothing is masked", hint)
+        if index is None:
+            raise UsageError(
+                f"which implementation? (the task has {', '.join(numbers)})", "add --implementation N"
+            )
+        raise UsageError(
+            f"there is no implementation {index} (the task has {', '.join(numbers)})",
+            f"name one that it has, as in --implementation {numbers[0]}",
+        )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:
         """Read a document leniently; `validate` is where deviations are reported."""
         entries = data.get("implementations")
         entries = entries if isinstance(entries, list) else []
-        read = [Implementation.from_json(one, n) for n, one in enumerate(entries) if isinstance(one, dict)]
+        read = [
+            Implementation.from_json(entry, n) for n, entry in enumerate(entries) if isinstance(entry, dict)
+        ]
         number, year = _number(data.get("instance_id")), _number(data.get("year"))
         return cls(instance_id=number, year=year, implementations=tuple(read), **_texts(cls, data))
 

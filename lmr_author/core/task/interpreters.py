@@ -16,15 +16,15 @@ _FILE = "interpreters.json"
 def remember(label: str, python: Path) -> None:
     """Keep the path of an interpreter."""
     path = files.user_cache() / _FILE
-    known = files.read_object_or_empty(path)
+    paths = files.read_object_or_empty(path)
     where = os.path.normpath(python.absolute()) if len(python.parts) > 1 else str(python)
-    if known.get(label) != where:
-        files.write_json(path, {**known, label: where})
+    if paths.get(label) != where:
+        files.write_json(path, {**paths, label: where})
 
 
 def find(label: str) -> str:
     """Return the path of an interpreter that is still there; "" for none."""
-    path = files.user_cache() / _FILE
-    known = files.read_object_or_empty(path)
-    found = str(known.get(label, ""))
-    return found if found and (os.sep not in found or Path(found).exists()) else ""
+    paths = files.read_object_or_empty(files.user_cache() / _FILE)
+    python = str(paths.get(label, ""))
+    is_a_path = os.sep in python  # else it is a command, such as python3.11
+    return "" if is_a_path and not Path(python).exists() else python

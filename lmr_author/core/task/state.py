@@ -63,13 +63,13 @@ def _run_of_info(task: Task) -> bytes:
         data = task.load_raw()
     except (LmrError, RecursionError):
         return task.info_path.read_bytes()
-    kept = {key: value for key, value in data.items() if key not in _NOT_RUN}
+    run = {key: value for key, value in data.items() if key not in _NOT_RUN}
     each = data.get("implementations")
-    kept["implementations"] = [_run_of_one(item) for item in each] if isinstance(each, list) else each
-    return json.dumps(kept, sort_keys=True).encode()
+    run["implementations"] = [_run_of_one(entry) for entry in each] if isinstance(each, list) else each
+    return json.dumps(run, sort_keys=True).encode()
 
 
-def _run_of_one(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return item
-    return {key: value for key, value in item.items() if key not in _NOT_RUN_OF_ONE}
+def _run_of_one(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    return {key: value for key, value in entry.items() if key not in _NOT_RUN_OF_ONE}

@@ -6,7 +6,7 @@ Models' mistakes are plausible ones, which operators do not make: Lei et al., SW
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task.challenge import Kind
-from lmr_author.core.task.record import Count, Digest, Record, Text
-from lmr_author.release.challenge.variants import Variant
+from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.core.task.record import Digest, Record, Text
+from lmr_author.core.texts import shortened
 from lmr_author.release.export.output import render
 from lmr_author.release.models import prompts
 from lmr_author.runtime.replay.staging import read_golden
@@ -24,18 +24,19 @@ from lmr_author.runtime.replay.staging import read_golden
 REPLIES = "challenge-replies"
 """Folder of ``authoring/`` with the replies."""
 NUMBER = {Kind.MISREADING: 6, Kind.REWRITE: 2}
-"""How many versions of a function are asked for."""
+"""Versions of a function that are asked for."""
 INPUT_TOKENS = 60_000
-"""The last pages of a longer paper are cut."""
+"""Limit of a prompt: the last pages of a longer paper are cut."""
 OUTPUT_TOKENS = 16_000
-_TRIES = 2
-_AGAIN = (
-    "Your reply has no version that can be read. Begin each with a line `=== short-name`, write one sentence, and "
-    "then the complete function in one block that begins with ```python."
+_VERSION = re.compile(
+    r"^={3,}[ \t]*(?P<name>[^=\n]*[^=\s])[ \t]*=*[ \t]*\n"
+    r"(?P<about>(?:(?!={3}|```|~~~).*\n)*)"
+    r"(?P<code>(?P<fence>```+|~~~+).*\n(?:.*\n)*?(?P=fence))[ \t]*$",
+    re.MULTILINE,
 )
-_NAME = re.compile(r"={3,}[ \t]*(?P<name>[^=\n]*[^=\s])[ \t]*=*[ \t]*")
-_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+"""A name, a sentence, and a block of code, whose own lines may look like names."""
 _LONGEST_SENTENCE = 300
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,11 @@ class Reply(Record):
         model: the model, as Inspect AI names it.
         prompt: SHA-256 of what it was asked.
         text: what it replied.
-        input_tokens: tokens that it read, as it counted.
-        output_tokens: tokens that it wrote, likewise.
     """
 
     model: Text
     prompt: Digest
     text: str
-    input_tokens: Count = 0
-    output_tokens: Count = 0
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,12 @@ class Request:
 
     @property
     def tokens(self) -> int:
-        """Length of the prompt in tokens, about."""
+        """Approximate length of the prompt in tokens."""
         return round(len(self.prompt) / prompts.CHARACTERS)
 
 
 def requests(task: Task, model: str, implementation: int | None = None) -> list[Request]:
-    """Return the requests to a model about a task, with the replies that are there.
+    """Return the requests to a model about a task, with the replies of earlier runs.
 
     Raises LmrError: nothing is masked, an unknown implementation, or no text of the paper.
     """
@@ -88,132 +85,104 @@ def requests(task: Task, model: str, implementation: int | None = None) -> list[
     if not chosen:
         raise LmrError(f"nothing is masked in {task.name}", "mask a function: lmr-author mask FILE::FUNCTION")
     planned = []
-    for item in chosen:
+    for target in chosen:
         for kind in Kind:
-            prompt = _prompt(task, info, item, kind)
+            prompt = _prompt(task, info, target, kind)
             digest = files.sha256_bytes(f"{model}\n{prompt}".encode())
-            path = task.authoring / REPLIES / f"{item.index}-{kind}-{digest[:12]}.json"
-            planned.append(Request(item.index, kind, prompt, path, Reply.read_if_valid(path)))
+            path = task.authoring / REPLIES / f"{target.index}-{kind}-{digest[:12]}.json"
+            planned.append(Request(target.index, kind, prompt, path, Reply.read_if_valid(path)))
     return planned
 
 
-def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> list[Variant]:
+def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: Kind) -> str:
+    golden = code.Module.parse(read_golden(task, target), target.golden_file)
+    function = code.statement_text(golden, code.find(golden, target.target).node)
+    context = prompts.beside(task, info, target)
+    question = render(f"challenge/{kind}.md.j2", item=target, number=NUMBER[kind])
+
+    def write(pages: Sequence[prompts.Page], cut: str) -> str:
+        material = render(
+            "challenge/material.md.j2",
+            info=info,
+            item=target,
+            golden=function,
+            files=context,
+            pages=pages,
+            cut=cut,
+        )
+        return f"{material}\n{question}"
+
+    prompt, _ = prompts.fit_pages(prompts.pages(task, info), INPUT_TOKENS, write)
+    return prompt
+
+
+def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> list[Challenger]:
     """Return the versions that a model wrote. What it was asked before it is not asked again.
 
-    Raises LmrError: Inspect AI is not installed, there is no such model, or it does not answer.
+    Raises LmrError: Inspect AI is not installed, there is no such model, or it does not answer as it should.
     """
-    answered = []
+    before = stored.load(task)
+    answers = before.answers if before else ()
+    names = {(answer.index, answer.name) for answer in answers if answer.source != model}
+    written = []
     for number, request in enumerate(planned, 1):
         reply = request.reply
         if reply is None:
             say(f"{number} of {len(planned)}: asking {model} for {request.kind}s of function {request.index}")
             reply = _ask(model, request)
             reply.write(request.path)
-        answered.append((request, reply))
-    return _distinct(task, model, answered)
+        for name, about, text in versions(reply.text):
+            name = _distinct(name, request, names)
+            names.add((request.index, name))
+            written.append(
+                Challenger(
+                    index=request.index, name=name, kind=request.kind, about=about, code=text, source=model
+                )
+            )
+    return written
 
 
 def versions(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield name, sentence and answer of each version in a reply; the answer still is as the model wrote it."""
-    for name, lines in _sections(text.splitlines()):
-        fence = next((number for number, line in enumerate(lines) if _FENCE.match(line)), None)
-        if fence is None:
-            continue
-        sentence = " ".join(" ".join(lines[:fence]).split())[:_LONGEST_SENTENCE]
-        yield name, sentence, "\n".join(lines[fence:]) + "\n"
+    """Yield name, sentence and code of each version in a reply, the code in its fence."""
+    for match in _VERSION.finditer(text):
+        yield match["name"], " ".join(match["about"].split())[:_LONGEST_SENTENCE], match["code"] + "\n"
 
 
-def _sections(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lines below each line with a name. Inside of a fence, such a line is a part of the code."""
-    name, section, fence = "", list[str](), ""
-    for line in lines:
-        mark = _FENCE.match(line)
-        named = _NAME.fullmatch(line.strip())
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
-            fence = ""
-        elif named and not fence:
-            if name:
-                yield name, section
-            name, section = named["name"], []
-            continue
-        section.append(line)
-    if name:
-        yield name, section
-
-
-def _prompt(task: Task, info: TaskInfo, item: Implementation, kind: Kind) -> str:
-    """Write a request. Of a long paper, the last pages are cut."""
-    golden = code.Module.parse(read_golden(task, item), item.golden_file)
-    function = code.find(golden, item.target)
-    pages = prompts.pages(task, info)
-    about = {
-        "info": info,
-        "item": item,
-        "golden": code.statement_text(golden, function.node),
-        "files": prompts.beside(task, info, item),
-    }
-    question = render(f"challenge/{kind}.md.j2", item=item, number=NUMBER[kind])
-    for number in range(len(pages), -1, -1):
-        cut = f"Pages {number + 1} to {len(pages)} of {len(pages)} are cut" if number < len(pages) else ""
-        material = render("challenge/material.md.j2", pages=pages[:number], cut=cut, **about)
-        if len(material) + len(question) <= INPUT_TOKENS * prompts.CHARACTERS:
-            break
-    return f"{material}\n{question}"
+def _distinct(name: str, request: Request, names: set[tuple[int, str]]) -> str:
+    """Return a name as a slug that no other answer to the function has."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or str(request.kind)
+    unique, number = slug, 1
+    while (request.index, unique) in names:
+        number += 1
+        unique = f"{slug}-{number}"
+    return unique
 
 
 def _ask(model: str, request: Request) -> Reply:
-    """Ask a model, once more where its reply holds no version."""
     try:
         import anyio
-        from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, get_model
+        from inspect_ai.model import GenerateConfig, get_model
     except ImportError as error:
         raise LmrError(
             "--model needs Inspect AI", "in the checkout of lmr-author: pip install '.[inspect]'"
         ) from error
 
-    async def generate() -> Reply:
-        asked = get_model(model, config=GenerateConfig(max_tokens=OUTPUT_TOKENS))
-        conversation: list[ChatMessage] = [ChatMessageUser(content=request.prompt)]
-        read = written = 0
-        for _ in range(_TRIES):
-            output = await asked.generate(conversation)
-            if output.usage is not None:
-                read += output.usage.input_tokens
-                written += output.usage.output_tokens
-            if any(versions(output.completion)):
-                break
-            conversation += [output.message, ChatMessageUser(content=_AGAIN)]
-        digest = files.sha256_bytes(request.prompt.encode())
-        return Reply(model, digest, output.completion, read, written)
+    async def generate() -> str:
+        client = get_model(model, config=GenerateConfig(max_tokens=OUTPUT_TOKENS))
+        output = await client.generate(request.prompt)
+        return output.completion
 
     try:
-        return anyio.run(generate)
+        text = anyio.run(generate)
     except Exception as error:  # of a provider's client: each has its own
         raise LmrError(
             f"{model} gave no answer: {type(error).__name__}: {error}"[:300],
             "check the name, as in openai/gpt-4o, and the provider's key; what was answered is kept",
         ) from error
-
-
-def _distinct(task: Task, model: str, answered: Sequence[tuple[Request, Reply]]) -> list[Variant]:
-    """Return the versions of some replies with names that no other answer to the task has."""
-    before = stored.load(task)
-    taken = {(one.index, one.name) for one in (before.answers if before else ()) if one.source != model}
-    found = []
-    for request, reply in answered:
-        for name, about, text in versions(reply.text):
-            slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or str(request.kind)
-            unique, number = slug, 1
-            while (request.index, unique) in taken:
-                number += 1
-                unique = f"{slug}-{number}"
-            taken.add((request.index, unique))
-            found.append(Variant(request.index, unique, request.kind, about, text, model))
-    if not found:
+    if not any(versions(text)):
+        start = shortened(" ".join(text.split()), 100)
         raise LmrError(
-            f"{model} wrote no version that can be read",
-            f"its replies are in {task.authoring / REPLIES}; remove them to ask again, or take another model",
+            f"{model} wrote no version that can be read: {start}",
+            "run the same command again, which keeps what was answered, or take another model",
         )
-    return found
+    return Reply(model, files.sha256_bytes(request.prompt.encode()), text)

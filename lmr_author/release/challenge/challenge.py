@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import __version__
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.people import git_name
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task.challenge import Acceptance, Challenge, Challenger, Ending
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.challenge import Acceptance, Challenge, ChallengedTarget, Challenger, Ending, Kind
+from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
-from lmr_author.release.challenge import variants
-from lmr_author.release.challenge.round import Log, OnAnswer, Round
-from lmr_author.release.challenge.variants import Variant
+from lmr_author.release.challenge import answers as given
+from lmr_author.release.challenge.strengthen import strengthen
+from lmr_author.release.challenge.target import Trials
 from lmr_author.runtime.environment.where import HERE, Where
+
+ACCEPTED = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}
+"""Kind of an answer → its ending where a person says that it is none."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +35,18 @@ class ChallengeOptions:
 
     Attributes:
         answers: the file or folder of misreadings and rewrites; None for those of the last run.
-        asked: those that a model wrote.
+        written: those that a model wrote.
         implementation: only this one.
         where: the sandbox.
-        driver: the folder that has the script by which the calls were recorded; None to look for it.
         strengthen: make recorded calls cases that tell misreadings apart.
         seconds: time limit of one call.
         memory_mb: memory limit of an answer.
     """
 
     answers: Path | None = None
-    asked: tuple[Variant, ...] = ()
+    written: tuple[Challenger, ...] = ()
     implementation: int | None = None
     where: Where = HERE
-    driver: Path | None = None
     strengthen: bool = False
     seconds: float = 60.0
     memory_mb: int = 8192
@@ -49,7 +54,7 @@ class ChallengeOptions:
 
 @dataclass(frozen=True)
 class ChallengeRun:
-    """The outcome of a challenge.
+    """Outcome of a challenge.
 
     Attributes:
         resumed: number of answers that an earlier run had settled.
@@ -62,14 +67,11 @@ class ChallengeRun:
 
 
 @changes_task
-def challenge(
-    task: Task, options: ChallengeOptions, here: Path, say: Progress, on_answer: OnAnswer
-) -> ChallengeRun:
+def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) -> ChallengeRun:
     """Challenge a task's tests; results of the same answer, test and golden are not made again.
 
     Args:
         here: the current folder, where the script of the recording may lie.
-        on_answer: called with each answer as soon as its ending is known.
 
     Raises:
         LmrError: no answers, no recording, or its command no longer works here.
@@ -78,13 +80,18 @@ def challenge(
     info = task.load()
     if options.implementation is not None:
         info.implementation(options.implementation)
-    before = stored.load(task)
-    given = list(options.asked)
+    new = list(options.written)
     if options.answers is not None:
-        given = [*variants.read(options.answers, task, options.implementation), *given]
-    answers = merged(before, given, task, options.implementation)
-    log = Log(task, options.where.kind, replace(before or _empty(), answers=tuple(answers)))
-    places = [here, *_places(task, options)]
+        new = [*given.read(options.answers, task, options.implementation), *new]
+    before = stored.load(task)
+    answers = merged(before.answers if before else (), new, options.implementation)
+    if not answers:
+        raise UsageError(
+            f"no misreadings or rewrites of {task.name} are known",
+            f"add --model PROVIDER/MODEL, or --answers PATH: {given.FORMS}",
+        )
+    record = before or Challenge(tool=__version__, date=_now())
+    log = Log(task, replace(record, answers=tuple(answers)))
     judging = CandidateOptions(
         Path(), where=options.where, seconds=options.seconds, memory_mb=options.memory_mb
     )
@@ -92,14 +99,48 @@ def challenge(
     with ExitStack() as stack:
         scorer = TaskScorer(task, judging, say)
         stack.callback(scorer.close)
-        for index in dict.fromkeys(one.index for one in answers):
-            if options.implementation in (None, index):
-                part = Round(log, index, scorer, on_answer, strengthens=options.strengthen)
-                resumed += part.begin()
-                part.run(places, say, stack)
-                if options.strengthen and part.strengthen():
+        for index in dict.fromkeys(answer.index for answer in answers):
+            if options.implementation not in (None, index):
+                continue
+            part = Round(log, index, scorer)
+            resumed += part.begin()
+            if part.has_work(options.strengthen):
+                folders = _folders(task, options.answers, here)
+                trials = Trials(scorer.ready(index), folders, say, stack)
+                part.run(trials)
+                if options.strengthen and part.strengthen(trials):
                     strengthened.append(index)
     return ChallengeRun(log.record, resumed, tuple(strengthened))
+
+
+def merged(
+    before: Sequence[Challenger], new: Sequence[Challenger], implementation: int | None
+) -> list[Challenger]:
+    """Return the answers of the last run with those given now; one with the same code keeps its result.
+
+    An answer that is gone from a source that was read again is left out; if one implementation is challenged, only
+    its own answers are.
+    """
+    known = {(answer.index, answer.name): answer for answer in before}
+    sources = {answer.source for answer in new}
+    answers = {
+        key: answer
+        for key, answer in known.items()
+        if answer.source not in sources or implementation not in (None, answer.index)
+    }
+    for answer in new:
+        key = (answer.index, answer.name)
+        old = known.get(key, answer)
+        if (old.code, old.kind) == (answer.code, answer.kind):
+            answer = replace(old, about=answer.about, source=answer.source)
+        answers[key] = answer
+    return sorted(answers.values(), key=lambda answer: answer.index)
+
+
+def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
+    """Return the folders in which the script of a recording may lie, if not in the repository."""
+    beside = [answers] if answers is not None and answers.is_dir() else []
+    return [here, *beside, task.root, task.root.parent, task.authoring]
 
 
 @changes_task
@@ -113,57 +154,167 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
         raise LmrError(
             f"{task.name} was never challenged", "challenge it first: lmr-author challenge --answers …"
         )
-    found = [one for one in record.answers if one.name == name and index in (None, one.index)]
-    if len(found) != 1:
-        names = ", ".join(dict.fromkeys(one.name for one in record.open)) or "none"
-        several = f"{len(found)} answers are named {name!r}" if found else f"there is no answer {name!r}"
-        raise UsageError(several, f"add --implementation N; open: {names}" if found else f"open: {names}")
+    matching = [answer for answer in record.answers if answer.name == name and index in (None, answer.index)]
+    open_names = ", ".join(dict.fromkeys(answer.name for answer in record.open)) or "none"
+    if len(matching) != 1:
+        problem, hint = f"there is no answer {name!r}", f"open: {open_names}"
+        if matching:
+            problem, hint = f"{len(matching)} answers are named {name!r}", f"add --implementation N; {hint}"
+        raise UsageError(problem, hint)
     if not reason.strip():
         raise UsageError("to accept an answer needs a reason", "say it with --reason TEXT")
-    if found[0].ending in (Ending.FAILS, Ending.PASSES) and found[0].settled:
-        raise UsageError(f"{name} {found[0].ending.value}, as it has to", "nothing has to be accepted")
+    (answer,) = matching
+    if answer.settled and answer.ending is not ACCEPTED[answer.kind]:
+        raise UsageError(f"{name} {answer.ending.value}, as it has to", "nothing has to be accepted")
     today = datetime.now(UTC).date().isoformat()
-    changed = record.accept(found[0].index, name, Acceptance(reason.strip(), today, git_name()))
-    changed.write(task.challenge_path)
-    return next(one for one in changed.answers if (one.index, one.name) == (found[0].index, name))
+    acceptance = Acceptance(reason.strip(), today, git_name())
+    accepted = replace(answer, accepted=acceptance, ending=ACCEPTED[answer.kind])
+    answers = [accepted if other is answer else other for other in record.answers]
+    replace(record, answers=tuple(answers)).write(task.challenge_path)
+    return accepted
 
 
-def _empty() -> Challenge:
-    return Challenge(tool=__version__, date=datetime.now(UTC).isoformat(timespec="seconds"))
+@dataclass
+class Log:
+    """Record of a challenge while it runs: written after each answer, so that an interrupted run can go on."""
+
+    task: Task
+    record: Challenge
+
+    def keep(self, answer: Challenger) -> None:
+        """Store an answer in place of its earlier result."""
+        key = (answer.index, answer.name)
+        answers = [answer if (old.index, old.name) == key else old for old in self.record.answers]
+        self._write(replace(self.record, answers=tuple(answers)))
+
+    def keep_target(self, target: ChallengedTarget) -> None:
+        """Store the facts about an implementation."""
+        targets = {**{old.index: old for old in self.record.targets}, target.index: target}
+        self._write(replace(self.record, targets=tuple(targets[index] for index in sorted(targets))))
+
+    def _write(self, record: Challenge) -> None:
+        self.record = replace(record, tool=__version__, date=_now())
+        self.record.write(self.task.challenge_path)
 
 
-def _places(task: Task, options: ChallengeOptions) -> list[Path]:
-    """Return the folders in which the script of a recording may lie, beside the current one."""
-    if options.driver is not None:
-        return [options.driver]
-    beside = [options.answers] if options.answers is not None and options.answers.is_dir() else []
-    return [*beside, task.root, task.root.parent, task.authoring]
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def merged(
-    before: Challenge | None, given: Sequence[Variant], task: Task, implementation: int | None
-) -> list[Challenger]:
-    """Return the answers of the last run with those given now; one with the same code keeps what is known of it.
+class Round:
+    """Answers to one implementation: all run on its cases, then misreadings that pass there on the other calls.
 
-    What came from the same source, and is no longer there, is left out; of one function alone where it is named.
+    Raises LmrError: it has no recording.
     """
-    known = {(answer.index, answer.name): answer for answer in (before.answers if before else ())}
-    names = {(variant.index, variant.name) for variant in given}
-    sources = {variant.source for variant in given}
-    kept = []
-    for key, answer in known.items():
-        read_again = answer.source in sources and implementation in (None, answer.index)
-        if key not in names and not read_again:
-            kept.append(answer)
-    new = list[Challenger]()
-    for variant in given:
-        old = known.get((variant.index, variant.name))
-        if old is None or (old.code, old.kind) != (variant.code, variant.kind):
-            old = Challenger(index=variant.index, name=variant.name, kind=variant.kind)
-        new.append(replace(old, about=variant.about, source=variant.source, code=variant.code))
-    if not kept and not new:
-        raise UsageError(
-            f"no misreadings or rewrites of {task.name} are known",
-            f"add --model PROVIDER/MODEL, or --answers PATH: {variants.FORMS}",
-        )
-    return sorted([*kept, *new], key=lambda one: one.index)
+
+    def __init__(self, log: Log, index: int, scorer: TaskScorer) -> None:
+        self.log, self.index, self.scorer = log, index, scorer
+        self._waiting: list[Challenger] = []
+        self.implementation = scorer.info.implementation(index)
+        if recorded.load(log.task.recording(scorer.info, index)) is None:
+            raise LmrError(
+                f"{self.implementation.target} has no recording, and no other call of its golden is known",
+                f"record it: lmr-author record {self.implementation.target} -- python driver.py",
+            )
+
+    def _facts(self) -> ChallengedTarget:
+        """Return the facts about the implementation: those stored, unless its recording or golden is another."""
+        recording, golden = stored.digests(self.log.task, self.scorer.info, self.index)
+        for target in self.log.record.targets:
+            if (target.index, target.recording, target.golden) == (self.index, recording, golden):
+                return target
+        node_id = str(self.implementation.target)
+        return ChallengedTarget(index=self.index, target=node_id, recording=recording, golden=golden)
+
+    def begin(self) -> int:
+        """Reset the answers whose result does not hold for the test as it is; return the number of the others."""
+        answers = self.log.record.of(self.index)
+        test = self._test()
+        self._waiting = [answer for answer in answers if answer.digest != _digest(test, answer)]
+        for answer in self._waiting:
+            self.log.keep(replace(_ended(answer, Ending.WAITING), digest=""))
+        self.log.keep_target(self._facts())
+        return len(answers) - len(self._waiting)
+
+    def has_work(self, strengthens: bool) -> bool:
+        """Tell whether answers wait, or may be told apart by new cases."""
+        return bool(self._waiting) or (strengthens and bool(self._ended(Kind.MISREADING, Ending.TOLD_APART)))
+
+    def run(self, trials: Trials) -> None:
+        """Run the answers that wait."""
+        passing = []
+        for answer in self._waiting:
+            ended = self._on_cases(trials, answer)
+            if ended.kind is Kind.MISREADING and ended.ending is Ending.PASSES:
+                passing.append(answer)
+            else:
+                self._keep(ended)
+        for answer in passing:
+            self._keep(self._on_calls(trials, answer))
+
+    def strengthen(self, trials: Trials) -> bool:
+        """Make calls cases that tell misreadings apart, and store how these end now; return whether any became one."""
+        told_apart = self._ended(Kind.MISREADING, Ending.TOLD_APART)
+        if not told_apart:
+            return False
+        before = self._facts()
+        done = strengthen(trials, told_apart, self._ended(Kind.REWRITE, Ending.PASSES))
+        # All others end on the new test as on the old one: its cases are among the new ones.
+        for answer in self.log.record.of(self.index):
+            difference = done.differences.get(answer.name)
+            if difference is not None:
+                tells = tuple(case.call for case in done.added if answer.name in case.tells)
+                answer = replace(_ended(answer, Ending.FAILS), difference=difference, tells=tells)
+            self._keep(answer)
+        facts = replace(self._facts(), added=(*before.added, *done.added), left_out=done.left_out)
+        self.log.keep_target(facts)
+        return bool(done.added)
+
+    def _ended(self, kind: Kind, ending: Ending) -> list[Challenger]:
+        return [answer for answer in self.log.record.of(self.index, kind) if answer.ending is ending]
+
+    def _on_cases(self, trials: Trials, answer: Challenger) -> Challenger:
+        """Return how an answer ends on the cases; a misreading that passes them is not at its end."""
+        try:
+            trial = trials.on_cases(answer)
+        except Invalid as error:
+            return replace(_ended(answer, Ending.INVALID), reason=error.message)
+        if not trial.failing:
+            return _ended(answer, Ending.PASSES)
+        difference = trial.first_difference(is_case=True)
+        return replace(_ended(answer, Ending.FAILS), difference=difference, tells=trial.failing_calls)
+
+    def _on_calls(self, trials: Trials, answer: Challenger) -> Challenger:
+        """Return how a misreading ends that passes the cases."""
+        trial = trials.on_calls(answer)
+        if not trial.failing:
+            return replace(_ended(answer, Ending.EQUAL), missing=trials.missing(answer))
+        difference = trial.first_difference(is_case=False)
+        return replace(_ended(answer, Ending.TOLD_APART), difference=difference, tells=trial.failing_calls)
+
+    def _keep(self, answer: Challenger) -> None:
+        """Store an answer that was run, with what a person said about it."""
+        if answer.accepted is not None and not answer.settled:
+            answer = replace(answer, ending=ACCEPTED[answer.kind])
+        self.log.keep(replace(answer, digest=_digest(self._test(), answer)))
+
+    def _test(self) -> list[object]:
+        """Return all that makes the result of an answer, beside the answer."""
+        task, info, options = self.log.task, self.scorer.info, self.scorer.options
+        return [
+            __version__,
+            *stored.digests(task, info, self.index),
+            files.sha256_file(task.goal(info, self.implementation)),
+            options.that_matter,
+            options.where.kind,
+            str(options.where.python or ""),
+        ]
+
+
+def _digest(test: Iterable[object], answer: Challenger) -> str:
+    return files.sha256_bytes(json.dumps([*test, answer.kind, answer.code], sort_keys=True).encode())
+
+
+def _ended(answer: Challenger, ending: Ending) -> Challenger:
+    """Return an answer with another ending, without what an earlier run found out."""
+    return replace(answer, ending=ending, reason="", difference=None, tells=(), missing=None)

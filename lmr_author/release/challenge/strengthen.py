@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from lmr_author.authoring.recording.calls import RecordedCall, too_much
+from lmr_author.authoring.recording.calls import RecordedCall, Room, too_much
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task.challenge import AddedCase, CallDifference, LeftOutCall
+from lmr_author.core.task.challenge import AddedCase, CallDifference, Challenger, LeftOutCall
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.judges import RecordingJudge
-from lmr_author.release.challenge import recordings
-from lmr_author.release.challenge.again import Again
-from lmr_author.release.challenge.target import Target
-from lmr_author.release.challenge.variants import Variant
+from lmr_author.release.challenge.calls import put_in_place, write_recording
+from lmr_author.release.challenge.target import Trials
 
 REPEATS = 3
 """Runs of the golden that a call has to pass."""
@@ -29,75 +26,74 @@ MOST_LEFT_OUT = 20
 
 @dataclass
 class Choice:
-    """The choice among the recorded calls that tell misreadings apart.
+    """A choice among the recorded calls that tell misreadings apart.
 
     Attributes:
+        room: the space for cases.
+        calls: those that are no cases.
         tells: name of a misreading → numbers of the calls on which it fails.
         barred: number of a call → why it is no case.
     """
 
-    again: Again
+    room: Room
+    calls: Sequence[RecordedCall]
     tells: Mapping[str, frozenset[int]]
     barred: dict[int, LeftOutCall] = field(default_factory=dict)
 
-    def bar(self, why: LeftOutCall) -> None:
-        """Leave a call out."""
-        self.barred.setdefault(why.call, why)
+    def bar(self, reason: LeftOutCall) -> None:
+        """Leave a call out; its first reason counts."""
+        self.barred.setdefault(reason.call, reason)
 
-    def telling(self, number: int) -> tuple[str, ...]:
+    def told_by(self, number: int) -> tuple[str, ...]:
         """Return the names of the misreadings that fail on a call."""
         return tuple(name for name, calls in self.tells.items() if number in calls)
 
-    def calls(self) -> list[RecordedCall]:
+    def choose(self) -> list[RecordedCall]:
         """Return the fewest calls that tell all misreadings apart that any call does, as they fit into the task.
 
         Greedily: the one that tells most, the smallest of equals.
         """
-        room = self.again.room.left
-        usable = [call for call in self.again.calls if call.number not in self.barred]
-        left, chosen = set(self.tells), list[RecordedCall]()
-        while left:
-            worth = {
-                call.number: {name for name in left if call.number in self.tells[name]} for call in usable
-            }
-            telling = [call for call in usable if worth[call.number]]
-            if not telling:
+        usable = [call for call in self.calls if call.number not in self.barred]
+        waiting, chosen, room = set(self.tells), list[RecordedCall](), self.room.left
+        while usable:
+            new = {call.number: waiting.intersection(self.told_by(call.number)) for call in usable}
+            best = min(usable, key=lambda call: (-len(new[call.number]), call.stored, call.number))
+            if not new[best.number]:
                 break
-            best = min(telling, key=lambda call: (-len(worth[call.number]), call.stored, call.number))
             usable.remove(best)
-            if sum(call.stored for call in chosen) + best.stored > room:
-                message = too_much(best, self.again.room)
-                self.bar(LeftOutCall(best.number, "room", "", message))
+            if best.stored > room:
+                self.bar(LeftOutCall(best.number, "room", "", too_much(best, self.room)))
                 continue
             chosen.append(best)
-            left -= worth[best.number]
-        return self._needed(chosen)
+            room -= best.stored
+            waiting -= new[best.number]
+        return self._without_spare(chosen)
 
-    def _needed(self, chosen: Sequence[RecordedCall]) -> list[RecordedCall]:
-        """Return calls without those whose misreadings others tell apart, too."""
-        kept = list(chosen)
+    def _without_spare(self, chosen: Sequence[RecordedCall]) -> list[RecordedCall]:
+        """Leave out calls whose misreadings others tell apart, too, the largest first."""
+        needed = {call.number: call for call in chosen}
         for call in sorted(chosen, key=lambda call: -call.stored):
-            others = {other.number for other in kept if other is not call}
-            if all(not calls & {call.number} or calls & others for calls in self.tells.values()):
-                kept.remove(call)
-        return sorted(kept, key=lambda call: call.number)
+            others = needed.keys() - {call.number}
+            if all(self.tells[name] & others for name in self.told_by(call.number)):
+                del needed[call.number]
+        return [needed[number] for number in sorted(needed)]
 
     def adds(self, call: RecordedCall, chosen: Sequence[RecordedCall]) -> str:
         """Return what a call adds, in words."""
         others = {other.number for other in chosen if other is not call}
-        names = self.telling(call.number)
+        names = self.told_by(call.number)
         alone = [name for name in names if not self.tells[name] & others]
         return f"a misreading fails only here: {listed(alone or list(names), 3)}"
 
     def left_out(self) -> tuple[LeftOutCall, ...]:
         """Return the telling calls that are no cases, with the reasons."""
-        telling = set[int]().union(*self.tells.values()) if self.tells else set[int]()
-        return tuple(why for number, why in sorted(self.barred.items()) if number in telling)[:MOST_LEFT_OUT]
+        telling = [reason for number, reason in sorted(self.barred.items()) if self.told_by(number)]
+        return tuple(telling[:MOST_LEFT_OUT])
 
 
 @dataclass(frozen=True)
 class Strengthened:
-    """What became of the calls that tell misreadings apart.
+    """Outcome for the calls that tell misreadings apart.
 
     Attributes:
         added: the new cases; none where nothing was changed.
@@ -110,7 +106,9 @@ class Strengthened:
     differences: Mapping[str, CallDifference]
 
 
-def strengthen(target: Target, misreadings: Sequence[Variant], rewrites: Sequence[Variant]) -> Strengthened:
+def strengthen(
+    trials: Trials, misreadings: Sequence[Challenger], rewrites: Sequence[Challenger]
+) -> Strengthened:
     """Make the fewest calls cases that tell some misreadings apart, and put the new recording and test in place.
 
     Args:
@@ -121,37 +119,46 @@ def strengthen(target: Target, misreadings: Sequence[Variant], rewrites: Sequenc
         LmrError: the golden does not pass its old cases beside new ones.
         SandboxError: the sandbox failed.
     """
-    tells = {one.name: frozenset(case.call for case in target.on_calls(one).failing) for one in misreadings}
-    choice = Choice(target.again, tells)
-    for case, reason in failing_golden(target.calls).items():
-        number = next(item.call for item in target.calls.recording.cases if item.name == case)
-        choice.bar(LeftOutCall(number, "golden", "", reason))
+    calls, recording = trials.calls, trials.recording
+    tells = {answer.name: frozenset(trials.on_calls(answer).failing_calls) for answer in misreadings}
+    choice = Choice(calls.room, calls.others, tells)
+    numbers = {case.name: case.call for case in trials.judge_of_calls.recording.cases}
+    for case, reason in failing_golden(trials.judge_of_calls).items():
+        choice.bar(LeftOutCall(numbers[case], "golden", "", reason))
     for rewrite in rewrites:
-        tried = target.on_calls(rewrite)
-        for failing in tried.failing:
-            choice.bar(LeftOutCall(failing.call, "rewrite", rewrite.name, tried.differs(failing)[0]))
-    while chosen := choice.calls():
+        trial = trials.on_calls(rewrite)
+        for failing in trial.failing:
+            choice.bar(LeftOutCall(failing.call, "rewrite", rewrite.name, trial.differs(failing)[0]))
+    while chosen := choice.choose():
         with files.temporary_folder("lmr-author-strengthen-") as work:
-            judge = _write_with(choice, chosen, target, work)
-            if _barred(choice, chosen, judge, target, rewrites):
+            new = [(call, choice.adds(call, chosen)) for call in chosen]
+            judge = write_recording(work, trials.bench, recording, calls, new, keep_cases=True)
+            names = {case.name: case.call for case in judge.recording.cases[-len(chosen) :]}
+            if _barred(choice, names, judge, trials, rewrites):
                 continue
-            found = {one.name: target.on(judge, one).first_difference(is_case=True) for one in misreadings}
-            _put_in_place(choice, chosen, judge)
-            new = judge.recording.cases[-len(chosen) :]
-            added = tuple(AddedCase(case.name, case.call, choice.telling(case.call)) for case in new)
-            return Strengthened(added, choice.left_out(), {name: one for name, one in found.items() if one})
+            differences = dict[str, CallDifference]()
+            for answer in misreadings:
+                difference = trials.run(judge, answer).first_difference(is_case=True)
+                if difference is not None:
+                    differences[answer.name] = difference
+            put_in_place(judge, calls, chosen)
+            added = [AddedCase(name, number, choice.told_by(number)) for name, number in names.items()]
+            return Strengthened(tuple(added), choice.left_out(), differences)
     return Strengthened((), choice.left_out(), {})
 
 
 def _barred(
     choice: Choice,
-    chosen: Sequence[RecordedCall],
+    new: Mapping[str, int],
     judge: RecordingJudge,
-    target: Target,
-    rewrites: Sequence[Variant],
+    trials: Trials,
+    rewrites: Sequence[Challenger],
 ) -> bool:
-    """Leave out the chosen calls on which the golden or a rewrite fails, beside the old cases; return whether any."""
-    new = {case.name: case.call for case in judge.recording.cases[-len(chosen) :]}
+    """Leave out the new cases on which the golden or a rewrite fails, beside the old cases; return whether any.
+
+    Args:
+        new: name of each new case → number of its call.
+    """
     before = len(choice.barred)
     for name, reason in failing_golden(judge).items():
         if name not in new:
@@ -161,43 +168,19 @@ def _barred(
             )
         choice.bar(LeftOutCall(new[name], "golden", "", reason))
     for rewrite in rewrites:
-        tried = target.on(judge, rewrite)
-        for case in tried.failing:
+        trial = trials.run(judge, rewrite)
+        for case in trial.failing:
             # Where an old case fails only beside the new ones, all of these are suspect.
             for number in [new[case.name]] if case.name in new else new.values():
-                choice.bar(LeftOutCall(number, "rewrite", rewrite.name, tried.differs(case)[0]))
+                choice.bar(LeftOutCall(number, "rewrite", rewrite.name, trial.differs(case)[0]))
     return len(choice.barred) > before
 
 
-def _write_with(choice: Choice, chosen: Sequence[RecordedCall], target: Target, work: Path) -> RecordingJudge:
-    """Write the recording with more cases into an empty folder of ours; return its judge."""
-    again, bench = choice.again, target.scorer.bench
-    index = bench.implementation.index
-    calls = [(call, choice.adds(call, chosen)) for call in chosen]
-    before = (bench.recording_folder, target.recording)
-    recording = recordings.write_extended(work, index, again.plan, again.recorded, calls, before)
-    return RecordingJudge(bench, recording, work / "recordings" / str(index))
-
-
-def _put_in_place(choice: Choice, chosen: Sequence[RecordedCall], judge: RecordingJudge) -> None:
-    """Put a recording with more cases, and its unit test, in the place of the task's own."""
-    bench, again = judge.bench, choice.again
-    recordings.put_in_place(
-        bench.task,
-        bench.info,
-        bench.implementation,
-        (judge.folder, judge.recording),
-        again.golden.definition.function,
-        again.plan.nth,
-        again.uncompared(chosen),
-    )
-
-
-def failing_golden(judge: RecordingJudge, repeats: int = REPEATS) -> dict[str, str]:
+def failing_golden(judge: RecordingJudge) -> dict[str, str]:
     """Return the cases that the golden does not pass in repeated runs, with the reason."""
-    found: dict[str, str] = {}
-    for seed in range(repeats):
-        for case in judge.golden(seed=seed + 1).cases:
+    failing: dict[str, str] = {}
+    for seed in range(1, REPEATS + 1):
+        for case in judge.golden(seed=seed).cases:
             if case.outcome.value != "passed":
-                found.setdefault(case.case, case.reason)
-    return found
+                failing.setdefault(case.case, case.reason)
+    return failing

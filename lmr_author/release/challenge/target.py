@@ -1,133 +1,158 @@
-"""One target under challenge: its cases, all its other recorded calls, and what each answer does on them."""
+"""One target under challenge: answers run as hostile code on its cases, and on its other recorded calls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from threading import Event
+from typing import TypeVar
 
-from lmr_author.core import code, files
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.core.task import Target as NodeId
-from lmr_author.core.task.challenge import Missing
-from lmr_author.core.task.recording import Recording
+from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
+from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.run import retried
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
-from lmr_author.release.challenge import recordings
-from lmr_author.release.challenge.again import Again, record_again
+from lmr_author.release.challenge.calls import Calls, record_again, write_recording
 from lmr_author.release.challenge.missing import missing
-from lmr_author.release.challenge.trial import Trial, run_trial
-from lmr_author.release.challenge.variants import Variant
-from lmr_author.runtime.replay import staging
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.replaying import Replay
 from lmr_author.runtime.sandbox.base import ExecResult
 
-
-def never() -> bool:
-    """Stop nothing: Ctrl-C ends a run by itself."""
-    return False
+Result = TypeVar("Result")
+_ID = "candidate"
 
 
-class Target:
-    """An implementation with its recording, ready to run answers. Each is run once, when somebody asks.
+@dataclass(frozen=True)
+class Trial:
+    """Outcomes of an answer on the calls of a recording.
 
-    Args:
-        scorer: of the implementation; its golden passes.
-        places: folders in which the script may lie that made the recording.
+    Attributes:
+        judge: of the recording.
+        replay: its outcomes; of an answer that was late or crashed, perhaps not on all calls.
     """
 
-    def __init__(self, scorer: Scorer, places: Sequence[Path], say: Progress, stack: ExitStack) -> None:
-        self.scorer, self.say = scorer, say
-        self._places, self._stack = places, stack
-        self._fitted: dict[str, Fitted] = {}
-        self._on_cases: dict[str, Trial] = {}
+    judge: RecordingJudge
+    replay: Replay
+
+    def differs(self, case: Case) -> list[str]:
+        """Return how its outcome on a call differs from the golden's; [] for not at all."""
+        expected, checkers = self.judge.expected[case.name], self.judge.checkers[case.name]
+        try:
+            return replaying.differences(expected, self.replay.of(_ID, case.name), checkers)
+        except Exception as error:  # an outcome made to break the comparison fails like any other
+            return [f"what it returned cannot be read ({type(error).__name__})"]
+
+    @cached_property
+    def failing(self) -> list[Case]:
+        """Calls on which it differs from the golden; all where it did nothing at all."""
+        cases = self.judge.recording.cases
+        outcomes = [case for case in cases if (_ID, case.name) in self.replay.outcomes]
+        if not outcomes:
+            return list(cases)
+        return [case for case in outcomes if self.differs(case)]
+
+    @property
+    def failing_calls(self) -> tuple[int, ...]:
+        """Numbers of these calls."""
+        return tuple(case.call for case in self.failing)
+
+    def first_difference(self, *, is_case: bool) -> CallDifference | None:
+        """Return the first difference. ``is_case``: the calls are the task's cases."""
+        if not self.failing:
+            return None
+        case = self.failing[0]
+        return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0])
+
+
+class Trials:
+    """Runs answers on one target.
+
+    Args:
+        scorer: of the target, which has a recording; its golden passes.
+        folders: those in which the script may lie that made the recording.
+        stack: ends what is open at the end.
+    """
+
+    def __init__(self, scorer: Scorer, folders: Sequence[Path], say: Progress, stack: ExitStack) -> None:
+        self.bench, self.options, self.say = scorer.bench, scorer.options, say
+        self._scorer, self._folders, self._stack = scorer, folders, stack
+        assert isinstance(scorer.judge, RecordingJudge)
+        self.judge = scorer.judge
+        self.recording = scorer.judge.recording
         self._on_calls: dict[str, Trial] = {}
 
-    @property
-    def judge(self) -> RecordingJudge:
-        """Of the cases. Raises LmrError where a person wrote the test."""
-        if not isinstance(self.scorer.judge, RecordingJudge):
-            raise LmrError(
-                f"{self.scorer.bench.implementation.target} has a test that nobody recorded: no other call of its "
-                "golden is known",
-                "record one: lmr-author record",
-            )
-        return self.scorer.judge
-
-    @property
-    def recording(self) -> Recording:
-        """The recording of the task."""
-        return self.judge.recording
-
-    def fit(self, variant: Variant) -> Fitted:
-        """Return an answer in the target's place. Raises Invalid."""
-        if variant.name not in self._fitted:
-            task = self.scorer.bench.task.name
-            given = Prediction(task, variant.index, variant.name, variant.name, code=variant.code)
-            fitted = self.scorer.fit(given)
-            if fitted.unchanged:
-                raise Invalid("nothing was implemented: the target is as masked")
-            self._fitted[variant.name] = fitted
-        return self._fitted[variant.name]
-
-    def on_cases(self, variant: Variant) -> Trial:
-        """Return what an answer does on the cases. Raises Invalid, SandboxError."""
-        if variant.name not in self._on_cases:
-            self._on_cases[variant.name] = self.on(self.judge, variant)
-        return self._on_cases[variant.name]
-
-    def on_calls(self, variant: Variant) -> Trial:
-        """Return what an answer does on the other recorded calls. Raises Invalid, SandboxError."""
-        if variant.name not in self._on_calls:
-            self._on_calls[variant.name] = self.on(self.calls, variant)
-        return self._on_calls[variant.name]
-
-    def on(self, judge: RecordingJudge, variant: Variant) -> Trial:
-        """Return what an answer does on the cases of a recording, which may have none."""
-        fitted = self.fit(variant)
-        if not judge.recording.cases:
-            return Trial(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
-        self.say(f"{variant.kind} {variant.name} on {len(judge.recording.cases)} calls")
-        return run_trial(judge, fitted, self.scorer.options, never)
-
     @cached_property
-    def again(self) -> Again:
-        """The recorded calls, made once more. Raises LmrError, SandboxError."""
-        bench = self.scorer.bench
+    def calls(self) -> Calls:
+        """All recorded calls, made once more. Raises LmrError, SandboxError."""
         work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
-        of = (bench.recording_folder, self.recording)
-        return record_again(
-            bench.task, bench.info, bench.implementation, of, bench.sandbox, self._places, work, self.say
-        )
+        return record_again(self.bench, self.recording, self._folders, work, self.say)
 
     @cached_property
-    def calls(self) -> RecordingJudge:
+    def judge_of_calls(self) -> RecordingJudge:
         """Of the recorded calls that are no cases."""
-        bench, again = self.scorer.bench, self.again
         work = self._stack.enter_context(files.temporary_folder("lmr-author-calls-"))
-        index = bench.implementation.index
-        recording = recordings.write_calls(
-            work, index, again.plan, again.recorded, again.calls, self.recording
-        )
-        return RecordingJudge(bench, recording, work / "recordings" / str(index))
+        others = [(call, "") for call in self.calls.others]
+        return write_recording(work, self.bench, self.recording, self.calls, others, keep_cases=False)
 
-    def missing(self, variant: Variant) -> Missing:
+    def on_cases(self, answer: Challenger) -> Trial:
+        """Return what an answer does on the cases. Raises Invalid, SandboxError."""
+        return _retried(lambda: self.run(self.judge, answer))
+
+    def on_calls(self, answer: Challenger) -> Trial:
+        """Return what an answer does on the other recorded calls, run once. Raises Invalid, SandboxError."""
+        if answer.name not in self._on_calls:
+            self._on_calls[answer.name] = _retried(lambda: self.run(self.judge_of_calls, answer))
+        return self._on_calls[answer.name]
+
+    def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
+        """Run an answer on the cases of a recording, which may have none; once more if its time ran out.
+
+        The machine may have been busy just then. Raises Invalid, SandboxError.
+        """
+        fitted, cases = self._fit(answer), judge.recording.cases
+        if not cases:
+            return Trial(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
+        self.say(f"{answer.kind} {answer.name} on {len(cases)} calls")
+        limits = self.options.limits(cases)
+        for _ in range(2):
+            replay = judge.outcomes(fitted.data, fitted.line, limits, lambda: False, again=True)
+            if all(outcome.status != "timeout" for outcome in replay.outcomes.values()):
+                break
+        return Trial(judge, replay)
+
+    def _fit(self, answer: Challenger) -> Fitted:
+        task = self.bench.task.name
+        prediction = Prediction(task, answer.index, answer.name, answer.name, code=answer.code)
+        fitted = self._scorer.fit(prediction)
+        if fitted.unchanged:
+            raise Invalid("nothing was implemented: the target is as masked")
+        return fitted
+
+    def missing(self, answer: Challenger) -> Missing:
         """Return what a driver would have to do to tell a misreading apart that is equal on every call."""
-        bench = self.scorer.bench
-        one = bench.implementation
-        golden = code.Module.parse(staging.read_golden(bench.task, one), one.goal_file)
+        calls, golden = self.calls, self.bench.golden_module
+        target, _ = self.bench.pairs[0]
         summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
-        summaries += [call.summary for call in self.again.calls]
-        nth = bench.definitions[0].nth if bench.definitions else one.nth
-        own = code.find(golden, NodeId(one.goal_file, bench.qualnames[0], nth=nth))
-        found = missing(golden, own, self.fit(variant).data, summaries, self.again.missed)
-        effects = {effect.kind.value: effect.names for effect in self.again.uncompared()}
-        if names := self.again.differentiable:
-            effects["gradients"] = names
-        return replace(found, not_compared=effects)
+        summaries += [call.summary for call in calls.others]
+        effects = {effect.kind.value: effect.names for effect in calls.uncompared()}
+        if calls.differentiable:
+            effects["gradients"] = calls.differentiable
+        advice = missing(golden, target, self._fit(answer).data, summaries, calls.missed)
+        return replace(advice, not_compared=effects)
+
+
+def _retried(work: Callable[[], Result]) -> Result:
+    """Do some work, again where the sandbox fails. Raises its last error."""
+    result, _ = retried(work, Event())
+    if isinstance(result, LmrError):
+        raise result
+    return result

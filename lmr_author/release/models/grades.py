@@ -16,7 +16,7 @@ _HEADING = re.compile(rf"^[\s#>*_`\"]*{_SAYS}", re.IGNORECASE | re.MULTILINE)
 _CATEGORY = re.compile(
     r"[\"']?category[\"']?\s*[:=]\s*[\"'<]*(?P<number>[123])\b(?!\s*(?:,|or)\s*\d)", re.IGNORECASE
 )
-"""The paper's form: 1 for logically incorrect, 2 for logically correct, 3 for completely correct."""
+"""Form of the paper: 1 for logically incorrect, 2 for logically correct, 3 for completely correct."""
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?P<inside>.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 

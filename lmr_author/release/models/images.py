@@ -37,9 +37,9 @@ def write_image(
         raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
     write_bundle(Exportable(task, info, ()), folder, base_image)
     repository = folder / task.repository(info).name
-    place = copying(repository.name, tree_path(info), OWNER)
+    copy = copying(repository.name, tree_path(info), OWNER)
     dockerfile = folder / "Dockerfile"
-    files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + place)
+    files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + copy)
     (folder / "task.json").unlink()
     paper = ["paper.pdf", "paper.json"]
     if not given.has_tree:
@@ -74,13 +74,13 @@ def remove_images(names: Iterable[str]) -> None:
                 client.images.remove(name, force=True)
 
 
-def _keep_only(repository: Path, kept: Sequence[str]) -> None:
+def _keep_only(repository: Path, names: Sequence[str]) -> None:
     """Remove everything but some files."""
-    contents = {path: data for path in kept if (data := _content(repository, path)) is not None}
+    contents = {
+        name: files.inside(repository, name).read_bytes()
+        for name in names
+        if files.is_file_inside(repository, name)
+    }
     shutil.rmtree(repository)
-    for path, data in contents.items():
-        files.write_bytes(repository / path, data)
-
-
-def _content(repository: Path, path: str) -> bytes | None:
-    return files.inside(repository, path).read_bytes() if files.is_file_inside(repository, path) else None
+    for name, data in contents.items():
+        files.write_bytes(repository / name, data)

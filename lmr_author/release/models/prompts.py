@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
+from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.predictions import Prediction, changed_files
 from lmr_author.release.analysis.given import Given
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
@@ -47,50 +48,53 @@ class Prompt:
 
 
 def prompting(
-    task: Task,
-    info: TaskInfo,
-    implementation: Implementation,
-    given: Given,
-    context: Sequence[str],
-    tokens: int,
+    task: Task, info: TaskInfo, implementation: Implementation, given: Given, tokens: int
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
     The last pages of the paper are cut where its text would have more than ``tokens``; pictures are not counted.
-
-    Args:
-        context: files and folders to show in place of the files that ``info.json`` names.
     """
-    paper = pages(task, info) if "paper" in given else []
-    shown = [implementation.goal_file] if "goal" in given else []
-    if given.has_tree:
-        named = _context(task, info, implementation, ["."] if "whole" in given else context)
-        shown += [path for path in named if path not in shown]
-    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
+    paths = [implementation.goal_file] if "goal" in given else []
+    if "whole" in given:
+        paths += _python_files(task.repository(info))
+    elif given.has_tree:
+        paths += _context(task, info, implementation)
+    shown_files = [(path, _read(task, info, path)) for path in dict.fromkeys(paths)]
 
-    def fill(number: int) -> Prompt:
-        cut = ""
-        if number < len(paper):
-            cut = f"Pages {number + 1} to {len(paper)} of {len(paper)} are cut to fit {tokens} tokens"
-        text = render(
+    def write(shown_pages: Sequence[Page], cut: str) -> str:
+        return render(
             "models/prompting.md.j2",
             info=info,
             item=implementation,
             given=given,
             paper=given.has_paper,
-            pages=paper[:number],
-            cut=cut,
-            files=[(path, _read(task, info, path)) for path in shown],
-            goal_given=bool(shown),
+            pages=shown_pages,
+            cut=f"{cut} to fit {tokens} tokens" if cut else "",
+            files=shown_files,
+            goal_given=bool(shown_files),
             signature=signature(task, info, implementation),
         )
-        return Prompt(text, cut, pictures)
 
-    for number in range(len(paper), 0, -1):
-        prompt = fill(number)
-        if len(prompt.text) <= tokens * CHARACTERS:
-            return prompt
-    return fill(0)
+    text, cut = fit_pages(pages(task, info) if "paper" in given else [], tokens, write)
+    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
+    return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "", pictures)
+
+
+def fit_pages(
+    paper: Sequence[Page], tokens: int, write: Callable[[Sequence[Page], str], str]
+) -> tuple[str, str]:
+    """Write a prompt with as many pages as fit; return it, and a remark on the pages that were cut.
+
+    Args:
+        write: makes the prompt from the first pages and that remark, which is "" where all are in it.
+    """
+    text, cut = write(paper, ""), ""
+    for number in reversed(range(len(paper))):
+        if len(text) <= tokens * CHARACTERS:
+            break
+        cut = f"Pages {number + 1} to {len(paper)} of {len(paper)} are cut"
+        text = write(paper[:number], cut)
+    return text, cut
 
 
 def agent(task: Task, info: TaskInfo, implementation: Implementation, given: Given) -> str:
@@ -112,26 +116,18 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
     """Write the prompt of the model that grades an answer; return its version, too.
 
     Args:
-        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C; or a
-            file with another prompt, with places for whole files: ``{golden}``, ``{answer}``; and ``{instruction}``.
+        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C.
     """
-    whole_answer, whole_golden = candidate.whole
     if prompt not in JUDGES:
-        template = _own_prompt(Path(prompt))
-        values = {
-            "instruction": candidate.implementation.instruction,
-            "golden": whole_golden,
-            "answer": whole_answer,
-        }
-        text = re.sub(r"\{(instruction|golden|answer)\}", lambda match: values[match[1]], template)
-        return text, f"{Path(prompt).name}@{files.sha256_bytes(template.encode())[:12]}"
+        raise LmrError(f"there is no prompt {prompt!r}", f"one of: {', '.join(JUDGES)}")
     name = JUDGES[prompt]
+    answer, golden = candidate.whole if prompt == "paper" else (candidate.text, candidate.golden)
     text = render(
         name,
         info=info,
         item=candidate.implementation,
-        golden=whole_golden if prompt == "paper" else candidate.golden,
-        answer=whole_answer if prompt == "paper" else candidate.text,
+        golden=golden,
+        answer=answer,
         # The answer cannot close a fence that it does not know.
         fence=f"=== {secrets.token_hex(8)} ===",
         grades=[(SHORT[grade], grade.replace("-", " "), meaning) for grade, meaning in GRADES.items()],
@@ -140,14 +136,17 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
     return text, f"{prompt}@{files.sha256_bytes(resources.template(name).encode())[:12]}"
 
 
-def _own_prompt(path: Path) -> str:
-    if not path.is_file():
-        raise LmrError(f"there is no prompt {str(path)!r}", f"one of: {', '.join(JUDGES)}, or a file")
-    text = path.read_text("utf-8")
-    missing = [name for name in ("{golden}", "{answer}") if name not in text]
-    if missing:
-        raise LmrError(f"{path} lacks {' and '.join(missing)}", "write it where the file should stand")
-    return text
+def answer_text(answer: Prediction, task: Task, info: TaskInfo) -> str:
+    """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
+    if answer.code is not None:
+        return answer.code
+    implementation = info.implementation(answer.index)
+    try:
+        changed = changed_files(answer, task.repository(info), implementation.goal_file)
+    except Invalid:
+        return answer.patch or ""
+    data = changed.get(implementation.goal_file) or task.goal(info, implementation).read_bytes()
+    return data.decode("utf-8", "replace")
 
 
 def signature(task: Task, info: TaskInfo, implementation: Implementation) -> str:
@@ -173,9 +172,9 @@ def pages(task: Task, info: TaskInfo) -> list[Page]:
     return [(str(number), str(text)) for number, text in read.items()]
 
 
-def beside(task: Task, info: TaskInfo, item: Implementation) -> list[Page]:
+def beside(task: Task, info: TaskInfo, implementation: Implementation) -> list[Page]:
     """Return path and text of the files that ``info.json`` names as context of an implementation."""
-    return [(path, _read(task, info, path)) for path in _context(task, info, item, ())]
+    return [(path, _read(task, info, path)) for path in _context(task, info, implementation)]
 
 
 def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
@@ -188,21 +187,15 @@ def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
         yield drawn[number].png
 
 
-def _context(
-    task: Task, info: TaskInfo, implementation: Implementation, chosen: Sequence[str]
-) -> Iterable[str]:
-    """Return the paths of the files to show beside the goal file; never anything of ``unit_test/``."""
+def _context(task: Task, info: TaskInfo, implementation: Implementation) -> list[str]:
     repository = task.repository(info)
-    if not chosen:
-        return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
-    shown: list[Path] = []
-    for name in chosen:
-        path = repository if name == "." else files.inside(repository, name)
-        if not path.exists():
-            raise LmrError(f"{task.name}: there is no {name} in its repository", "see -T context")
-        shown += [path] if path.is_file() else (below for below in files.walk(path) if below.suffix == ".py")
-    paths = (path.relative_to(repository) for path in shown)
-    return [path.as_posix() for path in dict.fromkeys(paths) if path.parts[0] != UNIT_TEST]
+    return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
+
+
+def _python_files(repository: Path) -> list[str]:
+    """Return the paths of all Python files but those of ``unit_test/``."""
+    paths = (path.relative_to(repository) for path in files.walk(repository) if path.suffix == ".py")
+    return [path.as_posix() for path in paths if path.parts[0] != UNIT_TEST]
 
 
 def _read(task: Task, info: TaskInfo, path: str) -> str:

@@ -1,4 +1,4 @@
-"""The entry point of Inspect AI: importing this registers our tasks and scorers."""
+"""Entry point of Inspect AI: importing this registers our tasks and scorers."""
 
 from lmr_author.release.models.scorers import golden_share, judge, unit_test
 from lmr_author.release.models.tasks import agent, answers, prompting

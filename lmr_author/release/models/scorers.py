@@ -92,7 +92,7 @@ def judge(tasks: str, prompt: str = "function", temperature: float = 0.0) -> Sco
 
     Args:
         tasks: folder of the tasks.
-        prompt: ``function``, ``paper`` (whole files, as in LMR-Bench's appendix C), or a file with the prompt.
+        prompt: ``function``, or ``paper`` (whole files, as in LMR-Bench's appendix C).
         temperature: of the grader.
     """
     folder = Path(tasks)

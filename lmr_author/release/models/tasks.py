@@ -1,11 +1,11 @@
-"""The tasks of Inspect AI: one request, an agent, and answers that are there already."""
+"""Tasks of Inspect AI: one request, an agent, and answers that are there already."""
 
 from __future__ import annotations
 
 import atexit
 import base64
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import wraps
 from logging import getLogger
@@ -29,8 +29,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_at
 from lmr_author.proof.evaluation.candidates import logs
-from lmr_author.proof.evaluation.candidates import predictions as given
-from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.predictions import read as read_predictions
 from lmr_author.release.analysis.given import Given
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import COMPOSE, remove_images, write_image
@@ -43,10 +42,10 @@ MESSAGES = 200
 
 MOST_ERRORS = 0.5
 """Share of samples that may end in an error: one never stops an eval, but a provider that is down does."""
-OPTIONS = (
-    "tasks", "input", "context", "tokens", "predictions", "sandbox", "python", "base_image", "gpus", "jobs",
-)  # fmt: skip
-"""What ``-T`` knows, of any of the tasks."""
+JUDGING = ("sandbox", "python", "base_image", "gpus", "jobs")
+"""Options of ``-T`` for the unit test, as for ``lmr-author evaluate``."""
+OPTIONS = ("tasks", "input", "tokens", "predictions", *JUDGING)
+"""Options of ``-T`` of any of the tasks: ``eval-set`` gives all of them to each."""
 
 _log = getLogger(__name__)
 
@@ -71,14 +70,8 @@ def _user_errors(make: Callable[P, InspectTask]) -> Callable[P, InspectTask]:
 def prompting(
     tasks: str,
     input: str = "repository",  # noqa: A002 - the paper's word, and the option's name
-    context: str | list[str] = "",
     tokens: int = 100_000,
-    sandbox: str = "local",
-    python: str = "",
-    base_image: str = "",
-    gpus: str = "",
-    jobs: int = 1,
-    **unknown: Any,
+    **options: Any,
 ) -> InspectTask:
     """Ask a model once for each function: paper, goal file, instruction and retrieval context.
 
@@ -86,20 +79,18 @@ def prompting(
         tasks: a task, or a folder of tasks.
         input: what the model is given beside the signature: repository (paper+goal+context), paper+goal, paper,
             signature; or other parts: pages (the paper as pictures), whole (all Python files), as in goal+context.
-        context: files and folders (of Python files) to show in place of the task's retrieval context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
-        sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
+        options: of the unit test, as for ``lmr-author evaluate``: sandbox, python, base_image, gpus, jobs.
     """
-    _refuse_unknown(unknown)
-    _check_tokens(tokens)
+    _refuse_unknown(options)
+    if not isinstance(tokens, int) or tokens < 1:
+        raise UsageError(f"-T tokens={tokens}: not a number of tokens", "as in -T tokens=100000")
     given = Given.parse(input)
-    # Inspect splits what has a comma.
-    chosen = [context] if isinstance(context, str) and context else list(context)
     samples = []
     for owner, info, implementation in _problems(tasks):
         about = _about(owner, implementation, "prompting", given.name)
         try:
-            prompt = prompts.prompting(owner, info, implementation, given, chosen, tokens)
+            prompt = prompts.prompting(owner, info, implementation, given, tokens)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
@@ -107,8 +98,12 @@ def prompting(
             _log.warning("%s/%s: %s", owner.name, implementation.index, prompt.cut)
             about["cut"] = prompt.cut
         samples.append(Sample(_message(prompt), id=f"{owner.name}/{implementation.index}", metadata=about))
-    scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
-    return InspectTask(MemoryDataset(samples), solver=asked_once(), scorer=scorers, fail_on_error=MOST_ERRORS)
+    return InspectTask(
+        MemoryDataset(samples),
+        solver=asked_once(),
+        scorer=_scorers(tasks, options),
+        fail_on_error=MOST_ERRORS,
+    )
 
 
 @task
@@ -116,28 +111,23 @@ def prompting(
 def agent(
     tasks: str,
     input: str = "repository",  # noqa: A002 - the paper's word, and the option's name
-    sandbox: str = "docker",
-    python: str = "",
-    base_image: str = "",
-    gpus: str = "",
-    jobs: int = 1,
-    **unknown: Any,
+    **options: Any,
 ) -> InspectTask:
     """Let an agent with a shell and an editor work on each function, in a container without network, tests and goldens.
 
     Args:
         tasks: a task, or a folder of tasks.
         input: the files in the container: repository (all of it), paper+goal, paper; whole without the paper.
-        sandbox, python, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
-        base_image: base image of the agent's container and of the unit test, in place of the Dockerfile's.
+        options: of the unit test, as for ``lmr-author evaluate``: sandbox (docker unless it is given), python,
+            gpus, jobs; and base_image, of the agent's container, too, in place of the Dockerfile's.
     """
-    _refuse_unknown(unknown)
+    _refuse_unknown(options)
     given = Given.parse(input)
     ending = ExitStack()
     atexit.register(ending.close)
     folder = ending.enter_context(files.temporary_folder("lmr-author-agents-"))
-    samples, made = [], set[str]()
-    ending.callback(remove_images, made)
+    samples, images = [], set[str]()
+    ending.callback(remove_images, images)
     for owner, info, implementation in _problems(tasks):
         about = {
             **_about(owner, implementation, "agent", given.name),
@@ -148,7 +138,8 @@ def agent(
         context = folder / (f"{owner.name}-{given.name}" + (f"-{implementation.index}" if alone else ""))
         try:
             if not context.exists():
-                made.add(write_image(owner, info, implementation, given, base_image, context))
+                base_image = options.get("base_image", "")
+                images.add(write_image(owner, info, implementation, given, base_image, context))
             text = prompts.agent(owner, info, implementation, given)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
@@ -157,11 +148,10 @@ def agent(
         samples.append(
             Sample(text, id=f"{owner.name}/{implementation.index}", metadata=about, sandbox=container)
         )
-    scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
     return InspectTask(
         MemoryDataset(samples),
         solver=working_agent(),
-        scorer=scorers,
+        scorer=_scorers(tasks, {"sandbox": "docker", **options}),
         message_limit=MESSAGES,
         fail_on_error=MOST_ERRORS,
     )
@@ -169,52 +159,30 @@ def agent(
 
 @task
 @_user_errors
-def answers(
-    tasks: str,
-    predictions: str,
-    sandbox: str = "local",
-    python: str = "",
-    base_image: str = "",
-    gpus: str = "",
-    jobs: int = 1,
-    **unknown: Any,
-) -> InspectTask:
+def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
     """Score answers that are there already, with ``--model none``.
 
     Args:
         tasks: a task, or a folder of tasks.
         predictions: as for ``lmr-author judge --predictions``: JSONL, a log, a folder of logs or task folders.
-        sandbox, python, base_image, gpus, jobs: of the unit test, as for ``lmr-author evaluate``.
+        options: of the unit test, as for ``lmr-author evaluate``: sandbox, python, base_image, gpus, jobs.
     """
-    _refuse_unknown(unknown)
-    known = by_name(tasks_at([Path(tasks)]), "samples")
-    read = given.read(Path(predictions), {name: owner.load() for name, owner in known.items()})
+    _refuse_unknown(options)
+    owners = by_name(tasks_at([Path(tasks)]), "samples")
+    answers_there = read_predictions(
+        Path(predictions), {name: owner.load() for name, owner in owners.items()}
+    )
     samples = []
-    for prediction in read.items:
-        owner = known[prediction.task]
+    for prediction in answers_there.items:
+        owner = owners[prediction.task]
         implementation = owner.load().implementation(prediction.index)
         about = _about(owner, implementation, prediction.setting, prediction.input)
-        about |= {
-            "model": prediction.model,
-            "sample": prediction.sample,
-            "answer": _text(owner, implementation, prediction),
-        }
-        name = "/".join(
-            map(
-                str,
-                (
-                    prediction.task,
-                    prediction.index,
-                    prediction.model,
-                    prediction.setting,
-                    prediction.input,
-                    prediction.sample,
-                ),
-            )
-        )
+        about["model"], about["sample"] = prediction.model, prediction.sample
+        about["answer"] = prompts.answer_text(prediction, owner, owner.load())
+        parts = ("task", "index", "model", "setting", "input", "sample")
+        name = "/".join(str(about[part]) for part in parts)
         samples.append(Sample(implementation.instruction, id=name, metadata=about))
-    scorers = _scorers(tasks, sandbox, python, base_image, gpus, jobs)
-    return InspectTask(MemoryDataset(samples), solver=given_answer(), scorer=scorers)
+    return InspectTask(MemoryDataset(samples), solver=given_answer(), scorer=_scorers(tasks, options))
 
 
 @solver
@@ -284,10 +252,11 @@ async def _collect(path: str) -> str:
     return data.decode("utf-8", errors="replace")
 
 
-def _scorers(tasks: str, sandbox: str, python: str, base_image: str, gpus: str, jobs: int) -> list[Scorer]:
+def _scorers(tasks: str, options: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers of a task; a model judges if there is one in the role ``grader``."""
     folder = str(Path(tasks).resolve())
-    scorers = [unit_test(folder, sandbox, python, base_image, gpus, jobs), golden_share(folder)]
+    judging = {name: value for name, value in options.items() if name in JUDGING}
+    scorers = [unit_test(folder, **judging), golden_share(folder)]
     return [*scorers, judge(folder)] if "grader" in model_roles() else scorers
 
 
@@ -299,23 +268,22 @@ def _problems(tasks: str) -> Iterator[tuple[Task, TaskInfo, Implementation]]:
 
 
 def _about(owner: Task, implementation: Implementation, setting: str, input_: str) -> dict[str, Any]:
-    about = {"task": owner.name, "index": implementation.index, "category": implementation.category}
-    return about | {"setting": setting, "input": input_}
+    return {
+        "task": owner.name,
+        "index": implementation.index,
+        "category": implementation.category,
+        "setting": setting,
+        "input": input_,
+    }
 
 
-def _refuse_unknown(options: Mapping[str, Any]) -> None:
+def _refuse_unknown(options: Iterable[str]) -> None:
     """Raise UsageError for an option of ``-T`` that is none: Inspect only warns, and runs without it."""
     for name in options:
-        close = difflib.get_close_matches(name, OPTIONS, 1)
-        raise UsageError(
-            f"-T {name}: there is no such option",
-            f"did you mean {close[0]}?" if close else f"one of: {', '.join(OPTIONS)}",
-        )
-
-
-def _check_tokens(tokens: object) -> None:
-    if not isinstance(tokens, int) or tokens < 1:
-        raise UsageError(f"-T tokens={tokens}: not a number of tokens", "as in -T tokens=100000")
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(name, OPTIONS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(OPTIONS)}"
+            raise UsageError(f"-T {name}: there is no such option", hint)
 
 
 def _broken(about: dict[str, Any], error: Exception) -> Sample:
@@ -329,20 +297,6 @@ def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:
     """Return a prompt as Inspect takes it: a text, or one with pictures after it."""
     if not prompt.pictures:
         return prompt.text
-    shown = [
-        ContentImage(image=f"data:image/png;base64,{base64.b64encode(png).decode()}")
-        for png in prompt.pictures
-    ]
-    return [ChatMessageUser(content=[ContentText(text=prompt.text), *shown])]
-
-
-def _text(owner: Task, implementation: Implementation, prediction: given.Prediction) -> str:
-    """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
-    if prediction.code is not None:
-        return prediction.code
-    repository = owner.repository(owner.load())
-    try:
-        changed = given.changed_files(prediction, repository, implementation.goal_file)
-    except Invalid:
-        return prediction.patch or ""
-    return changed.get(implementation.goal_file, b"").decode("utf-8", errors="replace")
+    encoded = [base64.b64encode(png).decode() for png in prompt.pictures]
+    pictures = [ContentImage(image=f"data:image/png;base64,{text}") for text in encoded]
+    return [ChatMessageUser(content=[ContentText(text=prompt.text), *pictures])]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-
 from lmr_author import __version__
-from lmr_author.core import files, resources
+from lmr_author.core import files
 from lmr_author.core.task import Record, Task
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
-from lmr_author.release.recipes.recipe import Folder, Recipe, files_beside
+from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
 MADE = "made.json"
 STAGES = ("source", "environment", "mask", "record", "validate", "evaluate", "answers")
@@ -49,7 +47,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Made(Record):
-    """What a task was made from by `lmr-author make`, and what came of it.
+    """A task's stages as `lmr-author make` made them: their inputs, durations and results.
 
     Attributes:
         format: version of this document.
@@ -93,11 +91,11 @@ def content_of(task: Task) -> str:
 
 
 def wanted(folder: Folder) -> dict[str, str]:
-    """Return the SHA-256 of what each stage of a recipe is made from; each holds those before it."""
+    """Return the SHA-256 of what each stage of a recipe is made from; each has those before it, and the version."""
     digests: dict[str, str] = {}
     before = __version__
     for stage, inputs in _inputs(folder).items():
-        text = json.dumps([before, msgspec.to_builtins(inputs)], sort_keys=True)
+        text = json.dumps([before, inputs], sort_keys=True)
         before = digests[stage] = files.sha256_bytes(text.encode())
     return digests
 
@@ -105,39 +103,43 @@ def wanted(folder: Folder) -> dict[str, str]:
 def _inputs(folder: Folder) -> dict[str, Any]:
     """Return what each stage is made from: values of the recipe, and digests of the files that it names."""
     recipe, targets = folder.recipe, folder.recipe.targets
-    paper = {key: value for key, value in asdict(recipe.paper).items() if key != "authors"}
     code = folder.path / recipe.repository.files if recipe.repository.files else None
+    environment = plain(recipe.environment)
+    if recipe.environment and recipe.environment.only_goal:
+        environment["targets"] = [part.target for part in targets]
     beside = {path.relative_to(folder.path).as_posix(): _file(path) for path in files_beside(folder)}
+    answers = [
+        [name, answer.outcome, _file(folder.answer(index, name))]
+        for index, part in enumerate(targets, 1)
+        for name, answer in part.expected.items()
+    ]
     return {
         "source": [
             recipe.id,
             recipe.name,
-            paper,
+            plain(replace(recipe.paper, authors="")),
             _file(folder.path / recipe.paper.source) if recipe.paper.is_file else "",
-            recipe.repository,
+            plain(recipe.repository),
             _tree(code) if code else {},
         ],
-        "environment": _environment(recipe),
+        "environment": environment,
         "mask": [
-            [one.target, one.category, one.instruction, one.extract, one.retrieval, one.also, one.notes]
-            for one in targets
+            [
+                part.target,
+                part.category,
+                part.instruction,
+                plain(part.extract),
+                part.retrieval,
+                part.also,
+                plain(part.notes),
+            ]
+            for part in targets
         ],
-        "record": [
-            [one.record for one in targets], beside, _file(folder.path / EQUIVALENT), resources.support_digest()
-        ],
+        "record": [[plain(part.record) for part in targets], beside, _file(folder.path / EQUIVALENT)],
         "validate": _file(folder.path / ACCEPTED),
         "evaluate": "",
-        "answers": [
-            [name, answer.outcome, _file(folder.answer(index, name))]
-            for index, one in enumerate(targets, 1)
-            for name, answer in one.expected.items()
-        ],
-    }  # fmt: skip
-
-
-def _environment(recipe: Recipe) -> Any:
-    part = recipe.environment
-    return [part, *(one.target for one in recipe.targets)] if part is not None and part.only_goal else part
+        "answers": answers,
+    }
 
 
 def _file(path: Path) -> str:

@@ -23,9 +23,8 @@ from lmr_author.runtime.environment.where import HERE, Where
 WORK = ".make-"
 """Start of the name of the folder, beside the tasks, in which one is made."""
 NONE, NOTHING = StandIns(), Made()
-FROM_SCRATCH = STAGES[:3]
 OF_PEOPLE = ("reviews", "adjudication.json", "scores")
-"""What people wrote in a task's ``authoring/``; it goes over into the task that replaces it."""
+"""Records of people in a task's ``authoring/``: they go over into the task that replaces it."""
 
 _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
     "source": stages.source,
@@ -57,7 +56,7 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one recipe.
+    """Outcome of one recipe.
 
     Attributes:
         path: the recipe's folder.
@@ -84,51 +83,50 @@ class Row:
 
     @property
     def gates(self) -> tuple[int, int]:
-        """How many gates hold, and how many there are."""
+        """Number of gates that hold, and of all."""
         return evaluation.gates_held(self.evaluation.gates if self.evaluation else ())
 
     @property
     def mutants(self) -> tuple[int, int]:
-        """How many mutants fail, and how many were tried."""
+        """Number of mutants that fail, and of all that were tried."""
         return evaluation.mutants_killed(self.evaluation.gates if self.evaluation else ())
 
     @property
     def right(self) -> tuple[int, int]:
-        """How many answers got the expected verdict, and how many there are."""
-        return sum(one.right for one in self.made.answers), len(self.made.answers)
+        """Number of answers that got the expected verdict, and of all."""
+        return sum(answer.right for answer in self.made.answers), len(self.made.answers)
 
     @property
     def wrong(self) -> list[JudgedAnswer]:
         """Answers that got another verdict."""
-        return [one for one in self.made.answers if not one.right]
+        return [answer for answer in self.made.answers if not answer.right]
 
     @property
     def seconds(self) -> float:
-        """What all stages took, in this run or before."""
+        """Duration of all stages, in this run or before."""
         return sum(self.made.seconds.values())
 
 
-def select(place: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
-    """Return the recipes that are named by folder, task or number (all without a name), and a row for each broken one.
+def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
+    """Return the recipes whose folders are named, in full or by number (all without a name), and rows of broken ones.
 
-    Raises LmrError for an unknown name, and where two recipes of the place have one number.
+    Raises LmrError for an unknown name, and where two recipes have one number.
     """
+    paths = find(path)
+    called = {folder: {folder.name, folder.name.partition("-")[0]} for folder in paths}
+    for name in set(names).difference(*called.values()):
+        there = ", ".join(folder.name for folder in paths)
+        raise UsageError(f"{path} has no recipe {name!r}", f"it has: {there}")
     good, broken = list[Folder](), list[Row]()
-    for path in find(place):
+    for folder in paths:
+        if names and called[folder].isdisjoint(names):
+            continue
         try:
-            good.append(read(path))
+            good.append(read(folder))
         except LmrError as error:
-            broken.append(Row(path, path.name, problem=error.message, hint=error.hint))
+            broken.append(Row(folder, folder.name, problem=error.message, hint=error.hint))
     require_distinct(good)
-    known = {one.path: {one.path.name, one.task, str(one.recipe.id)} for one in good}
-    known |= {row.path: {row.path.name, row.path.name.partition("-")[0]} for row in broken}
-    for name in names:
-        if not any(name in called for called in known.values()):
-            there = ", ".join(sorted(path.name for path in known))
-            raise UsageError(f"{place} has no recipe {name!r}", f"it has: {there}")
-    wanted = [path for path, called in known.items() if not names or called & set(names)]
-    good.sort(key=lambda one: one.recipe.id)
-    return [one for one in good if one.path in wanted], [row for row in broken if row.path in wanted]
+    return sorted(good, key=lambda folder: folder.recipe.id), broken
 
 
 def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
@@ -137,7 +135,7 @@ def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     The task is made in a folder beside the result and takes its place when it is sound.
     """
     if folder.recipe.left_out:
-        return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+        return _left_out(folder)
     work = options.out / f"{WORK}{folder.task}"
     try:
         work.mkdir(parents=True, exist_ok=True)
@@ -150,26 +148,29 @@ def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
         return row_of(folder, work, problem=f"{name}{error.strerror or error}", hint="run the command again")
 
 
+def _left_out(folder: Folder) -> Row:
+    return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+
+
 def _make(build: Build, options: MakeOptions) -> Row:
     final = Task(options.out / build.folder.task)
     wanted = records.wanted(build.folder)
-    done = _resumed(build, final, wanted, force=options.force)
-    if done is None:  # it is there as it is wanted
+    finished = records.load(records.path_of(final))
+    ours = final.root.is_dir() and finished.content == records.content_of(final)
+    if final.root.exists() and not ours and not options.force:
+        raise LmrError(
+            f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
+            "--force replaces it; `lmr-author recipe` writes the recipe of what it is",
+        )
+    if ours and not _first_open(finished, wanted, build.where):
         files.remove(build.work)
         return row_of(build.folder, final.root)
-    state = build.work / records.MADE
-    first = done.first_stale(wanted) or _unproven_here(done, build.where)
-    if first in done.stages and first in FROM_SCRATCH[:2]:
-        first = STAGES[0]
+    done = _resumed(build, final, wanted) if ours else records.load(build.work / records.MADE)
+    first = _first_open(done, wanted, build.where)
+    if first == "environment" and first in done.stages:
+        first = "source"  # the old lock and Dockerfile are in the task
     for stage in STAGES[STAGES.index(first) :] if first else ():
-        build.say(f"{build.folder.task}: {stage}")
-        named = replace(build, say=_named(build, stage))
-        began = time.monotonic()
-        kept = {name: done.stages[name] for name in STAGES[: STAGES.index(stage)]}
-        done = _RUN[stage](named, replace(done, stages=kept))
-        seconds = {**done.seconds, stage: round(time.monotonic() - began, 1)}
-        done = replace(done, stages={**kept, stage: wanted[stage]}, seconds=seconds)
-        done.write(state)
+        done = _run(stage, build, done, wanted)
     row = row_of(build.folder, build.work)
     if not row.sound:
         return row
@@ -177,45 +178,40 @@ def _make(build: Build, options: MakeOptions) -> Row:
     return row_of(build.folder, final.root)
 
 
-def _named(build: Build, stage: str) -> Progress:
-    return lambda line: build.say(f"{build.folder.task}: {stage}: {line}")
+def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str]) -> Made:
+    """Run a stage, and store that it is done; those after it are no longer."""
+
+    def say(line: str) -> None:
+        build.say(f"{build.folder.task}: {stage}: {line}")
+
+    build.say(f"{build.folder.task}: {stage}")
+    began = time.monotonic()
+    before = {name: done.stages[name] for name in STAGES[: STAGES.index(stage)]}
+    done = _RUN[stage](replace(build, say=say), replace(done, stages=before))
+    seconds = {**done.seconds, stage: round(time.monotonic() - began, 1)}
+    done = replace(done, stages={**before, stage: wanted[stage]}, seconds=seconds)
+    done.write(build.work / records.MADE)
+    return done
 
 
-def _resumed(build: Build, final: Task, wanted: Mapping[str, str], *, force: bool) -> Made | None:
-    """Return how far the task in the folder of work is, after a copy of the finished one where that is further.
-
-    None where the finished one is as it is wanted. Raises LmrError where the finished one is not ours to replace.
-    """
-    state = build.work / records.MADE
-    begun, finished = records.load(state), records.load(records.path_of(final))
-    ours = final.root.is_dir() and finished.content == records.content_of(final)
-    if final.root.exists() and not ours and not force:
-        raise LmrError(
-            f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
-            "--force replaces it; `lmr-author recipe` writes the recipe of what it is",
-        )
-    if ours and not finished.first_stale(wanted) and not _unproven_here(finished, build.where):
-        return None
-    reached = _reached(begun, wanted) if (build.task.root.is_dir() or build.unmasked.is_dir()) else 0
-    if ours and _reached(finished, wanted) > max(reached, len(FROM_SCRATCH) - 1):
-        for path in build.work.iterdir():
-            files.remove(path)
-        shutil.copytree(final.root, build.task.root, symlinks=True)
-        for name in OF_PEOPLE:  # a review of the earlier state is no defect of the new one
-            files.remove(build.task.authoring / name)
-        finished.write(state)
-        return finished
-    return begun
+def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
+    """Return how far the task in the folder of work is; where nothing was begun, after a copy of the finished one."""
+    begun, finished = records.load(build.work / records.MADE), records.load(records.path_of(final))
+    if begun.stages and build.task.root.is_dir():
+        return begun
+    if finished.first_stale(wanted) in STAGES[:3]:
+        return NOTHING  # the finished one is masked: it is made from scratch
+    shutil.copytree(final.root, build.task.root, symlinks=True, dirs_exist_ok=True)
+    for name in OF_PEOPLE:  # a review of the earlier state is no defect of the new one
+        files.remove(build.task.authoring / name)
+    finished.write(build.work / records.MADE)
+    return finished
 
 
-def _reached(made: Made, wanted: Mapping[str, str]) -> int:
-    stale = made.first_stale(wanted)
-    return STAGES.index(stale) if stale else len(STAGES)
-
-
-def _unproven_here(made: Made, where: Where) -> str:
-    """Return the stage that another sandbox than before needs."""
-    return "" if stages.sandbox_name(where) in made.sandboxes else "evaluate"
+def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
+    """Return the first stage to run: a stale one, or the one that another sandbox than before needs; "" for none."""
+    proven_here = stages.sandbox_name(where) in made.sandboxes
+    return made.first_stale(wanted) or ("" if proven_here else "evaluate")
 
 
 def _exchange(build: Build, final: Task, done: Made) -> None:
@@ -240,58 +236,57 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
     files.remove(build.work)
 
 
-def row_of(folder: Folder, place: Path, problem: str = "", hint: str = "") -> Row:
+def row_of(folder: Folder, path: Path, problem: str = "", hint: str = "") -> Row:
     """Return what is known of a recipe's task in its place, or in the folder of work."""
-    working = place.name.startswith(WORK)
-    task = Task(place / folder.task if working else place)
-    made = records.load(place / records.MADE if working else records.path_of(task))
-    reached = [stage for stage in STAGES if stage in made.stages]
-    stored = evaluation.load(task) if "evaluate" in made.stages else None
-    row = Row(folder.path, folder.task, task.root if task.root.exists() else None, (reached or [""])[-1])
-    row = replace(row, problem=problem, hint=hint, made=made, evaluation=stored)
-    if not problem and (unsound := _unsound(row)):
+    in_work = path.name.startswith(WORK)
+    task = Task(path / folder.task if in_work else path)
+    made = records.load(path / records.MADE if in_work else records.path_of(task))
+    row = Row(
+        folder.path,
+        folder.task,
+        task.root if task.root.exists() else None,
+        stage=next((stage for stage in reversed(STAGES) if stage in made.stages), ""),
+        made=made,
+        evaluation=evaluation.load(task) if "evaluate" in made.stages else None,
+    )
+    if problem:
+        return replace(row, problem=problem, hint=hint)
+    if unsound := _unsound(row):
         look = f"it lies in {task.root}, and did not replace anything"
-        return replace(row, problem=unsound, hint=look if working else "")
-    return replace(row, sound=not problem)
+        return replace(row, problem=unsound, hint=look if in_work else "")
+    return replace(row, sound=True)
 
 
 def _unsound(row: Row) -> str:
     """Return what is wrong with a task that was made to its end; "" for nothing."""
-    told = []
-    if row.made.findings:
-        told.append(f"validate: {'; '.join(row.made.findings)}")
-    for run in (row.evaluation, *row.evaluation.others) if row.evaluation else ():
-        if not run.passed:
-            told.append(f"evaluate, {run.place}: {run.open_gates}")
-    if not row.evaluation:
-        told.append("evaluate: no result")
-    for one in row.wrong:
-        told.append(
-            f"answer {one.index}/{one.name}: expected {one.expected}, got {one.outcome} ({one.reason})"
-        )
-    return "; ".join(told)
+    problems = [f"validate: {'; '.join(row.made.findings)}"] if row.made.findings else []
+    if row.evaluation is None:
+        problems.append("evaluate: no result")
+    else:
+        for run in (row.evaluation, *row.evaluation.others):
+            if not run.passed:
+                problems.append(f"evaluate, {run.place}: {run.open_gates}")
+    for answer in row.wrong:
+        got = f"expected {answer.expected}, got {answer.outcome} ({answer.reason})"
+        problems.append(f"answer {answer.index}/{answer.name}: {got}")
+    return "; ".join(problems)
 
 
 def check_one(folder: Folder, options: MakeOptions) -> Row:
     """Return whether a task equals its recipe; the row's problem names the stage where not. Builds nothing."""
     if folder.recipe.left_out:
-        return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+        return _left_out(folder)
     task = Task(options.out / folder.task)
     if not task.info_path.is_file():
         return Row(folder.path, folder.task, problem=f"there is no {task.root}", hint="make it")
     row = row_of(folder, task.root)
+    stale = row.made.first_stale(records.wanted(folder))
     if not row.made.content:
-        return replace(
-            row, sound=False, problem="it was not made by `lmr-author make`", hint="make it with --force"
-        )
-    if stale := row.made.first_stale(records.wanted(folder)):
-        return replace(
-            row,
-            sound=False,
-            problem=f"it no longer equals its recipe, from stage {stale}",
-            hint="make it again",
-        )
-    if row.made.content != records.content_of(task):
-        said = "it was changed since it was made"
-        return replace(row, sound=False, problem=said, hint="make it with --force, or change the recipe")
-    return row
+        problem, hint = "it was not made by `lmr-author make`", "make it with --force"
+    elif stale:
+        problem, hint = f"it no longer equals its recipe, from stage {stale}", "make it again"
+    elif row.made.content != records.content_of(task):
+        problem, hint = "it was changed since it was made", "make it with --force, or change the recipe"
+    else:
+        return row
+    return replace(row, sound=False, problem=problem, hint=hint)

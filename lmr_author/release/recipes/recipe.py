@@ -6,7 +6,6 @@ import dataclasses
 import difflib
 import re
 import shlex
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +15,15 @@ import msgspec
 
 from lmr_author.authoring.masking.instruction import require_category
 from lmr_author.authoring.masking.body import MaskNotes
+from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.task import Record, Target
 from lmr_author.core.task.record import Index, Text
+from lmr_author.core.task.recording import Recording
 from lmr_author.core.task.schemas import WITH_DEFAULTS
+from lmr_author.runtime.environment.where import HERE, Where
 
 RECIPE = "recipe.yaml"
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -49,7 +51,7 @@ class PaperPart:
 
     @property
     def address(self) -> str:
-        """The address that info.json names."""
+        """Address that info.json names."""
         if self.url:
             return self.url
         identifier = arxiv_id(self.source)
@@ -94,7 +96,7 @@ class RepositoryPart:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentPart:
-    """What the environment needs beside what the repository says.
+    """Needs of the environment beside what the repository says.
 
     Attributes:
         python: Python version of the image.
@@ -128,7 +130,7 @@ class ExtractPart:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordPart:
-    """How the target's calls are recorded: a command, the repository's tests, or calls written out.
+    """A way to record the target's calls: a command, the repository's tests, or calls written out.
 
     Attributes:
         command: command that calls the target, as typed; with `from_tests`, more words for pytest.
@@ -157,6 +159,31 @@ class RecordPart:
     files: bool = False
     checks: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
+
+    @classmethod
+    def of(cls, recording: Recording) -> RecordPart:
+        """Return how a recording was made. Raises LmrError where its options are none."""
+        words = recording.command
+        values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
+        if words[:3] == ("lmr-author", "record", "--from-tests"):
+            values |= {"from_tests": True, "command": shlex.join(words[4:])}
+        elif words[:2] == ("lmr-author", "record"):
+            values |= {"examples": words[3::2]}
+        else:
+            values |= {"command": shlex.join(words)}
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise LmrError(
+                f"the options of the recording cannot be read: {error}",
+                "record again: lmr-author record --force",
+            ) from error
+
+    def options(self, target: str, where: Where = HERE) -> RecordOptions:
+        """Return the options of ``record`` for a target."""
+        values = {part.name: getattr(self, part.name) for part in dataclasses.fields(self)}
+        values["command"] = tuple(shlex.split(self.command))
+        return RecordOptions(target=target, where=where, **values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,8 +231,10 @@ class TargetPart:
     @property
     def expected(self) -> dict[str, Answer]:
         """Name of each answer → what is known about it."""
-        known = self.answers.items()
-        return {name: one if isinstance(one, Answer) else Answer(outcome=one) for name, one in known}
+        return {
+            name: answer if isinstance(answer, Answer) else Answer(outcome=answer)
+            for name, answer in self.answers.items()
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +281,7 @@ class Folder:
         return f"{self.recipe.id}-{self.recipe.name}"
 
     def answer(self, index: int, name: str) -> Path:
-        """The file of an answer."""
+        """Return the file of an answer."""
         return self.path / "answers" / str(index) / f"{name}.py"
 
 
@@ -260,7 +289,6 @@ def read(path: Path) -> Folder:
     """Read and check the recipe in a folder. Raises LmrError naming file and field."""
     file = path / RECIPE
     data = _load(file)
-    _refuse_unknown(data, Recipe, f"{file}:", "")
     try:
         # Every scalar of the file is text: a year, a version or `yes` is what its field says.
         recipe = msgspec.convert(data, Recipe, strict=False)
@@ -268,30 +296,31 @@ def read(path: Path) -> Folder:
         raise LmrError(
             f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
         ) from error
-    for where, problem, hint in _problems(Folder(path, recipe)):
-        raise LmrError(f"{file}: {where}: {problem}", hint)
+    _refuse_unknown(data, recipe, f"{file}: ")
+    for field_name, problem, hint in _problems(Folder(path, recipe)):
+        raise LmrError(f"{file}: {field_name}: {problem}", hint)
     return Folder(path, recipe)
 
 
-def find(place: Path) -> list[Path]:
-    """Return the folders of recipes: the one itself, or those directly in it. Raises LmrError for none."""
-    if (place / RECIPE).is_file():
-        return [place]
-    below = sorted(path.parent for path in place.glob(f"*/{RECIPE}"))
+def find(path: Path) -> list[Path]:
+    """Return the folders of recipes: this one itself, or those directly in it. Raises LmrError for none."""
+    if (path / RECIPE).is_file():
+        return [path]
+    below = sorted(file.parent for file in path.glob(f"*/{RECIPE}"))
     if not below:
-        raise LmrError(f"{place} has no recipes", f"name a folder with {RECIPE}, or a folder of such folders")
+        raise LmrError(f"{path} has no recipes", f"name a folder with {RECIPE}, or a folder of such folders")
     return below
 
 
 def require_distinct(folders: Sequence[Folder]) -> None:
     """Raise LmrError where two recipes have one number."""
-    seen: dict[int, Folder] = {}
+    by_number: dict[int, Folder] = {}
     for folder in folders:
-        other = seen.setdefault(folder.recipe.id, folder)
+        other = by_number.setdefault(folder.recipe.id, folder)
         if other is not folder:
             raise LmrError(
                 f"{folder.path / RECIPE}: id: {folder.recipe.id} is that of {other.path / RECIPE} as well",
-                f"give one of them another, as {max(seen) + 1}",
+                f"give one of them another, as {max(by_number) + 1}",
             )
 
 
@@ -313,35 +342,25 @@ def _load(file: Path) -> Any:
         ) from error
 
 
-def _refuse_unknown(data: Any, kind: type[Any], file: str, where: str) -> None:
-    """Raise LmrError for a key that a class has no field for, at any depth."""
-    if not isinstance(data, dict):
-        return
-    types = typing.get_type_hints(kind)
-    names = [one.name for one in dataclasses.fields(kind)]
-    for key, value in data.items():
-        if key not in names:
-            near = difflib.get_close_matches(str(key), names, 1, 0.5)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-            raise LmrError(f"{file} {where}{key}: there is no such field", hint)
-        part = _part_of(types[key])
-        if part is None:
-            continue
-        if isinstance(value, list):
-            for number, entry in enumerate(value):
-                _refuse_unknown(entry, part, file, f"{where}{key}[{number}].")
-        elif key == "answers" and isinstance(value, dict):
-            for name, entry in value.items():
-                _refuse_unknown(entry, part, file, f"{where}{key}.{name}.")
-        else:
-            _refuse_unknown(value, part, file, f"{where}{key}.")
+def _refuse_unknown(data: Any, part: Any, where: str) -> None:
+    """Raise LmrError for a key of the file for which there is no field, at any depth.
 
-
-def _part_of(annotation: Any) -> type[Any] | None:
-    """Return the class with fields in a type, as in ``tuple[TargetPart, ...]``; None for plain values."""
-    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
-        return annotation
-    return next((part for one in typing.get_args(annotation) if (part := _part_of(one))), None)
+    Args:
+        part: the value that was made of the data.
+    """
+    if isinstance(data, list):
+        for number, (entry, value) in enumerate(zip(data, part, strict=True)):
+            _refuse_unknown(entry, value, f"{where.removesuffix('.')}[{number}].")
+    elif isinstance(data, dict):
+        values = part
+        if dataclasses.is_dataclass(part):
+            values = {entry.name: getattr(part, entry.name) for entry in dataclasses.fields(part)}
+        for key, entry in data.items():
+            if key not in values:
+                near = difflib.get_close_matches(str(key), values, 1, 0.5)
+                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
+                raise LmrError(f"{where}{key}: there is no such field", hint)
+            _refuse_unknown(entry, values[key], f"{where}{key}.")
 
 
 _Problem = tuple[str, str, str]
@@ -350,27 +369,26 @@ _Problem = tuple[str, str, str]
 
 def _problems(folder: Folder) -> Iterator[_Problem]:
     """Yield what no type says."""
-    recipe = folder.recipe
-    if recipe.paper.is_file and not (folder.path / recipe.paper.source).is_file():
-        yield "paper.source", f"there is no {recipe.paper.source} beside the recipe", "add it, or name a URL"
-    if not recipe.paper.url and recipe.paper.is_file:
-        yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
-    repository = recipe.repository
+    paper, repository = folder.recipe.paper, folder.recipe.repository
+    if paper.is_file:
+        if not (folder.path / paper.source).is_file():
+            yield "paper.source", f"there is no {paper.source} beside the recipe", "add it, or name a URL"
+        if not paper.url:
+            yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
     if bool(repository.commit) == bool(repository.files):
-        how = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
-        yield "repository", "needs one of `commit` and `files`", how
-    if repository.files and not (folder.path / repository.files).is_dir():
-        yield "repository.files", f"there is no folder {repository.files} beside the recipe", "check its name"
-    for name in ("author", "email", "date", "message"):
-        if repository.files and not getattr(repository, name):
-            yield (
-                f"repository.{name}",
-                "is missing",
-                "the commit of `files` needs it to be the same each time",
-            )
-    for number, target in enumerate(recipe.targets):
-        for where, problem, hint in _target_problems(folder, number + 1, target):
-            yield f"targets[{number}].{where}", problem, hint
+        hint = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
+        yield "repository", "needs one of `commit` and `files`", hint
+    if repository.files:
+        if not (folder.path / repository.files).is_dir():
+            problem = f"there is no folder {repository.files} beside the recipe"
+            yield "repository.files", problem, "check its name"
+        for name in ("author", "email", "date", "message"):
+            if not getattr(repository, name):
+                hint = "the commit of `files` needs it to be the same each time"
+                yield f"repository.{name}", "is missing", hint
+    for number, target in enumerate(folder.recipe.targets):
+        for name, problem, hint in _target_problems(folder, number + 1, target):
+            yield f"targets[{number}].{name}", problem, hint
 
 
 def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator[_Problem]:
@@ -382,27 +400,47 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
         require_category(target.category)
     except LmrError as error:
         yield "category", error.message, error.hint
-    how = target.record
-    if bool(how.examples) + bool(how.from_tests or how.command) != 1:
+    record = target.record
+    if bool(record.examples) == bool(record.from_tests or record.command):
         yield "record", "needs one of `command`, `from_tests` and `examples`", "say how the target is called"
     try:
-        shlex.split(how.command)
+        shlex.split(record.command)
     except ValueError as error:
         yield "record.command", str(error), "close its quotes"
-    for name in target.answers:
-        if not folder.answer(index, name).is_file():
-            path = folder.answer(index, name).relative_to(folder.path)
-            yield f"answers.{name}", f"there is no {path}", "write the answer there, or take the name out"
-    given = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
-    for name in sorted(given - set(target.answers)):
+    files_there = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
+    for name in sorted(target.answers.keys() - files_there):
+        problem = f"there is no answers/{index}/{name}.py"
+        yield f"answers.{name}", problem, "write the answer there, or take the name out"
+    for name in sorted(files_there.difference(target.answers)):
         yield "answers", f"answers/{index}/{name}.py is not among them", f"add it, as in {name}: failed"
 
 
 def files_beside(folder: Folder) -> list[Path]:
     """Return the files that recording may use: scripts beside the recipe, ``data/``, and what a command names."""
-    found = [*folder.path.glob("*.py"), *files.walk(folder.path / "data")]
+    paths = {*folder.path.glob("*.py"), *files.walk(folder.path / "data")}
     for target in folder.recipe.targets:
         for word in shlex.split(target.record.command):
             if not re.match(r"[-/~]|\.\.", word) and (folder.path / word).is_file():
-                found.append(folder.path / word)
-    return sorted(set(found))
+                paths.add(folder.path / word)
+    return sorted(paths)
+
+
+def script_in(command: Sequence[str]) -> str:
+    """Return the Python script that a command runs; "" for none."""
+    return next((word for word in command if word.endswith(".py")), "")
+
+
+def plain(part: Any) -> Any:
+    """Return a part of a recipe as plain data, without what is as usual."""
+    if isinstance(part, Mapping):
+        return {key: plain(value) for key, value in part.items()}
+    if isinstance(part, tuple):
+        return [plain(entry) for entry in part]
+    if not dataclasses.is_dataclass(part):
+        return part
+    values = {entry.name: (getattr(part, entry.name), entry.default) for entry in dataclasses.fields(part)}
+    return {
+        name: plain(value)
+        for name, (value, default) in values.items()
+        if value != default and value not in ((), {}, "", None)
+    }

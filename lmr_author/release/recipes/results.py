@@ -1,4 +1,4 @@
-"""What came of recipes, as a table, as JSON, and as ``RESULTS.md``."""
+"""Show the outcome of recipes: as a table, as JSON, and as ``RESULTS.md``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from lmr_author.core import files, quoting
 from lmr_author.core.task import evaluation
 from lmr_author.core.texts import counted
 from lmr_author.release.recipes.make import Row
-from lmr_author.release.recipes.recipe import Folder
+from lmr_author.release.recipes.recipe import Folder, Recipe
 
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
 
 
 def state(row: Row) -> str:
-    """Return a word about a row."""
-    return "sound" if row.sound else "left out" if row.left_out else "not sound"
+    """Return a row's state in words."""
+    if row.left_out:
+        return "left out"
+    return "sound" if row.sound else "not sound"
 
 
 def of_how_many(numbers: tuple[int, int]) -> str:
@@ -47,60 +49,55 @@ def to_json(row: Row) -> dict[str, Any]:
         "problem": row.problem,
         "hint": row.hint,
         "findings": list(row.made.findings),
-        "wrong": [msgspec.to_builtins(one) for one in row.wrong],
+        "wrong": [msgspec.to_builtins(answer) for answer in row.wrong],
     }
 
 
 def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -> None:
     """Write ``RESULTS.md``: a line for each target, then what went wrong on the way."""
-    known = {folder.path: folder for folder in folders}
-    sound = sum(row.sound for row in rows)
-    right, answers = (sum(column) for column in zip((0, 0), *(row.right for row in rows), strict=True))
-    head = f"Written by `lmr-author make`: {counted(len(rows), 'recipe')}, {sound} sound; {right} of {answers} answers "
-    head += "got the expected verdict. Seconds are the machine's, minutes a person's."
+    recipes = {folder.path: folder.recipe for folder in folders}
+    right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
     lines = [
         "# Results",
         "",
-        head,
+        f"Written by `lmr-author make`: {counted(len(rows), 'recipe')}, {sum(row.sound for row in rows)} sound; "
+        f"{right} of {answers} answers got the expected verdict. Seconds are the machine's, minutes a person's.",
         "",
         "| task | target | commit | gates | mutants | answers right | seconds | minutes | state |",
         "|---|---|---|---|---|---|---|---|---|",
-        *(line for row in rows for line in _lines(row, known.get(row.path))),
+        *(line for row in rows for line in _lines(row, recipes.get(row.path))),
         "",
     ]
     for row in rows:
-        folder = known.get(row.path)
-        remarks = [*(folder.recipe.remarks if folder else ()), *([row.problem] if row.problem else [])]
-        if remarks:
-            lines += [f"## {row.task}", "", *(f"- {quoting.markdown(text)}" for text in remarks), ""]
+        recipe = recipes.get(row.path)
+        remarks = [*(recipe.remarks if recipe else ()), row.problem]
+        texts = [f"- {quoting.markdown(remark)}" for remark in remarks if remark]
+        if texts:
+            lines += [f"## {row.task}", "", *texts, ""]
     files.write_text(path, "\n".join(lines).rstrip() + "\n")
 
 
-def _lines(row: Row, folder: Folder | None) -> Iterator[str]:
-    if folder is None:
+def _lines(row: Row, recipe: Recipe | None) -> Iterator[str]:
+    if recipe is None:
         yield f"| {row.task} | | | | | | | | {state(row)} |"
         return
-    recipe = folder.recipe
+    gates = row.evaluation.gates if row.evaluation else ()
     for index, target in enumerate(recipe.targets, 1):
-        gates = (
-            [gate for gate in row.evaluation.gates if gate.implementation in (None, index)]
-            if row.evaluation
-            else []
-        )
-        judged = [one for one in row.made.answers if one.index == index]
-        first = index == 1
-        shown = [
+        own = [gate for gate in gates if gate.implementation in (None, index)]
+        right = [answer.right for answer in row.made.answers if answer.index == index]
+        cells = [
             row.task,
             f"`{target.target}`",
             recipe.repository.commit[:12],
-            of_how_many(evaluation.gates_held(gates)),
-            of_how_many(evaluation.mutants_killed(gates)),
-            of_how_many((sum(one.right for one in judged), len(judged))),
-            f"{row.seconds:.0f}" if first else "",
-            str(recipe.minutes or "") if first else "",
+            of_how_many(evaluation.gates_held(own)),
+            of_how_many(evaluation.mutants_killed(own)),
+            of_how_many((sum(right), len(right))),
+            # Those of a task, in its first line.
+            f"{row.seconds:.0f}" if index == 1 else "",
+            str(recipe.minutes or "") if index == 1 else "",
             state(row),
         ]
-        yield f"| {' | '.join(shown)} |"
+        yield f"| {' | '.join(cells)} |"
 
 
 def summary(rows: Sequence[Row]) -> Mapping[str, int]:

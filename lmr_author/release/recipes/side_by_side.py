@@ -1,16 +1,14 @@
-"""Recipes side by side: each in a process of its own, or on a cluster; one that dies takes no other with it."""
+"""Make recipes side by side: each in a process of its own, or on a cluster; one that dies takes no other with it."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
@@ -19,8 +17,38 @@ from lmr_author.release.recipes.make import MakeOptions, Row, make_one
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.runtime import cluster
 
-_ENDING_SECONDS = 20
-_Running = dict[Connection, tuple[Folder, BaseProcess]]
+
+def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
+    """Make the tasks of recipes, ``jobs`` at a time, and yield a row for each as it is done."""
+    if jobs == 1 or len(folders) == 1:
+        yield from (make_one(folder, options, say) for folder in folders)
+        return
+    with processes.safe_path(), ThreadPoolExecutor(jobs) as threads:
+        futures = [threads.submit(_in_a_process, folder, options) for folder in folders]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:  # after Ctrl-C, no other is begun; those under way got it as well, and end
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_a_process(folder: Folder, options: MakeOptions) -> Row:
+    with ProcessPoolExecutor(1, get_context("spawn"), _begin_worker) as pool:
+        try:
+            return pool.submit(make_one, folder, options, _say_nothing).result()
+        except BrokenProcessPool:
+            problem = "its process ended before it was made, as when memory is short"
+            hint = "run the same command again, with fewer --jobs"
+            return Row(folder.path, folder.task, problem=problem, hint=hint)
+
+
+def _begin_worker() -> None:
+    processes.begin_worker()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C ends its sandboxes, too
+
+
+def _say_nothing(line: str) -> None:
+    """Several at a time cannot share a line of progress."""
 
 
 def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[Row]:
@@ -29,84 +57,16 @@ def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: st
     The workers see the same folders, of recipes, tasks and stand-ins. What a lost worker had begun, another one
     completes from its last finished stage.
     """
-    wanted = [replace(folder, path=folder.path.absolute()) for folder in folders]
-    paths = dict(zip((folder.path for folder in wanted), folders, strict=True))
-    there = replace(options, where=options.where.absolute)
-    made = cluster.spread(address, partial(_make_there, there), wanted, gpus=bool(options.where.gpus))
-    for folder, row in made:
-        path = paths[folder.path].path
+    paths = {folder.path.absolute(): folder.path for folder in folders}
+    absolute = [replace(folder, path=path) for path, folder in zip(paths, folders, strict=True)]
+    work = partial(_make_there, replace(options, where=options.where.absolute))
+    for folder, row in cluster.spread(address, work, absolute, gpus=bool(options.where.gpus)):
         if isinstance(row, LmrError):
-            yield Row(path, folder.task, problem=row.message, hint=row.hint)
-        else:
-            yield replace(row, path=path)
+            row = Row(folder.path, folder.task, problem=row.message, hint=row.hint)
+        yield replace(row, path=paths[folder.path])
 
 
 def _make_there(options: MakeOptions, folder: Folder) -> Row:
     for path in (folder.path, options.out):
         cluster.require_shared(path)
-    return make_one(folder, options, lambda line: None)
-
-
-def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
-    """Make the tasks of recipes, ``jobs`` at a time, and yield a row for each as it is done."""
-    if jobs == 1 or len(folders) == 1:
-        yield from (make_one(folder, options, say) for folder in folders)
-        return
-    waiting, running = list(folders), _Running()
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                _start(waiting.pop(0), options, running)
-            for connection in wait(list(running)):
-                assert isinstance(connection, Connection)
-                told = _received(connection, running)
-                if isinstance(told, Row):
-                    running.pop(connection)[1].join()
-                    yield told
-                else:
-                    say(str(told))
-    finally:
-        _end(running)
-
-
-def _start(folder: Folder, options: MakeOptions, running: _Running) -> None:
-    context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_work, args=(folder, options, there))
-    with processes.safe_path():
-        process.start()
-    there.close()
-    running[here] = folder, process
-
-
-def _received(connection: Connection, running: _Running) -> Any:
-    """Return a line of progress or the row; a row of its own where the process ended without one."""
-    try:
-        return connection.recv()
-    except EOFError:
-        folder, process = running[connection]
-        process.join()
-        said = f"its process ended with {process.exitcode}, as when memory is short"
-        return Row(
-            folder.path, folder.task, problem=said, hint="run the same command again, with fewer --jobs"
-        )
-
-
-def _end(running: _Running) -> None:
-    """End what is under way, as Ctrl-C would."""
-    for _, process in running.values():
-        process.terminate()
-    for _, process in running.values():
-        process.join(_ENDING_SECONDS)
-        process.kill()
-
-
-def _work(folder: Folder, options: MakeOptions, connection: Connection) -> None:
-    processes.begin_worker()
-    signal.signal(signal.SIGTERM, _interrupt)
-    with suppress(KeyboardInterrupt, BrokenPipeError):
-        connection.send(make_one(folder, options, connection.send))
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+    return make_one(folder, options, _say_nothing)

@@ -1,4 +1,4 @@
-"""The stages of a recipe, by the functions that the verbs use; each leaves the task as it is after it."""
+"""Stages of a recipe, by the functions that the verbs use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lmr_author.authoring import masking
 from lmr_author.authoring.extracting import task_file
 from lmr_author.authoring.extracting.extract import As
 from lmr_author.authoring.new_task import new_task
-from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.authoring.recording.record import record
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.repo.commit import Commit, commit_folder
@@ -23,11 +23,13 @@ from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import CHECKERS, FIXTURES
 from lmr_author.proof.evaluation import accepting, evaluate
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
-from lmr_author.release.recipes.recipe import RECIPE, Folder
+from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock, place
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
@@ -40,7 +42,7 @@ LOCK_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class StandIns:
-    """What lies on this machine for an address: folders of clones, and PDFs of papers."""
+    """Folders of clones and PDFs of papers on this machine, by the address that they stand in for."""
 
     clones: Mapping[str, str] = field(default_factory=dict)
     papers: Mapping[str, str] = field(default_factory=dict)
@@ -69,14 +71,14 @@ class Build:
 
     @property
     def unmasked(self) -> Path:
-        """The task before anything was masked: to mask again does not clone again."""
+        """A copy of the task before anything was masked: to mask again does not clone again."""
         return self.work / "unmasked"
 
 
 def source(build: Build, made: Made) -> Made:
     """``new-task``."""
     recipe, folder = build.folder.recipe, build.folder.path
-    repository, part = recipe.repository, recipe.environment
+    repository, environment = recipe.repository, recipe.environment or EnvironmentPart()
     for name in ("repository", "unmasked", build.folder.task):
         files.remove(build.work / name)
     address = build.stand_ins.clones.get(repository.url, repository.url)
@@ -96,8 +98,8 @@ def source(build: Build, made: Made) -> Made:
         year=recipe.paper.year,
         paper_url=recipe.paper.address,
         repo_url=repository.url,
-        base_image=(part and part.base_image) or None,
-        python_version=(part and part.python) or None,
+        base_image=environment.base_image or None,
+        python_version=environment.python or None,
         repo_folder=repository.folder or None,
         tasks_dir=build.work,
         skip_submodules=repository.skip_submodules,
@@ -116,6 +118,8 @@ def environment(build: Build, made: Made) -> Made:
     part = build.folder.recipe.environment
     if part is not None:
         base, python = part.base_image or None, part.python or None
+        targets = (Target.parse(target.target) for target in build.folder.recipe.targets)
+        goals = tuple(dict.fromkeys(target.path for target in targets))
         options = LockOptions(
             python=python,
             base_image=base,
@@ -124,7 +128,7 @@ def environment(build: Build, made: Made) -> Made:
             without=part.without,
             only_goal=part.only_goal,
             seconds=LOCK_SECONDS,
-            goals=_goal_files(build.folder) if part.only_goal else (),
+            goals=goals if part.only_goal else (),
         )
         with in_field(build.folder, "environment"):
             lock.lock(place.place_of(build.task), options, build.say)
@@ -134,36 +138,29 @@ def environment(build: Build, made: Made) -> Made:
     return made
 
 
-def _goal_files(folder: Folder) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(Target.parse(one.target).path for one in folder.recipe.targets))
-
-
 def mask(build: Build, made: Made) -> Made:
     """``extract``, then ``mask``, in the order of the targets."""
-    task = build.task
+    task, parts = build.task, build.folder.recipe.targets
     files.remove(task.root)
     shutil.copytree(build.unmasked, task.root, symlinks=True)
-    for number, part in enumerate(build.folder.recipe.targets):
+    for number, part in enumerate(parts):
         if part.extract is not None:
             target = Target.parse(part.target)
             kind = As(part.extract.kind) if part.extract.kind else None
-            options = task_file.ExtractOptions(f"{target.path}:{part.extract.lines}", target.name, kind)
+            extraction = task_file.ExtractOptions(f"{target.path}:{part.extract.lines}", target.name, kind)
             with in_field(build.folder, f"targets[{number}].extract"):
-                task_file.write(task, task_file.plan(task, options, task.root))
-    for number, part in enumerate(build.folder.recipe.targets):
+                task_file.write(task, task_file.plan(task, extraction, task.root))
+    for number, part in enumerate(parts):
+        options = masking.MaskOptions(
+            targets=(part.target,),
+            instruction=part.instruction,
+            category=part.category,
+            retrieval=part.retrieval,
+            notes=part.notes,
+            also=part.also,
+        )
         with in_field(build.folder, f"targets[{number}]"):
-            masking.mask(
-                task,
-                masking.MaskOptions(
-                    targets=(part.target,),
-                    instruction=part.instruction,
-                    category=part.category,
-                    retrieval=part.retrieval,
-                    notes=part.notes,
-                    also=part.also,
-                ),
-                task.root,
-            )
+            masking.mask(task, options, task.root)
     return made
 
 
@@ -176,40 +173,26 @@ def record_calls(build: Build, made: Made) -> Made:
         accepting.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
     for name in (FIXTURES, CHECKERS):
         _beside(path / name, task.unit_test_folder(info) / name)
-    for one in info.implementations:
-        files.remove(task.recording(info, one.index))
-        task.unit_test(info, one).unlink(missing_ok=True)
+    for implementation in info.implementations:
+        files.remove(task.recording(info, implementation.index))
+        task.unit_test(info, implementation).unlink(missing_ok=True)
     task.evaluation_path.unlink(missing_ok=True)
     _make_local(build)
     for number, part in enumerate(build.folder.recipe.targets):
-        how = part.record
-        options = RecordOptions(
-            target=part.target,
-            command=tuple(shlex.split(how.command)),
-            cases=how.cases,
-            where=build.where,
-            seconds=how.seconds,
-            max_mb=how.max_mb,
-            max_total_mb=how.max_total_mb,
-            gradients=how.gradients,
-            in_place=how.in_place,
-            files=how.files,
-            from_tests=how.from_tests,
-            examples=how.examples,
-            cuda_as_cpu=how.cuda_as_cpu,
-            checks=how.checks,
-        )
         with in_field(build.folder, f"targets[{number}].record"):
-            record(task, options, path, build.say)
+            record(task, part.record.options(part.target, build.where), path, build.say)
     return replace(made, sandboxes=())
 
 
 def check(build: Build, made: Made) -> Made:
     """``validate``; what it finds is kept, and the task goes on."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
-    findings = validate([build.task]).findings
-    counting = [one for one in findings if one.severity is not Severity.NOTE]
-    return replace(made, findings=tuple(f"{one.code} {one.path}: {one.message}" for one in counting))
+    findings = [
+        f"{finding.code} {finding.path}: {finding.message}"
+        for finding in validate([build.task]).findings
+        if finding.severity is not Severity.NOTE
+    ]
+    return replace(made, findings=tuple(findings))
 
 
 def prove(build: Build, made: Made) -> Made:
@@ -228,27 +211,28 @@ def judge(build: Build, made: Made) -> Made:
     }
     if not expected:
         return replace(made, answers=())
-    given = build.work / "answers.jsonl"
-    files.write_text(given, "".join(f"{line}\n" for line in predictions(build.folder)))
+    source = build.work / "answers.jsonl"
+    files.write_text(source, "".join(f"{line}\n" for line in predictions(build.folder)))
     options = CandidateOptions(build.work / "results", where=build.where)
-    told = lambda result, done, total: build.say(f"judged {done} of {total} answers")  # noqa: E731
-    scored = score([build.task], given, options, build.say, told)
-    if not scored.complete:
-        reasons = [one.message for one in scored.broken.values()] + [
-            one.reason for one in scored.results if one.outcome.value == "infrastructure"
-        ]
-        raise LmrError(f"not every answer could be judged: {reasons[0]}", "run the same command again")
-    judged = (
-        JudgedAnswer(one.index, one.model, expected[one.index, one.model], one.outcome.value, one.reason)
-        for one in scored.results
-    )
-    return replace(
-        made, answers=tuple(sorted(judged, key=lambda one: list(expected).index((one.index, one.name))))
-    )
+
+    def tell(result: CandidateResult, done: int, total: int) -> None:
+        build.say(f"judged {done} of {total} answers")
+
+    scored = score([build.task], source, options, build.say, tell)
+    lost = [error.message for error in scored.broken.values()]
+    lost += [result.reason for result in scored.results if result.outcome is Outcome.INFRASTRUCTURE]
+    if lost:
+        raise LmrError(f"not every answer could be judged: {lost[0]}", "run the same command again")
+    results = {(result.index, result.model): result for result in scored.results}
+    judged = [
+        JudgedAnswer(*key, verdict, results[key].outcome.value, results[key].reason)
+        for key, verdict in expected.items()
+    ]
+    return replace(made, answers=tuple(judged))
 
 
 def predictions(folder: Folder) -> Iterator[str]:
-    """Yield a recipe's answers as the lines of JSON that ``judge --predictions`` reads."""
+    """Yield a recipe's answers as the lines that ``judge --predictions`` reads."""
     for index, target in enumerate(folder.recipe.targets, 1):
         for name in target.answers:
             code = folder.answer(index, name).read_text("utf-8")
@@ -270,7 +254,7 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
         raise
     except LmrError as error:
         hint = error.hint
-        if name.startswith("environment"):
+        if name == "environment":
             hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
         raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
 
@@ -298,9 +282,9 @@ def _make_local(build: Build) -> None:
         make_local(build.task, build.say, extra=part.local)
 
 
-def _beside(given: Path, into: Path) -> None:
+def _beside(source: Path, into: Path) -> None:
     """Put a file of the recipe's folder into the task; without it, there is none."""
-    if given.is_file():
-        files.write_bytes(into, given.read_bytes())
+    if source.is_file():
+        files.write_bytes(into, source.read_bytes())
     else:
         into.unlink(missing_ok=True)

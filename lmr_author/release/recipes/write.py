@@ -1,36 +1,31 @@
-"""``recipe``: the recipe of a task that was made by hand."""
+"""``recipe``: write the recipe of a task that was made by hand."""
 
 from __future__ import annotations
 
 import inspect
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from lmr_author.authoring.masking.body import notes_in
-from lmr_author.authoring.masking.body import MaskNotes
+from lmr_author.authoring.masking.body import MaskNotes, notes_in
 from lmr_author.core import code, files, quoting
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, equivalents, provenance
-from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import Provenance
-from lmr_author.core.task.recording import CHECKERS, FIXTURES, Recording, load
-from lmr_author.proof.evaluation.candidates import predictions, results
+from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
 from lmr_author.release.recipes.recipe import (
     RECIPE,
-    Answer,
     ExtractPart,
     PaperPart,
     Recipe,
     RecordPart,
     RepositoryPart,
     TargetPart,
+    plain,
+    script_in,
 )
 from lmr_author.release.recipes.recipe import read as read_recipe
 
@@ -39,22 +34,18 @@ _PAPER = "paper.pdf"
 
 @dataclass(frozen=True)
 class Written:
-    """The folder of a recipe that was written, and what a person should look at."""
+    """Folder of a recipe that was written, and remarks for the person who reads it."""
 
     path: Path
     remarks: tuple[str, ...]
 
 
-def write(
-    task: Task, out: Path, here: Path, answers: Path | None = None, judged: Path | None = None
-) -> Written:
-    """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, what was accepted, and answers.
+def write(task: Task, out: Path, here: Path) -> Written:
+    """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, and what was accepted.
 
     Args:
         out: the folder to make; it appears whole or not at all.
         here: where a driver may lie, beside the places in and around the task.
-        answers: predictions for the task.
-        judged: the folder of their results; only answers with a result are taken.
 
     Raises LmrError: the folder exists, nothing is masked, or nothing is known of the commit.
     """
@@ -67,14 +58,10 @@ def write(
         raise LmrError(
             f"{task.name}'s info.json names no repo_commit", "add the commit that it was made from"
         )
-    if (answers is None) != (judged is None):
-        raise UsageError("--predictions and --results belong together", "name the answers and their results")
     remarks: list[str] = []
     with files.staged_folder(out) as folder:
-        known = _answers(task, info, answers, judged, folder) if answers and judged else {}
         targets = [
-            _target(task, info, origin, one, known.get(one.index, {}), remarks)
-            for one in info.implementations
+            _target(task, info, origin, implementation, remarks) for implementation in info.implementations
         ]
         recipe = Recipe(
             id=info.instance_id,
@@ -91,9 +78,10 @@ def write(
             if path.is_file():
                 files.write_bytes(folder / name, path.read_bytes())
         if accepted := equivalents.load(task).accepted:
-            ours = tuple(replace(one, diff="") for one in accepted)  # the diffs are lines of their code
+            # The diffs are lines of their code.
+            ours = tuple(replace(mutant, diff="") for mutant in accepted)
             EquivalentMutants(accepted=ours).write(folder / EQUIVALENT)
-        files.write_text(folder / RECIPE, quoting.yaml(_given(recipe)))
+        files.write_text(folder / RECIPE, quoting.yaml(plain(recipe)))
         read_recipe(folder)
     return Written(out, tuple(dict.fromkeys(remarks)))
 
@@ -110,54 +98,54 @@ def _paper(task: Task, info: TaskInfo, origin: Provenance, folder: Path, remarks
 
 
 def _repository(info: TaskInfo, origin: Provenance) -> RepositoryPart:
-    left_out = [item for item in origin.repository.submodules if item.left_out]
+    repository = origin.repository
     return RepositoryPart(
         url=info.repo_url,
         commit=info.repo_commit,
         folder=info.repo_folder_name,
-        skip_submodules=bool(left_out),
-        skip_lfs=bool(origin.repository.lfs_left),
-        remove=tuple(item.path for item in origin.repository.removed if item.by_recipe),
+        skip_submodules=any(submodule.left_out for submodule in repository.submodules),
+        skip_lfs=bool(repository.lfs_left),
+        remove=tuple(removed.path for removed in repository.removed if removed.by_recipe),
     )
 
 
 def _target(
-    task: Task,
-    info: TaskInfo,
-    origin: Provenance,
-    one: Implementation,
-    answers: Mapping[str, Answer],
-    remarks: list[str],
+    task: Task, info: TaskInfo, origin: Provenance, implementation: Implementation, remarks: list[str]
 ) -> TargetPart:
-    blocks = [item for item in origin.extractions if (item.file, item.name) == (one.goal_file, one.qualname)]
-    recording = load(task.recording(info, one.index))
+    goal = (implementation.goal_file, implementation.qualname)
+    blocks = [block for block in origin.extractions if (block.file, block.name) == goal]
+    recording = load(task.recording(info, implementation.index))
     if recording is None:
-        remarks.append(f"{one.target} has no recording of lmr-author's: say in its `record` how it is called")
-    also = also_masked.load(task)
+        remarks.append(
+            f"{implementation.target} has no recording of lmr-author's: say in its `record` how it is called"
+        )
     return TargetPart(
-        target=str(one.target),
-        category=one.category,
-        instruction=one.instruction,
+        target=str(implementation.target),
+        category=implementation.category,
+        instruction=implementation.instruction,
         extract=ExtractPart(lines=f"{blocks[-1].start}-{blocks[-1].end}") if blocks else None,
-        retrieval=one.retrieval_context,
-        also=tuple(item.node_id for item in also if _belongs(item, one, info)),
-        notes=_notes(task, info, one),
-        record=_record(recording) if recording else RecordPart(command="python driver.py"),
-        answers=answers,
+        retrieval=implementation.retrieval_context,
+        also=_look_alikes(task, info).get(implementation.index, ()),
+        notes=_notes(task, info, implementation),
+        record=RecordPart.of(recording) if recording else RecordPart(command="python driver.py"),
     )
 
 
-def _belongs(item: AlsoMasked, one: Implementation, info: TaskInfo) -> bool:
-    """Tell whether a look-alike is a target's; one that names none is the first's."""
-    known = {str(other.target) for other in info.implementations}
-    return item.target == str(one.target) or (item.target not in known and one == info.implementations[0])
+def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
+    """Return the look-alikes of each implementation; those that name none are the first one's."""
+    indexes = {str(each.target): each.index for each in info.implementations}
+    by_index: dict[int, tuple[str, ...]] = {}
+    for masked in also_masked.load(task):
+        index = indexes.get(masked.target, info.implementations[0].index)
+        by_index[index] = (*by_index.get(index, ()), masked.node_id)
+    return by_index
 
 
-def _notes(task: Task, info: TaskInfo, one: Implementation) -> MaskNotes | None:
+def _notes(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNotes | None:
     """Return the words of a masked body; None for a bare one."""
-    goal = code.Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
-    golden = code.Module.parse(task.golden(one).read_bytes(), one.golden_file)
-    pair = code.matching(golden, goal, one.qualname, one.nth)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.golden_file)
+    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
     if pair is None:
         return None
     original, masked = pair
@@ -167,79 +155,19 @@ def _notes(task: Task, info: TaskInfo, one: Implementation) -> MaskNotes | None:
     return notes if notes != MaskNotes() else None
 
 
-def _record(recording: Recording) -> RecordPart:
-    """Return how a recording was made, by its command and its options."""
-    words = recording.command
-    how: dict[str, Any] = {"command": shlex.join(words)}
-    if words[:2] == ("lmr-author", "record"):
-        rest = words[2:]
-        if rest[:1] == ("--from-tests",):
-            how = {"from_tests": True, "command": shlex.join(rest[2:])}
-        else:
-            how = {"examples": rest[1::2]}
-    return msgspec.convert({**how, **recording.options, "cuda_as_cpu": recording.cuda_as_cpu}, RecordPart)
-
-
 def _copy_driver(
-    task: Task, info: TaskInfo, how: RecordPart, here: Path, folder: Path, remarks: list[str]
+    task: Task, info: TaskInfo, record: RecordPart, here: Path, folder: Path, remarks: list[str]
 ) -> None:
     """Copy the script of a command: from the task's repository, else from beside the task."""
-    script = next((word for word in shlex.split(how.command) if word.endswith(".py")), "")
-    if how.from_tests or not script:
+    script = script_in(shlex.split(record.command))
+    if record.from_tests or not script or script in {each.goal_file for each in info.implementations}:
         return
-    repository = task.repository(info)
-    if files.is_file_inside(repository, script):
-        if script in {one.goal_file for one in info.implementations}:
-            return
-        data = (repository / script).read_bytes()
+    places = [task.root, task.root.parent, task.authoring, here]
+    if files.is_file_inside(task.repository(info), script):
+        places = [task.repository(info)]
         remarks.append(f"{script} is a copy from the repository: remove it where the commit has it")
-    else:
-        places = (task.root, task.root.parent, task.authoring, here)
-        place = next((one for one in places if (one / script).is_file()), None)
-        if place is None:
-            remarks.append(
-                f"{script}, which called the target, is not in or beside the task: add it to the recipe"
-            )
+    for place in places:
+        if (place / script).is_file():
+            files.write_bytes(files.inside(folder, script), (place / script).read_bytes())
             return
-        data = (place / script).read_bytes()
-    files.write_bytes(files.inside(folder, script), data)
-
-
-def _answers(
-    task: Task, info: TaskInfo, given: Path, judged: Path, folder: Path
-) -> dict[int, dict[str, Answer]]:
-    """Write the answers that have a verdict, and return the verdicts by target and name."""
-    path = judged / results.RESULTS
-    if not path.is_file():
-        raise UsageError(f"--results {judged} has no {results.RESULTS}", "name the folder that `judge` wrote")
-    verdicts = {one.key: one.outcome.value for one in results.load(path)}
-    known: dict[int, dict[str, Answer]] = {}
-    for item in predictions.read(given, {task.name: info}).items:
-        verdict = verdicts.get(item.key, "infrastructure")
-        if item.code is None or verdict == "infrastructure":
-            continue
-        name = f"{item.model}-{item.sample}" if item.sample > 1 else item.model
-        name = "".join(char if char.isalnum() or char in "._-" else "-" for char in name).lstrip("._-")
-        files.write_text(folder / "answers" / str(item.index) / f"{name}.py", item.code)
-        known.setdefault(item.index, {})[name] = msgspec.convert({"outcome": verdict}, Answer)
-    return known
-
-
-def _given(part: Any) -> dict[str, Any]:
-    """Return an object of a recipe as plain data, without what is as usual."""
-    data: dict[str, Any] = {}
-    for item in fields(part):
-        value = getattr(part, item.name)
-        if value == item.default or value in ((), {}, "", None):
-            continue
-        if isinstance(value, tuple):
-            data[item.name] = [_given(one) if is_dataclass(one) else one for one in value]
-        elif isinstance(value, MaskNotes):
-            data[item.name] = {
-                k: list(v) if isinstance(v, tuple) else v for k, v in asdict(value).items() if v
-            }
-        elif isinstance(value, Mapping):
-            data[item.name] = {name: one.outcome for name, one in value.items()}
-        else:
-            data[item.name] = _given(value) if is_dataclass(value) else value
-    return data
+    remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")

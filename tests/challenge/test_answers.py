@@ -10,9 +10,9 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.task.challenge import Challenge, Challenger, Kind
+from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.release.challenge.answers import read
 from lmr_author.release.challenge.challenge import merged
-from lmr_author.release.challenge.variants import Variant, read
 from tests.challenge import made
 from tests.pipeline import ADD, HINGE, only_hinge
 from tests.support import make_task, write_files
@@ -149,11 +149,10 @@ def test_two_answers_of_one_name_are_refused(tmp_path: Path) -> None:
         read(folder, task)
 
 
-def test_answers_to_one_function_leave_those_to_another(tmp_path: Path) -> None:
-    known = Challenger(index=1, name="a", kind=Kind.REWRITE, source="answers", code="def hinge(x): ...\n")
-    before = Challenge(tool="0.1.0", date="2026-01-01T00:00:00Z", answers=(known,))
-    given = [Variant(2, "b", Kind.REWRITE, "", "def add(self, value): ...\n", "answers")]
-    assert [answer.index for answer in merged(before, given, Task(tmp_path), 2)] == [1, 2]
-    assert [answer.index for answer in merged(before, given, Task(tmp_path), None)] == [2], (
-        "gone from its source"
-    )
+def test_answers_to_one_function_leave_those_to_another() -> None:
+    before = [Challenger(index=1, name="a", kind=Kind.REWRITE, source="answers", code="def hinge(x): ...\n")]
+    new = [
+        Challenger(index=2, name="b", kind=Kind.REWRITE, source="answers", code="def add(self, value): ...\n")
+    ]
+    assert [answer.index for answer in merged(before, new, 2)] == [1, 2]
+    assert [answer.index for answer in merged(before, new, None)] == [2], "gone from its source"

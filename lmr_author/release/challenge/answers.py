@@ -1,0 +1,165 @@
+"""Misreadings and rewrites, read from a recipe, a folder, JSON lines or graded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task, TaskInfo
+from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.proof.evaluation.candidates import predictions
+from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.release.analysis import observations
+from lmr_author.release.models.prompts import answer_text
+from lmr_author.release.recipes.recipe import RECIPE
+from lmr_author.release.recipes.recipe import read as read_recipe
+from lmr_author.release.review import score
+from lmr_author.release.review.agreement import majority
+
+FOLDERS = {"misreadings": Kind.MISREADING, "rewrites": Kind.REWRITE}
+"""Folder → what the answers in it are."""
+KINDS = {
+    "misreading": Kind.MISREADING,
+    "rewrite": Kind.REWRITE,
+    "failed": Kind.MISREADING,
+    "passed": Kind.REWRITE,
+}
+"""Kind of a recipe's answer, or outcome of one without a kind → what it is."""
+RIGHT = ("CC", "completely-correct")
+"""Grades of a right answer. With any other grade it should not pass."""
+NO_GRADE = ("unparsable", "disputed")
+FORMS = (
+    "a recipe's folder, a folder with misreadings/*.py and rewrites/*.py, JSON lines with kind and about, or graded "
+    "answers in a log: see docs/challenge.md"
+)
+
+
+def read(path: Path, task: Task, implementation: int | None = None) -> list[Challenger]:
+    """Return the answers of a file or folder to a task's functions, none of them run yet.
+
+    Args:
+        implementation: the function that answers in a folder are for, unless a subfolder says it.
+
+    Raises LmrError: no such path, nothing in it for this task, an answer of unknown kind, or two of the same name.
+    """
+    info = task.load()
+    if not path.exists():
+        raise LmrError(f"there is no {path}", f"--answers takes {FORMS}")
+    if (path / RECIPE).is_file():
+        answers = list(_from_recipe(path, info))
+    elif any((path / name).is_dir() for name in FOLDERS):
+        answers = list(_from_folders(path, info, implementation))
+    elif path.is_dir() and not any(path.iterdir()):
+        raise LmrError(f"{path} holds no answers", f"--answers takes {FORMS}")
+    else:
+        answers = list(_from_predictions(path, task, info))
+    if not answers:
+        raise LmrError(f"{path} holds no misreadings or rewrites of {task.name}", f"--answers takes {FORMS}")
+    _require_distinct(path, answers)
+    return answers
+
+
+def _require_distinct(path: Path, answers: Iterable[Challenger]) -> None:
+    names = set[tuple[int, str]]()
+    for answer in answers:
+        if (answer.index, answer.name) in names:
+            raise LmrError(f"{path} has two answers with the name {answer.name!r}", "rename one of them")
+        names.add((answer.index, answer.name))
+
+
+def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Challenger]:
+    """Yield a recipe's misreadings and rewrites; its other answers say nothing about the paper."""
+    folder = read_recipe(path)
+    targets = {implementation.index: str(implementation.target) for implementation in info.implementations}
+    for index, part in enumerate(folder.recipe.targets, 1):
+        target = targets.get(index, "missing")
+        if target != part.target:
+            raise LmrError(
+                f"{path / RECIPE}: target {index} is {part.target}, and the task's is {target}",
+                "name the recipe that this task was made from",
+            )
+        for name, answer in part.expected.items():
+            kind = KINDS.get(answer.kind) or KINDS.get(answer.outcome)
+            if kind is not None:
+                code = folder.answer(index, name).read_text("utf-8")
+                yield _answer(path, index, name, kind, answer.about, code)
+
+
+def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Iterator[Challenger]:
+    """Yield ``misreadings/*.py`` and ``rewrites/*.py``; of several functions, ``misreadings/1/*.py``."""
+    by_name = {str(each.index): each.index for each in info.implementations}
+    if implementation is None and len(by_name) == 1:
+        implementation = info.implementations[0].index
+    for folder, kind in FOLDERS.items():
+        for file in (*sorted(path.glob(f"{folder}/*.py")), *sorted(path.glob(f"{folder}/*/*.py"))):
+            is_directly_there = file.parent == path / folder
+            index = implementation if is_directly_there else by_name.get(file.parent.name)
+            if index is None:
+                raise LmrError(
+                    f"{file}: nothing says which of {len(by_name)} functions it answers",
+                    f"put it into {folder}/1/ for the first, and so on, or add --implementation",
+                )
+            code = file.read_text("utf-8", "replace")
+            yield _answer(path, index, file.stem, kind, _comment_on_top(code), code)
+
+
+def _comment_on_top(code: str) -> str:
+    comment = []
+    for line in code.splitlines():
+        if not line.strip().startswith("#"):
+            break
+        comment.append(line.strip(" \t#"))
+    return " ".join(comment).strip()
+
+
+def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challenger]:
+    """Yield answers as `judge` reads them, by the kind that they name, else where test and grade contradict."""
+    answers = predictions.read(path, {task.name: info}).items
+    named = any(answer.kind for answer in answers)
+    disagreements = {} if all(answer.kind for answer in answers) else _disagreements(path, task)
+    samples = {(answer.model, answer.index): answer.sample for answer in answers}
+    for answer in answers:
+        if answer.kind and answer.kind not in list(Kind):
+            raise LmrError(f"{answer.where}: kind {answer.kind!r} is unknown", f"kinds are {', '.join(Kind)}")
+        kind = Kind(answer.kind) if answer.kind else disagreements.get(answer.key)
+        if kind is not None:
+            name = _name(answer, alone=samples[answer.model, answer.index] == 1)
+            code = answer_text(answer, task, info)
+            yield _answer(path, answer.index, name, kind, answer.about, code)
+        elif not disagreements and not named:
+            raise LmrError(
+                f"{answer.where}: nothing says what this answer is meant to be",
+                'add "kind": "misreading" or "rewrite", or grade the answers (`judge` scorer of a log, or `score`)',
+            )
+
+
+def _name(answer: Prediction, *, alone: bool) -> str:
+    parts = [answer.model, "" if alone else str(answer.sample), answer.setting, answer.input]
+    return " ".join(part for part in parts if part)
+
+
+def _disagreements(path: Path, task: Task) -> dict[Key, Kind]:
+    """Return the answers on which the unit test and whoever read them disagree.
+
+    People's grades count before a model's. An answer that no test has judged is taken at its grade.
+    """
+    outcomes, grades = dict[Key, str](), dict[Key, str]()
+    for answer in observations.read([path]).items:
+        outcomes[answer.key] = answer.outcome
+        grades[answer.key] = majority(answer.grades) if answer.grades else answer.judge
+    for key, opinions in score.grades_of_predictions([task], path).items():
+        grades[key] = majority(opinions)
+    disagreements = {}
+    for key, grade in grades.items():
+        kind, outcome = Kind.MISREADING, Outcome.FAILED
+        if grade in RIGHT:
+            kind, outcome = Kind.REWRITE, Outcome.PASSED
+        if grade and grade not in NO_GRADE and outcomes.get(key) != outcome.value:
+            disagreements[key] = kind
+    return disagreements
+
+
+def _answer(path: Path, index: int, name: str, kind: Kind, about: str, code: str) -> Challenger:
+    return Challenger(index=index, name=name, kind=kind, about=about, code=code, source=path.resolve().name)

@@ -1,0 +1,202 @@
+"""All recorded calls of a target: made once more, and written as recordings of their own.
+
+``record`` keeps only the calls that become cases. The golden is an oracle for each of the others, too.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from lmr_author.authoring.recording import checkers, store
+from lmr_author.authoring.recording.calls import RecordedCall, Room, coverage
+from lmr_author.authoring.recording.choose import order_of_choice
+from lmr_author.authoring.recording.job import Job, driver_of, golden_of, plan_of, room_of
+from lmr_author.authoring.recording.remarks import Uncompared, effects_of, uncompared
+from lmr_author.authoring.recording.replay import Golden, replay
+from lmr_author.authoring.recording.run import Recorded, Run, run
+from lmr_author.core import files
+from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Progress
+from lmr_author.core.task.recording import MANIFEST, Coverage, Recording
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.release.recipes.recipe import RecordPart, script_in
+from lmr_author.runtime.probe.calling import GRADIENTS
+
+
+@dataclass(frozen=True)
+class Calls:
+    """All calls of a target that could be recorded once more.
+
+    Attributes:
+        room: the space for cases that its recording may have.
+        plan, recorded: the run that made them.
+        golden: what replays them.
+        others: those that the golden reproduces, with their tolerances, and that are no cases yet.
+        cases: case → the same call, where it was made once more.
+    """
+
+    room: Room
+    plan: Run
+    recorded: Recorded
+    golden: Golden
+    others: tuple[RecordedCall, ...]
+    cases: dict[str, RecordedCall]
+
+    @property
+    def missed(self) -> tuple[int, ...]:
+        """Lines of the golden at which blocks begin that no recorded call executes."""
+        hits = self.recorded.executed.union(*(call.hits for call in (*self.others, *self.cases.values())))
+        return coverage(hits, self.recorded.blocks, self.recorded.absent).missed
+
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """Arguments that require gradients, where no case compares any."""
+        calls = (*self.others, *self.cases.values())
+        if any(GRADIENTS in path for call in calls for path in call.checkers):
+            return ()
+        names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
+        return tuple(dict.fromkeys(names))
+
+    def uncompared(self, new: Sequence[RecordedCall] = ()) -> tuple[Uncompared, ...]:
+        """Return the golden's effects that no case compares, with some calls that become cases, too."""
+        chosen = (*self.cases.values(), *new)
+        return tuple(uncompared(effects_of(self.golden, chosen, self.recorded)))
+
+
+def record_again(
+    bench: Bench, recording: Recording, folders: Sequence[Path], work: Path, say: Progress
+) -> Calls:
+    """Run the command of a recording once more, by its options, and replay its calls on the golden.
+
+    Args:
+        bench: of the target, with a prepared sandbox.
+        folders: those in which the driver's script may lie, if not in the repository.
+        work: an empty folder of ours.
+
+    Raises:
+        UsageError: the script is in none of the folders.
+        LmrError: the command no longer calls the target.
+        SandboxError: the sandbox failed.
+    """
+    task, info, implementation = bench.task, bench.info, bench.implementation
+    work.chmod(0o755)
+    options = RecordPart.of(recording).options(str(implementation.target))
+    helpers = checkers.read_helpers(task.unit_test_folder(info))
+    job = Job(task, info, implementation, options, helpers, work)
+    script = "" if options.from_tests else script_in(options.command)
+    driver = driver_of(job, _folder_of(script, task.repository(info), folders))
+    plan = plan_of(job, driver, lambda text: "")
+    say(f"recording the calls of {implementation.target} once more")
+    recorded = run(bench.sandbox, plan)
+    golden = golden_of(job, plan, bench.sandbox, recorded, lambda names: _compares_changes(recording))
+    replayed = replay(golden, order_of_choice(recorded.calls), options.cases, say)
+    case_names = {_inputs_of(bench.recording_folder / case.name): case.name for case in recording.cases}
+    cases, others = dict[str, RecordedCall](), list[RecordedCall]()
+    for call in sorted(replayed.proven, key=lambda call: call.number):
+        name = case_names.get(_inputs_of(call.folder))
+        if name is None:
+            others.append(call)
+        else:
+            cases.setdefault(name, call)
+    room = room_of(job)
+    own = {str(implementation.target): sum(case.bytes for case in recording.cases)}
+    room = replace(room, taken={**room.taken, **own})
+    return Calls(room, plan, recorded, golden, tuple(others), cases)
+
+
+def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
+    """Return the folder that has the driver's script; the first one where the repository has it, or there is none."""
+    path = PurePosixPath(script)
+    if path.is_absolute() or ".." in path.parts:
+        # The manifest comes with the task: the sandbox shows the folder of the script that it names.
+        raise UsageError(
+            f"the recording names a script elsewhere on this machine: {script}",
+            "record again: lmr-author record --force",
+        )
+    if not script or (repository / script).is_file():
+        return folders[0]
+    for folder in folders:
+        if (folder / script).is_file():
+            return folder
+    raise UsageError(
+        f"there is no {script}, which made the recording",
+        f"go to the folder that has it, and name the task; looked in {', '.join(map(str, folders))}",
+    )
+
+
+def _compares_changes(recording: Recording) -> bool:
+    """Tell whether implementations have to change what the golden changes by the way, as somebody once answered."""
+    reasons = {checker.get("reason") for case in recording.cases for checker in case.checkers.values()}
+    return reasons.isdisjoint((checkers.BY_THE_WAY, checkers.WORKING_MEMORY))
+
+
+def _inputs_of(folder: Path) -> str:
+    """Return a digest of a call's inputs."""
+    return "\n".join(files.sha256_file(path) for path in sorted(folder.glob("inputs.*")))
+
+
+def write_recording(
+    work: Path,
+    bench: Bench,
+    before: Recording,
+    calls: Calls,
+    new: Sequence[tuple[RecordedCall, str]],
+    *,
+    keep_cases: bool,
+) -> RecordingJudge:
+    """Write calls as a recording of their own, or behind the cases of the task's; return its judge.
+
+    Args:
+        work: an empty folder of ours, which is laid out like ``unit_test/``.
+        before: the task's recording, whose versions and options the new one has.
+        new: calls, and what each adds as a case.
+        keep_cases: begin with the cases of ``before``, which stay as they are.
+    """
+    folder = work / "recordings" / str(bench.implementation.index)
+    folder.mkdir(parents=True)
+    calls.plan.helpers.copy_into(work)
+    cases = list(before.cases) if keep_cases else []
+    for case in cases:
+        shutil.copytree(bench.recording_folder / case.name, folder / case.name)
+    taken = max((int(case.name.removeprefix("case_")) for case in cases), default=0)
+    for number, (call, adds) in enumerate(new, taken + 1):
+        cases.append(store.store_case(folder, number, call, adds))
+    recorded = calls.recorded
+    covered = _also_covered(before.coverage, set[int]().union(*(call.hits for call, _ in new)), recorded)
+    recording = store.recording_of(
+        folder, calls.plan, recorded, cases, covered, before.versions, before.options
+    )
+    recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
+    files.write_json(folder / MANIFEST, recording.to_json())
+    return RecordingJudge(bench, recording, folder)
+
+
+def _also_covered(before: Coverage, hits: set[int], recorded: Recorded) -> Coverage:
+    """Return what a recording's cases execute together with calls that hit some blocks."""
+    new_lines = coverage(hits, recorded.blocks, recorded.absent).lines
+    false = {recorded.blocks[block] for block in recorded.absent if block in hits}
+    return Coverage(
+        lines=tuple(sorted({*before.lines, *new_lines})),
+        missed=tuple(sorted(set(before.missed) - set(new_lines))),
+        never_false=tuple(sorted(set(before.never_false) - false)),
+    )
+
+
+def put_in_place(judge: RecordingJudge, calls: Calls, new: Sequence[RecordedCall]) -> None:
+    """Put a recording and its unit test in the place of the task's own, which are kept."""
+    bench, recording = judge.bench, judge.recording
+    task, info, implementation = bench.task, bench.info, bench.implementation
+    with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
+        staging = work / "recording"
+        shutil.copytree(judge.folder, staging)
+        function, effects = calls.golden.definition.function, calls.uncompared(new)
+        page = store.write_manifest(staging, implementation, recording, function, calls.plan.nth, effects)
+        store.put_aside(task, info, implementation)
+        with files.staged_folder(task.recording(info, implementation.index)) as folder:
+            shutil.copytree(staging, folder, dirs_exist_ok=True)
+        store.renew_support(task.unit_test_folder(info))
+        files.write_text(task.unit_test(info, implementation), page)
