@@ -1,8 +1,7 @@
-"""LMR501, LMR508 to LMR514 and LMR517: where unit tests and recordings lie, and what they need from elsewhere."""
+"""LMR501 and LMR508 to LMR514: where unit tests and recordings lie, and what they need from elsewhere."""
 
 from __future__ import annotations
 
-import ast
 import re
 import shlex
 from collections import defaultdict
@@ -14,8 +13,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import INFO, Implementation
 from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
 from lmr_author.core.texts import printable
-from lmr_author.proof.checks import dockerfile
-from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, did_you_mean, target_check
+from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
 from lmr_author.proof.lookup import clean_path, names_unit_test, pair, unit_test_path
@@ -211,42 +209,3 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
                 hint = f"name it unit_test/logs/unit_test_{target.index}.log"
                 message = f"writes {log}, as the test of implementation {others} does"
                 yield Problem(message, hint, path, target=target)
-
-
-@test_check(
-    "LMR517",
-    "the test does not find the repository's modules",
-    rationale="Python looks for modules in the test's own folder, not in the one it is started from. LMR-Bench's"
-    " scripts set PYTHONPATH to the repository's folder: a test that relies on it fails in any other harness,"
-    " which is a note; what lies below src/ is not found even so.",
-    severity=WARNING,
-)
-def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    repository, parsed = task.repository, dockerfile.read(task)
-    if repository is None or parsed is None or test.path.parent == repository:
-        return
-    image = "\n".join(instruction.text for instruction in parsed.instructions)
-    sets_path = re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
-    installs = re.search(
-        r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image
-    )
-    if sets_path or installs or task.is_file(repository / "conftest.py"):
-        return
-    for statement in test.modules[0].tree.body:
-        for name in _modules_imported(statement):
-            for start in ("", "src/"):
-                first = f"{start}{name.partition('.')[0]}"
-                if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
-                    message = f"imports {name}, which only PYTHONPATH makes importable"
-                    hint = f"insert the absolute path of {start or repository.name} into sys.path first"
-                    severity = WARNING if start else NOTE
-                    yield Problem(message, hint, line=statement.lineno, severity=severity)
-                    return
-
-
-def _modules_imported(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
-    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-        return [statement.module]
-    return []
