@@ -226,7 +226,6 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     "LMR605",
     "a path of retrieval_context does not exist",
     rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
-    fixable=True,
 )
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
     repository = task.repository

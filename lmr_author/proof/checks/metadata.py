@@ -284,7 +284,6 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     "goal_function and class_name do not name exactly one function",
     rationale="Candidates are spliced into this function. A class, an absent name or one that several functions of the"
     " file share (`forward`!) leaves open what was to be implemented, and what is replaced.",
-    fixable=True,
 )
 def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
     names = function_names(target)
@@ -351,7 +350,6 @@ def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
     "implementations are not numbered 1, 2, 3 …",
     rationale="Tests, logs, recordings and results are named after the index; two implementations with one index"
     " overwrite each other.",
-    fixable=True,
 )
 def index_numbers(task: TaskView) -> Iterator[Problem]:
     seen: set[int] = set()

@@ -223,26 +223,16 @@ def _denies(finding: Finding) -> bool:
 # where findings are
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
-_QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")
-_CODE = re.compile(r"[^\s'\"`,;]*[_./=<>()\[\]\d][^\s'\"`,;]*")
 MAX_SHOWN = 1024 * 1024
 """Larger files (bytes) are named, but none of their lines is shown."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """Lines of a file.
-
-    Attributes:
-        first, last: lines, from 1.
-        start, end: columns in the first line, from 0, that are meant; both 0 when whole lines are.
-        lines: the text of these lines, without their ends.
-    """
+    """Lines of a file, from 1, and their text without their ends."""
 
     first: int
     last: int
-    start: int
-    end: int
     lines: tuple[str, ...]
 
 
@@ -266,17 +256,10 @@ class Places:
         if match := _LINES.match(finding.pointer):
             first = int(match[1])
             last = max(first, int(match[2] or 0))
-            lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last])
-            if not lines:
-                return None
-            start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
-            return Position(first, last, start, end, lines)
-        number = _line_of(text, finding.pointer)
-        if number is None:
-            return None
-        line = text.split("\n")[number - 1].rstrip("\r")
-        start, end = len(line) - len(line.lstrip()), len(line.rstrip().rstrip(","))
-        return Position(number, number, start, end, (line,))
+        else:
+            first = last = _line_of(text, finding.pointer)
+        lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last]) if first else ()
+        return Position(first, last, lines) if lines else None
 
     def _text(self, path: str) -> str | None:
         if path not in self._texts:
@@ -286,18 +269,8 @@ class Places:
         return self._texts[path]
 
 
-def _meant(line: str, message: str) -> tuple[int, int]:
-    """Return the columns of what a message names, in quotes or by a word with signs in it; else the whole line."""
-    named = [next(filter(None, match.groups())) for match in _QUOTED.finditer(message)]
-    named += [word.rstrip(".:") for word in _CODE.findall(message)]
-    for word in sorted(named, key=len, reverse=True):
-        if len(word) > 1 and word in line:
-            return line.index(word), line.index(word) + len(word)
-    return len(line) - len(line.lstrip()), len(line.rstrip())
-
-
-def _line_of(text: str, pointer: str) -> int | None:
-    """Return the line on which a document has the key of a JSON pointer (RFC 6901); None for a missing key.
+def _line_of(text: str, pointer: str) -> int:
+    """Return the line on which a document has the key of a JSON pointer (RFC 6901); 0 for a missing key.
 
     The implementations have the same keys: of the third one, the third occurrence is meant, if all have it.
     """
@@ -306,11 +279,11 @@ def _line_of(text: str, pointer: str) -> int | None:
     # A pointer names the key as it should be; in the file it may be misspelt.
     key = "retrieval_conte[nx]t" if names[-1:] == ["retrieval_context"] else re.escape("".join(names[-1:]))
     starts = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
-    if numbers and names == ["implementations"]:
-        return None  # the whole entry
-    position = 0
-    if len(names) > 1:
-        position = numbers[0] if numbers else 0
-        if len(starts) != len(re.findall(r'"instruction"\s*:', text)):
-            return None
-    return text.count("\n", 0, starts[position]) + 1 if position < len(starts) else None
+    position = numbers[0] if numbers else 0
+    is_repeated = len(names) > 1
+    if is_repeated and len(starts) != len(re.findall(r'"instruction"\s*:', text)):
+        return 0
+    is_whole_entry = numbers and not is_repeated
+    if is_whole_entry or position >= len(starts):
+        return 0
+    return len(re.split(r"\r\n|\r|\n", text[: starts[position]]))
