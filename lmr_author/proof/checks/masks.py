@@ -183,16 +183,17 @@ def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tuple[str, Severity]:
     """Return (what was lost or changed, how bad); "" when nothing was."""
     words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
+    if words and not left:
+        return f"the docstring of {name} was lost", WARNING
+    if len(left) < len(words) / 2:
+        return f"most of the docstring of {name} was lost", NOTE
     changes = SequenceMatcher(None, words, left, autojunk=False).get_opcodes()
-    removed = sum(last - first for kind, first, last, _, _ in changes if kind != "equal")
-    if removed > len(words) / 2:
-        amount, severity = ("most of ", NOTE) if left else ("", WARNING)
-        return f"{amount}the docstring of {name} was lost", severity
     for kind, first, last, start, end in changes:
         if kind == "replace":
             was, now = (shortened(" ".join(part), 60) for part in (words[first:last], left[start:end]))
             return f"the docstring of {name} was changed: `{was}` became `{now}`", WARNING
-    return (f"a part of the docstring of {name} was left out" if removed else ""), NOTE
+    is_shorter = any(kind == "delete" for kind, *_ in changes)
+    return (f"a part of the docstring of {name} was left out" if is_shorter else ""), NOTE
 
 
 @target_check(
@@ -324,11 +325,18 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
     return tuple(strays)
 
 
+@once
+def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
+    """Return the record of the look-alikes that were masked along."""
+    record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
+    listed = AlsoMaskedList.read_if_valid(record) if record else None
+    return listed.also if listed else ()
+
+
 def _look_alikes(task: TaskView) -> list[AlsoMasked]:
     """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
-    listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
     targets = {str(implementation.target) for implementation in task.implementations}
-    return [function for function in (listed.also if listed else ()) if function.target in targets]
+    return [function for function in also_masked(task) if function.target in targets]
 
 
 def _kept_originals(task: TaskView) -> Iterator[tuple[str, Path]]:
@@ -347,8 +355,7 @@ def _goal_of(task: TaskView, golden: Path) -> str:
     name, goals = task.relative_raw(golden), list[str]()
     for path in task.repository_files:
         first = golden_name(path, {})
-        second = golden_name(path, {first: ""})
-        if path.endswith(".py") and name in (first, second, golden_name(path, {first: "", second: ""})):
+        if path.endswith(".py") and name in (first, golden_name(path, {first: ""})):
             goals.append(path)
     original = task.module(golden)
     return min(goals, key=lambda path: not _newly_masked(task, path, original), default="")
