@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, KeyRename, Severity
-from lmr_author.core.texts import listed
 from lmr_author.proof.lookup import clean_path
 from lmr_author.proof.view import TaskView, readable
 
@@ -56,9 +55,17 @@ class Problem:
     fix: KeyRename | None = None
 
 
+ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
+
+
 @dataclass(frozen=True)
 class Check:
-    """One thing that can be wrong with a task; ``title`` names the defect."""
+    """One thing that can be wrong with a task; ``title`` names the defect.
+
+    Attributes:
+        claims: of a check that compares tasks: what the task claims for itself, each with a problem for everyone
+            who claims the same, whose message ends before the names of the others.
+    """
 
     code: str
     title: str
@@ -66,6 +73,7 @@ class Check:
     severity: Severity
     fixable: bool
     problems: Callable[[TaskView], Iterable[Problem]]
+    claims: ClaimRule | None = None
 
     def run(self, task: TaskView) -> list[Finding]:
         """Return the findings of this check in a task; its own crash is one of them."""
@@ -92,32 +100,8 @@ class Check:
         )
 
 
-@dataclass(frozen=True)
-class DatasetCheck(Check):
-    """A check that compares tasks: a claim made twice is a finding for everyone who makes it.
-
-    A claim is a text, so that those of thousands of tasks fit in memory, and a problem whose message ends before
-    the names of the others.
-    """
-
-    make_claims: Callable[[TaskView], Iterable[tuple[str, Problem]]] = lambda task: ()
-
-    def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
-        """Return the claims of a task, each with the beginning of its finding."""
-        return [(claim, self.finding(task, problem)) for claim, problem in self.make_claims(task)]
-
-    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
-        """Return the finding of a claim that others make too."""
-        names = [
-            f"{other.task} #{other.implementation}" if other.implementation else other.task
-            for other in others
-        ]
-        return replace(finding, message=f"{finding.message} {listed(names, 5)}")
-
-
 TaskRule = Callable[[TaskView], Iterable[Problem]]
 TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
-ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
 
 
 def check(
@@ -145,9 +129,9 @@ def target_check(
 
 def dataset_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
-) -> Callable[[ClaimRule], DatasetCheck]:
+) -> Callable[[ClaimRule], Check]:
     """Make a check of a function that yields the claims of a task."""
-    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule)
+    return lambda rule: Check(code, title, rationale, severity, False, lambda task: (), rule)
 
 
 def crash(what: str, task: str, error: Exception) -> Finding:
@@ -171,10 +155,7 @@ def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
             key = (problem.kind, problem.severity, id(problem.target), *folders[:2])
         groups[key].append(problem)
     for group in groups.values():
-        if len(group) > MANY:
-            yield _folded(task, group)
-        else:
-            yield from group
+        yield from [_folded(task, group)] if len(group) > MANY else group
 
 
 def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:

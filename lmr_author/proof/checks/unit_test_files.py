@@ -61,7 +61,7 @@ def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> It
         hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
             yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
-        elif name and name not in present and not text.startswith((".", "/tmp")):
+        elif name not in {*present, ""} and not text.startswith((".", "/tmp")):
             hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
             yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 
@@ -89,9 +89,9 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
         return
     hint = "record small inputs on a CPU: `lmr-author record`"
     code = [line.partition("#")[0] for line in module.text.splitlines()]
-    for number, line in enumerate(code, 1):
-        match = _NETWORK.search(line)
-        if match and not (match.lastindex and task.named(match[1].rpartition("/")[2])):
+    matches = [(number, match) for number, line in enumerate(code, 1) if (match := _NETWORK.search(line))]
+    for number, match in matches:
+        if not (match.lastindex and task.named(match[1].rpartition("/")[2])):
             yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
             break
     if "is_available" in module.text:
@@ -99,17 +99,12 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     nccl = [number for number, line in enumerate(code, 1) if _NCCL.search(line)]
     for number in (nccl or gpu_lines(module.tree))[:1]:
         yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
-    yield from _gpu_targets(task, target)
-
-
-def _gpu_targets(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    """Yield a problem for a golden that hard-codes a GPU."""
     files = pair(task, target)
-    if files.golden is None:
-        return
-    for golden, _, function in files.complete:
-        for line in gpu_lines(golden, files.golden.tree)[:1]:
-            message = f"{function.qualname} needs a GPU: `{files.golden.line_text(line).strip():.60}`"
+    original = files.golden
+    for golden, _, function in files.complete if original else ():
+        assert original is not None
+        for line in gpu_lines(golden, original.tree)[:1]:
+            message = f"{function.qualname} needs a GPU: `{original.line_text(line).strip():.60}`"
             node = shlex.quote(f"{clean_path(target.goal_file)}::{function.qualname}")
             hint = f"record it on the CPU: `lmr-author record {node} --cuda-as-cpu`"
             yield Problem(message, hint, files.golden_path or "", line)
@@ -145,10 +140,11 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     if not inside.startswith("unit_test/"):
         yield Problem("the unit test lies outside of unit_test/", "move it there")
     for text, line, written in test.files:
-        relative = re.sub(r"^(?:\.\./|\./)+", "", text)
-        beside = relative.startswith("unit_test/") or task.is_file(test.path.parent / text)
-        if _EXPECTED.search(relative) and not written and not beside and relative in task.repository_files:
-            message = f"expected values are read from {relative}, outside of unit_test/"
+        path = re.sub(r"^(?:\.\./|\./)+", "", text)
+        is_outside = path in task.repository_files and not path.startswith("unit_test/")
+        beside = task.is_file(test.path.parent / text)
+        if is_outside and not beside and not written and _EXPECTED.search(path):
+            message = f"expected values are read from {path}, outside of unit_test/"
             yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
 
 
@@ -198,10 +194,11 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
     owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
     for target in task.implementations:
         test = read_test(task, target)
-        if test is not None:
-            for text in test.texts:
-                if text.value.endswith(".log"):
-                    owners[Path(text.value).name].setdefault(test.path, target)
+        if test is None:
+            continue
+        for text in test.texts:
+            if text.value.endswith(".log"):
+                owners[Path(text.value).name].setdefault(test.path, target)
     for log, tests in sorted(owners.items()):
         for path, target in tests.items():
             others = ", ".join(str(other.index) for other in tests.values() if other is not target)
