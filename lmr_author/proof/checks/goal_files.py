@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lmr_author.core.code import Definition, Module, form
+from lmr_author.core.code import Definition, Module
 from lmr_author.core.errors import SourceError
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.core.texts import shortened
@@ -254,14 +254,11 @@ def _text_change(task: TaskView, file: _GoalFile) -> tuple[str, Severity]:
     had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
     if had_crlf != has_crlf:
         return f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}", WARNING
-    headers, before = _outside(file, file.golden)
-    headers_now, after = _outside(file, file.goal)
-    if headers != headers_now or _differences(task, file) or before.rstrip() == after.rstrip():
+    before, after = _lines_outside(file, file.golden), _lines_outside(file, file.goal)
+    if before == after or _differences(task, file):
         return "", NOTE
-    if _filled_lines(before) == _filled_lines(after):
-        return "blank lines, trailing blanks or line ends changed", NOTE
-    if b"".join(before.split()) == b"".join(after.split()):
-        return "indentation or line breaks changed", WARNING
+    if [line.strip() for line in before] == [line.strip() for line in after]:
+        return "the indentation changed", WARNING
     return "comments or formatting changed", NOTE
 
 
@@ -269,15 +266,13 @@ def _is_crlf(data: bytes) -> bool:
     return data.count(b"\r\n") > data.count(b"\n") / 2
 
 
-def _outside(file: _GoalFile, module: Module) -> tuple[list[str], bytes]:
-    """Return the headers of a file's targets in comparable form, and its lines without its targets."""
-    lines = module.data.splitlines(keepends=True)
-    headers: list[str] = []
+def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
+    """Return the lines of a file without its targets, blank lines and trailing blanks."""
+    lines = module.data.splitlines()
     hidden: set[int] = set()
     for target in file.targets(module):
-        headers.append(form([target.function.args, *target.node.decorator_list]))
         hidden.update(range(target.line - 1, _end(target, lines)))
-    return headers, b"".join(line for number, line in enumerate(lines) if number not in hidden)
+    return [line.rstrip() for number, line in enumerate(lines) if number not in hidden and line.strip()]
 
 
 def _end(target: Definition, lines: list[bytes]) -> int:
@@ -291,10 +286,6 @@ def _end(target: Definition, lines: list[bytes]) -> int:
         elif line.strip():
             break
     return end
-
-
-def _filled_lines(data: bytes) -> list[bytes]:
-    return [line.rstrip() for line in data.splitlines() if line.strip()]
 
 
 @target_check(
