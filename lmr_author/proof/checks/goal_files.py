@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lmr_author.core.code import Definition, Module
+from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import SourceError
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.core.texts import shortened
@@ -271,7 +271,7 @@ def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
     lines = module.data.splitlines()
     hidden: set[int] = set()
     for target in file.targets(module):
-        hidden.update(range(target.line - 1, _end(target, lines)))
+        hidden.update(range(first_line(target.node) - 1, _end(target, lines)))
     return [line.rstrip() for number, line in enumerate(lines) if number not in hidden and line.strip()]
 
 
