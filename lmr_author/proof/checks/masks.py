@@ -290,14 +290,12 @@ class Stray:
         path: the file, relative to the repository; "" when there is none that it can be the original of.
         original: relative to the task.
         functions: as they are in the file.
-        is_named: an implementation or a masked look-alike needs the original, too.
         is_whole: the file is as the original.
     """
 
     path: str
     original: str
     functions: tuple[Definition, ...]
-    is_named: bool
     is_whole: bool
 
     def node_id(self, function: Definition) -> str:
@@ -312,17 +310,28 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
         return ()
     if any(not files.targets or files.golden_path is None for files in pairs(task)):
         return ()
-    named = {files.golden_path for files in pairs(task)}
-    named |= {task.task.root / function.original for function in _look_alikes(task)}
-    strays: list[Stray] = []
-    covered: set[str] = set()
-    for path, original in _kept_originals(task):
-        stray = _stray(task, path, original, original in named)
+    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
+    # A look-alike whose target was never entered is a stray itself.
+    targets = {str(implementation.target) for implementation in task.implementations}
+    along = [function for function in also_masked(task) if function.target in targets]
+    recorded = {(function.path, function.qualname, function.nth) for function in along}
+    for files in pairs(task):
+        functions = [target.goal for target in files.targets if target.goal is not None]
+        recorded |= {(goals[files.golden_path], goal.qualname, goal.nth) for goal in functions}
+    needed = {*goals, *(task.task.root / function.original for function in along)}
+    strays: dict[str, Stray] = {}
+    for original in [*golden_files(task), *_originals(task)]:
+        path = goals.get(original) or _file_of(task, original)
+        masked = _newly_masked(task, path, task.module(original))
+        unnamed = [each for each in masked if (path, each.qualname, each.nth) not in recorded]
+        data = task.read_bytes(task.inside(task.repository, path))
+        is_whole = data is not None and data == task.read_bytes(original)
         # A file with a target and a look-alike has two originals; one is enough to restore it.
-        if path not in covered and (stray.functions or not stray.is_named):
-            strays.append(stray)
-            covered |= {stray.path} if stray.functions else set()
-    return tuple(strays)
+        if (unnamed or original not in needed) and path not in strays:
+            key = path if unnamed else str(original)
+            name = task.relative_raw(original)
+            strays[key] = Stray(path if data is not None else "", name, tuple(unnamed), is_whole)
+    return tuple(strays.values())
 
 
 @once
@@ -333,32 +342,23 @@ def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
     return listed.also if listed else ()
 
 
-def _look_alikes(task: TaskView) -> list[AlsoMasked]:
-    """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
-    targets = {str(implementation.target) for implementation in task.implementations}
-    return [function for function in also_masked(task) if function.target in targets]
+def _originals(task: TaskView) -> list[Path]:
+    """Return the originals of look-alikes."""
+    entries = task.below(task.relative_raw(task.task.originals))
+    return [task.path(entry) for entry in entries if entry.kind == "file"]
 
 
-def _kept_originals(task: TaskView) -> Iterator[tuple[str, Path]]:
-    """Yield every original that is kept, with the path of its file in the repository."""
-    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
-    for golden in golden_files(task):
-        yield goals.get(golden) or _goal_of(task, golden), golden
-    folder = task.task.originals.relative_to(task.task.root).as_posix()
-    for entry in task.below(folder):
-        if entry.kind == "file":
-            yield entry.relative.removeprefix(f"{folder}/"), task.path(entry)
-
-
-def _goal_of(task: TaskView, golden: Path) -> str:
-    """Return the file that `mask` gives a golden of this name, the one with masks first; "" for none."""
-    name, goals = task.relative_raw(golden), list[str]()
+def _file_of(task: TaskView, original: Path) -> str:
+    """Return the file that an original without an implementation is of, the one with masks first; "" for none."""
+    if original.is_relative_to(task.task.originals):
+        return original.relative_to(task.task.originals).as_posix()
+    name, module = task.relative_raw(original), task.module(original)
+    paths = []
     for path in task.repository_files:
         first = golden_name(path, {})
         if path.endswith(".py") and name in (first, golden_name(path, {first: ""})):
-            goals.append(path)
-    original = task.module(golden)
-    return min(goals, key=lambda path: not _newly_masked(task, path, original), default="")
+            paths.append(path)
+    return min(paths, key=lambda path: not _newly_masked(task, path, module), default="")
 
 
 def _newly_masked(task: TaskView, path: str, original: Module | None) -> list[Definition]:
@@ -373,21 +373,6 @@ def _newly_masked(task: TaskView, path: str, original: Module | None) -> list[De
             if both is not None and not is_emptied(both[0].node):
                 masked.append(both[1])
     return masked
-
-
-def _stray(task: TaskView, path: str, original: Path, is_named: bool) -> Stray:
-    named = {(function.qualname, function.nth) for function in _look_alikes(task) if function.path == path}
-    for files in pairs(task):
-        if task.in_repository_path(files.goal_path) == path:
-            goals = (target.goal for target in files.targets)
-            named |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
-    masked = _newly_masked(task, path, task.module(original))
-    functions = tuple(function for function in masked if (function.qualname, function.nth) not in named)
-    data, kept = task.read_bytes(task.inside(task.repository, path)), task.read_bytes(original)
-    exists = data is not None
-    return Stray(
-        path if exists else "", task.relative_raw(original), functions, is_named, exists and data == kept
-    )
 
 
 @check(

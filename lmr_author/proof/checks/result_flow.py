@@ -160,10 +160,8 @@ def result_flow(task: TaskView, target: Implementation, test: UnitTest) -> Resul
     files = pair(task, target)
     names = ways_to(files) or set(target.goal_function.split(".")[-2:])
     mentioned = {last_name(node) for node in test.nodes}
-    if not mentioned & names:  # reached through another file of the repository
-        names |= _from_repository(task, test)
     if not mentioned & names or any(_has_unseen_effect(node, names) for node in test.each(ast.Expr)):
-        return None
+        return None  # it is reached through another file of the repository, or what it does is not seen
     return ResultFlow(test, names)
 
 
@@ -180,18 +178,6 @@ def ways_to(files: Pair) -> set[str]:
         for assignment in each(golden.tree, ast.Assign):
             if names & {last_name(node) for node in walk(assignment.value)}:
                 names |= {last_name(name) for name in assignment.targets if isinstance(name, ast.Name)}
-    return names
-
-
-def _from_repository(task: TaskView, test: UnitTest) -> set[str]:
-    """Return the names that a test imports from the repository, its own folder left out."""
-    folders = {part for path in task.repository_files for part in path.removesuffix(".py").split("/")[:2]}
-    names: set[str] = set()
-    for statement in test.imports:
-        for alias in statement.names:
-            module = (statement.module or "") if isinstance(statement, ast.ImportFrom) else alias.name
-            if module.partition(".")[0] in folders - {"unit_test"}:
-                names.add((alias.asname or alias.name).rpartition(".")[2])
     return names
 
 
