@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -142,23 +141,17 @@ def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, st
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []
-    definitions = files.goal.definitions if files.goal else ()
-    named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
-    # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
-    defined = {definition.name for definition in definitions}
-    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - defined
-    named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
     targets = list(function_names(target))
+    definitions = files.goal.definitions if files.goal else ()
+    names = [*targets, *(definition.qualname for definition in definitions)]
     unknown = []
-    for name, full in {name.rpartition(".")[2]: name for name in named}.items():
-        owner = full.split(".")[-2] if "." in full else ""
-        looks_like_code = re.search(r"\w_\w|[a-z][A-Z]", name) or f"`{name}" in text
-        is_owned = len(owner) >= 4 and _occurs(task, owner)
-        if len(name) >= 4 and (is_owned or looks_like_code) and not _occurs(task, name):
-            names = [*targets, *(definition.qualname for definition in definitions)]
+    for full in [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]:
+        name = full.rpartition(".")[2]
+        looks_like_code = re.search(r"\w_\w|[a-z][A-Z]|\w\.\w", full) or f"`{name}" in text
+        if len(name) >= 4 and looks_like_code and not _occurs(task, name):
             hint = did_you_mean(name, names, 0.5) or f"name {targets[0] if targets else 'the target'}"
             unknown.append((name, hint))
-    return unknown
+    return list(dict.fromkeys(unknown))
 
 
 _SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))

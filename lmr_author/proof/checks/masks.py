@@ -311,27 +311,37 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
     if any(not files.targets or files.golden_path is None for files in pairs(task)):
         return ()
     goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
-    # A look-alike whose target was never entered is a stray itself.
-    targets = {str(implementation.target) for implementation in task.implementations}
-    along = [function for function in also_masked(task) if function.target in targets]
-    recorded = {(function.path, function.qualname, function.nth) for function in along}
-    for files in pairs(task):
-        functions = [target.goal for target in files.targets if target.goal is not None]
-        recorded |= {(goals[files.golden_path], goal.qualname, goal.nth) for goal in functions}
+    along = _look_alikes(task)
     needed = {*goals, *(task.task.root / function.original for function in along)}
-    strays: dict[str, Stray] = {}
+    strays: list[Stray] = []
+    covered: set[str] = set()
     for original in [*golden_files(task), *_originals(task)]:
         path = goals.get(original) or _file_of(task, original)
-        masked = _newly_masked(task, path, task.module(original))
-        unnamed = [each for each in masked if (path, each.qualname, each.nth) not in recorded]
-        data = task.read_bytes(task.inside(task.repository, path))
-        is_whole = data is not None and data == task.read_bytes(original)
+        stray = _stray(task, path, original)
         # A file with a target and a look-alike has two originals; one is enough to restore it.
-        if (unnamed or original not in needed) and path not in strays:
-            key = path if unnamed else str(original)
-            name = task.relative_raw(original)
-            strays[key] = Stray(path if data is not None else "", name, tuple(unnamed), is_whole)
-    return tuple(strays.values())
+        if path not in covered and (stray.functions or original not in needed):
+            strays.append(stray)
+            covered |= {path} if stray.functions else set()
+    return tuple(strays)
+
+
+def _stray(task: TaskView, path: str, original: Path) -> Stray:
+    recorded = {(each.qualname, each.nth) for each in _look_alikes(task) if each.path == path}
+    for files in pairs(task):
+        if task.in_repository_path(files.goal_path) == path:
+            goals = (target.goal for target in files.targets)
+            recorded |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
+    masked = _newly_masked(task, path, task.module(original))
+    functions = tuple(each for each in masked if (each.qualname, each.nth) not in recorded)
+    data = task.read_bytes(task.inside(task.repository, path))
+    is_whole = data is not None and data == task.read_bytes(original)
+    return Stray(path if data is not None else "", task.relative_raw(original), functions, is_whole)
+
+
+def _look_alikes(task: TaskView) -> list[AlsoMasked]:
+    """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
+    targets = {str(implementation.target) for implementation in task.implementations}
+    return [function for function in also_masked(task) if function.target in targets]
 
 
 @once

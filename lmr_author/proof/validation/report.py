@@ -168,19 +168,21 @@ def accept_findings(
 
 
 def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
+    """Return the findings that ``CODE`` or ``CODE:PATH`` names. Raises UsageError where it names none, or several."""
     code, _, path = name.partition(":")
     code, path = code.strip().upper(), path.strip().removeprefix("./")
     same = [finding for finding in findings if finding.code == code]
     paths = list(dict.fromkeys(finding.path for finding in same))
+    if not paths:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
+        raise UsageError(f"{code} was not found", f"found: {codes}")
     if not path and len(paths) == 1:
         return same
     chosen = [finding for finding in same if path in (finding.path, finding.path.partition("/")[2])]
     if not chosen:
-        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
-        shown = f"name the file: --accept {' or '.join(f'{code}:{path}' for path in paths[:3])}"
-        where = f" in {path!r}" if path else ""
-        where = f"{where} in one file" if paths and not path else where
-        raise UsageError(f"{code} was not found{where}", shown if paths else f"found: {codes}")
+        where = f"in {path!r}" if path else "in one file"
+        hint = f"name the file: --accept {' or '.join(f'{code}:{path}' for path in paths[:3])}"
+        raise UsageError(f"{code} was not found {where}", hint)
     return chosen
 
 
