@@ -27,11 +27,6 @@ def test_a_missing_file_is_named_under_the_key_that_is_written(tmp_path: Path) -
     assert finding.message == "retrieval_content 'ranking/trian.py' does not exist"
 
 
-def test_a_number_that_should_be_a_text(tmp_path: Path) -> None:
-    finding = found(tmp_path, Example("", info={"paper_name": 42}, also=("LMR002",)))
-    assert finding.hint == 'write "42", in quotes'
-
-
 def test_the_goal_file_is_meant_before_a_copy_that_a_build_made(tmp_path: Path) -> None:
     instruction = INSTRUCTION.replace("`ranking/losses.py`", "`model/losses.py`")
     copy = {f"{REPOSITORY}/build/lib/ranking/losses.py": MASKED}

@@ -71,7 +71,6 @@ class Check:
     title: str
     rationale: str
     severity: Severity
-    fixable: bool
     problems: Callable[[TaskView], Iterable[Problem]]
     claims: ClaimRule | None = None
 
@@ -94,7 +93,6 @@ class Check:
             implementation=problem.target.index if problem.target else None,
             path=task.relative(path) if isinstance(path, Path) else readable(path),
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
-            fixable=self.fixable,
             files=problem.files,
             fix=problem.fix,
         )
@@ -105,14 +103,14 @@ TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
 
 
 def check(
-    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TaskRule], Check]:
     """Make a check of a function that looks at a whole task."""
-    return lambda rule: Check(code, title, rationale, severity, fixable, rule)
+    return lambda rule: Check(code, title, rationale, severity, rule)
 
 
 def target_check(
-    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TargetRule], Check]:
     """Make a check of a function that looks at one implementation; its problems are about that one."""
 
@@ -122,7 +120,7 @@ def target_check(
                 for problem in rule(task, target):
                     yield problem if problem.target else replace(problem, target=target)
 
-        return Check(code, title, rationale, severity, fixable, every)
+        return Check(code, title, rationale, severity, every)
 
     return decorate
 
@@ -131,7 +129,7 @@ def dataset_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[ClaimRule], Check]:
     """Make a check of a function that yields the claims of a task."""
-    return lambda rule: Check(code, title, rationale, severity, False, lambda task: (), rule)
+    return lambda rule: Check(code, title, rationale, severity, lambda task: (), rule)
 
 
 def crash(what: str, task: str, error: Exception) -> Finding:

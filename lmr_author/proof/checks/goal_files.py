@@ -44,7 +44,6 @@ from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, onc
     "the goal file or the target in it is missing",
     rationale="The agent is told to implement a function in a file. Without the file, or without the function's header,"
     " there is nothing to do.",
-    fixable=True,
 )
 def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
     files, path = pair(task, target), goal_path(task, target)
@@ -100,7 +99,6 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     "LMR302",
     "the golden or the target in it is missing",
     rationale="The golden is the reference solution: without it nothing can be verified, recorded or unmasked.",
-    fixable=True,
 )
 def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)

@@ -65,7 +65,6 @@ _LOG = re.compile(r"unit_test/logs/(?:.*/)?(?!\.git|\.keep)(?:[^/.]*|[^/]*\.(?:l
     rationale="They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
     " versions of the code.",
     severity=WARNING,
-    fixable=True,
 )
 def no_system_files(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "system"):
@@ -77,7 +76,6 @@ def no_system_files(task: TaskView) -> Iterator[Problem]:
     "cache or build product",
     rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
     severity=WARNING,
-    fixable=True,
 )
 def no_caches(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "caches"):

@@ -31,7 +31,6 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False
     rationale="`__pycache__` is written whenever the golden is run in the repository, and a `.pyc` decompiles in"
     " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's code"
     " object is compared.",
-    fixable=True,
 )
 def compiled_solution(task: TaskView) -> Iterator[Problem]:
     yield from _problems(task, tree.compiled_solutions(task), folded=True)
@@ -42,7 +41,6 @@ def compiled_solution(task: TaskView) -> Iterator[Problem]:
     "the repository contains its version history",
     rationale="`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
     " one.",
-    fixable=True,
 )
 def version_history(task: TaskView) -> Iterator[Problem]:
     yield from _problems(task, tree.version_histories(task), folded=True)

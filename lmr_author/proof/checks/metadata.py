@@ -95,7 +95,6 @@ def validator(name: str) -> Draft202012Validator:
     "info.json violates its schema",
     rationale="The benchmark's scripts read these keys without checking. A missing or misspelt one surfaces as a"
     " KeyError in the middle of an experiment.",
-    fixable=True,
 )
 def info_schema(task: TaskView) -> Iterator[Problem]:
     raw = task.raw
@@ -137,7 +136,7 @@ def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
                 yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
     elif CHECKED_ELSEWHERE.isdisjoint(path):
         name = ".".join(map(str, path)) or "the document"
-        hint = _type_hint(error) or str(error.schema.get("description", ""))
+        hint = str(error.schema.get("description", ""))
         message = f"{name}: {shortened(error.message, 160)}"
         yield Problem(message, hint, INFO, pointer=pointer, target=target)
 
@@ -148,15 +147,6 @@ def _rename(key: str, others: Iterable[str]) -> KeyRename | None:
     return KeyRename(close[0], key) if close else None
 
 
-def _type_hint(error: Any) -> str:
-    wanted, value = (error.validator, error.validator_value), error.instance
-    if wanted == ("type", "integer") and re.fullmatch(r"\s*-?\d+\s*", str(value)):
-        return f"write {int(str(value))}, without quotes"
-    if wanted == ("type", "string") and type(value) in (int, float):
-        return f'write "{value}", in quotes'
-    return ""
-
-
 @check(
     "LMR003",
     "the key retrieval_context is missing or misspelt",
@@ -164,7 +154,6 @@ def _type_hint(error: Any) -> str:
     " contract says `retrieval_context`; a task with the other spelling, or without either, works with some"
     " tools only.",
     severity=WARNING,
-    fixable=True,
 )
 def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     key, old = "retrieval_context", "retrieval_content"
@@ -190,7 +179,6 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     "the category is not one of the nine",
     rationale="Results are reported by category. A missing one, free text, or a longer form of a canonical name makes"
     " a row of its own in every table. The nine: " + "; ".join(CATEGORIES) + ".",
-    fixable=True,
 )
 def category(task: TaskView) -> Iterator[Problem]:
     for position, target, entry in task.numbered:
@@ -230,7 +218,6 @@ def nearest_category(text: str) -> str:
     "LMR005",
     "instance_id is not the number of the folder",
     rationale="Results are stored by instance_id. As text, or as another task's number, they end up in the wrong row.",
-    fixable=True,
 )
 def instance_id(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:
@@ -259,7 +246,6 @@ def _is_whole(value: object) -> TypeGuard[int]:
     rationale="Images and results are named after folder_name; a misspelt one cannot be found from the folder, nor the"
     " folder from it.",
     severity=WARNING,
-    fixable=True,
 )
 def folder_name(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:

@@ -24,7 +24,6 @@ from lmr_author.proof.view import FileEntry, TaskView, read_json
     "the unit test is missing or cannot be parsed",
     rationale="Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the usual"
     " slip.",
-    fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)

@@ -225,8 +225,6 @@ def _denies(finding: Finding) -> bool:
 # where findings are
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
-MAX_SHOWN = 1024 * 1024
-"""Larger files (bytes) are named, but none of their lines is shown."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +241,6 @@ class Places:
 
     def __init__(self, task: Task) -> None:
         self._view = TaskView(task)
-        self._texts: dict[str, str | None] = {}
 
     @property
     def several(self) -> bool:
@@ -252,8 +249,8 @@ class Places:
 
     def of(self, finding: Finding) -> Position | None:
         """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
-        text = self._text(finding.path) if finding.path and finding.pointer else None
-        if text is None:
+        text = self._view.text(self._view.inside(self._view.task.root, finding.path))
+        if text is None or not finding.pointer:
             return None
         if match := _LINES.match(finding.pointer):
             first = int(match[1])
@@ -262,13 +259,6 @@ class Places:
             first = last = _line_of(text, finding.pointer)
         lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last]) if first else ()
         return Position(first, last, lines) if lines else None
-
-    def _text(self, path: str) -> str | None:
-        if path not in self._texts:
-            file = self._view.inside(self._view.task.root, path)
-            data = self._view.read_once(file, MAX_SHOWN) if file else None
-            self._texts[path] = None if data is None else data.decode("utf-8", "replace")
-        return self._texts[path]
 
 
 def _line_of(text: str, pointer: str) -> int:
