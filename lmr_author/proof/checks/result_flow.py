@@ -80,9 +80,6 @@ class ResultFlow:
                 function = last_name(node.func)
                 if function in _SHOWS_NOTHING and node.args and last_name(node.args[0]) in self.target:
                     continue
-                names = {constant.value for constant in each(node, ast.Constant)}
-                if function == "getattr" and names & self.carriers:
-                    return True
             waiting += ast.iter_child_nodes(node)
         return False
 
