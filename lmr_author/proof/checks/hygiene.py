@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import AUTHORING, Evaluation, Finding
-from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task import AUTHORING, Evaluation
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
@@ -188,21 +187,3 @@ def _is_current(value: object, now: State) -> bool:
 def state(task: TaskView) -> State:
     """Return the digests of the task as it is; every file is read once."""
     return State.of(task.task)
-
-
-# Unused acceptances are known only when all checks have run: see `unused_acceptance`.
-accepted_used = check(
-    "LMR804",
-    "an accepted finding no longer exists",
-    rationale="An acceptance whose finding is gone would silence the next one at that place before anybody read it.",
-    severity=NOTE,
-)(lambda task: ())
-
-
-def unused_acceptance(task: str, entry: Accepted) -> Finding:
-    """Return the finding for an acceptance that matches nothing."""
-    path = f" in {entry.path}" if entry.path else ""
-    pointer = f" at {entry.where}" if entry.where else ""
-    message = f"{entry.code}{path}{pointer} was accepted, but is no longer found"
-    file = "authoring/accepted.json"
-    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, file)

@@ -213,14 +213,10 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
     every = dict.fromkeys((*result.findings, *conflicts))
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
-    notes: list[Finding] = []
-    if hygiene.accepted_used.code in codes:
-        unused = (entry for entry in ordered.unused if entry.code in codes)
-        notes = [hygiene.unused_acceptance(result.task, entry) for entry in unused]
     return TaskReport(
         result.task,
         task.root,
-        tuple(sorted((*ordered.open, *notes), key=_order)),
+        ordered.open,
         ordered.accepted,
         judge(ordered.open, codes),
     )
