@@ -104,10 +104,6 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
     own = view.repository_files.get(f"unit_test/unit_test_{implementation.index}.py")
     if own is not None:
         return view.path(own)
-    beside = re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
-    path = view.inside(view.task.root, beside)
-    if path is not None and path.suffix == ".py" and view.is_file(path):
-        return path
     tests = [entry for entry in view.repository_files.values() if _TEST_NAME.fullmatch(entry.name)]
     return view.path(tests[0]) if tests and len(view.implementations) == 1 else None
 

@@ -26,7 +26,7 @@ DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 def _docker_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[DockerRule], Check]:
-    """Make a check of a rule that reads the Dockerfile; a problem without a path is about it."""
+    """Make a check of a rule that reads a Dockerfile with a base image."""
 
     def decorate(rule: DockerRule) -> Check:
         def problems(task: TaskView) -> Iterator[Problem]:
@@ -39,8 +39,8 @@ def _docker_check(
     return decorate
 
 
-def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
-    return Problem(message, hint, dockerfile.path_of(task), line, severity=severity)
+def _at(line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
+    return Problem(message, hint, "Dockerfile", line, severity=severity)
 
 
 @check(
@@ -50,12 +50,9 @@ def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity |
 )
 def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
-    if parsed is None and task.kind("Dockerfile") == "file":
-        yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
-    elif parsed is None or dockerfile.path_of(task) != "Dockerfile":
-        misnamed = [entry.relative for entry in task.entries if entry.name.lower() in dockerfile.MISNAMED]
-        hint = f"move {misnamed[0]} to Dockerfile" if misnamed else hint
-        yield Problem("the Dockerfile is missing", hint, "Dockerfile")
+    if parsed is None:
+        state = "too large to be one" if task.kind("Dockerfile") == "file" else "missing"
+        yield Problem(f"the Dockerfile is {state}", hint, "Dockerfile")
     elif not parsed.named("FROM"):
         yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
 
@@ -73,7 +70,7 @@ def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Proble
         inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
         if inside:
             message = f"{instruction.name} {' '.join(sources)} puts {inside} into the image"
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
@@ -97,7 +94,7 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if ranges:
             message = f"{', '.join(ranges)} is not quoted: the shell takes it for a redirection"
             hint = f'write "{ranges[0]}" in quotes, or better pin it with =='
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
@@ -117,7 +114,7 @@ def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
             message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}"
             message += "" if is_used else "; unused"
             severity = None if is_used else WARNING
-            yield _at(task, instruction.line, message, f"write {instruction.name} DIR={wanted}", severity)
+            yield _at(instruction.line, message, f"write {instruction.name} DIR={wanted}", severity)
 
 
 _FILE_ARGUMENT = re.compile(
@@ -146,7 +143,7 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
                 state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
                 message = f"{instruction.name} source {source!r} {state}"
                 hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
-                yield _at(task, instruction.line, message, hint)
+                yield _at(instruction.line, message, hint)
     if not is_unclear:
         yield from _missing_requirements(task, parsed, present)
 
@@ -165,7 +162,7 @@ def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str])
             if not (is_mounted or is_elsewhere or name in present or name in made):
                 hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
                 message = f"installs {match[1]!r}, which is not in the image"
-                yield _at(task, instruction.line, message, hint)
+                yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
@@ -187,13 +184,13 @@ def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     what = "the repository" if parsed.copies else "the task"
     if cloned:
         message = "clones the published repository instead of copying the masked one"
-        yield _at(task, cloned[0].line, message, "COPY the task's own folder")
+        yield _at(cloned[0].line, message, "COPY the task's own folder")
     elif commented:
         message = f"COPY is commented out: nothing of {what} is in the image"
-        yield _at(task, commented[0], message, "remove the #")
+        yield _at(commented[0], message, "remove the #")
     else:
         hint = "COPY its folder" if parsed.copies else "COPY the requirements and the repository"
-        yield _at(task, 0, f"nothing of {what} is copied into the image", hint, NOTE)
+        yield _at(0, f"nothing of {what} is copied into the image", hint, NOTE)
 
 
 _OTHER_SOURCE = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
@@ -232,7 +229,7 @@ def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         shown = [*sorted(names & _FIRST), *sorted(names - _FIRST)]
         some_exact = len(installed) > len(loose)
         message = f"{'not' if some_exact else 'nothing is'} pinned: {listed(shown, 6)}"
-        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
+        yield _at(loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
 
 
 @_docker_check(
@@ -254,9 +251,9 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         return
     if "torch" not in image.lower():
         hint = "use pytorch/pytorch:VERSION-cudaX-cudnnY-runtime"
-        yield _at(task, line, f"the base image {image} is not a PyTorch image", hint)
+        yield _at(line, f"the base image {image} is not a PyTorch image", hint)
     elif not re.search(r"@|:(?!latest$)[^/]+$", image):
-        yield _at(task, line, f"the base image {image} has no version", "add the tag of a version")
+        yield _at(line, f"the base image {image} has no version", "add the tag of a version")
 
 
 @_docker_check(
@@ -269,9 +266,9 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 def runs_as_user(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     users = parsed.named("USER")
     if not users:
-        yield _at(task, 0, "no USER: everything runs as root", "add a user, and USER at the end")
+        yield _at(0, "no USER: everything runs as root", "add a user, and USER at the end")
     elif parsed.expand(users[-1].text).partition(":")[0].strip() in ("root", "0"):
-        yield _at(task, users[-1].line, "USER is root at the end", "switch to another user at the end")
+        yield _at(users[-1].line, "USER is root at the end", "switch to another user at the end")
 
 
 _MODEL = re.compile(
@@ -301,7 +298,7 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if model or data:
             source = model[0].strip("( ") if model else data[0]
             message, hint = f"downloads at build: {source:.120}", "store a small fixture under unit_test/"
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 @_docker_check(

@@ -21,8 +21,6 @@ from packaging.utils import canonicalize_name
 from lmr_author.proof.lookup import pairs
 from lmr_author.proof.view import FileEntry, TaskView, once
 
-MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
-"""Names, in lower case, of files that are meant to be the Dockerfile."""
 _KNOWN = frozenset(
     """
     FROM ARG ENV RUN COPY ADD WORKDIR USER CMD ENTRYPOINT EXPOSE LABEL VOLUME SHELL ONBUILD HEALTHCHECK
@@ -176,7 +174,7 @@ def shell_text(text: str) -> str:
 @once
 def read(task: TaskView) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
-    text = task.text(task.task.root / path_of(task))
+    text = task.text(task.task.dockerfile)
     if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)
@@ -186,13 +184,6 @@ def read(task: TaskView) -> Dockerfile | None:
         folder = "." if above else task.repository.name
         return replace(parsed, arguments=parsed.arguments | {"DIR": folder})
     return parsed
-
-
-def path_of(task: TaskView) -> str:
-    """Return the path of the task's Dockerfile, or of the file that is meant to be it."""
-    top = [entry.name for entry in task.entries if not entry.folder and entry.kind == "file"]
-    misnamed = [name for name in top if name.lower() in MISNAMED]
-    return misnamed[0] if misnamed and "Dockerfile" not in top else "Dockerfile"
 
 
 def in_context(source: str) -> str:

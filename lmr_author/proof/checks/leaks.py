@@ -97,15 +97,13 @@ def package_installed(task: TaskView) -> Iterator[Problem]:
         message = f"installs {requirement!r:.100}, {which} that contains the solution{source}"
         hint = "remove it; the tests import the repository's own files"
         hint = hint if sure else f"if it is the authors' own, {hint}"
-        yield Problem(
-            message, hint, dockerfile.path_of(task), instruction.line, severity=None if sure else WARNING
-        )
+        yield Problem(message, hint, "Dockerfile", instruction.line, severity=None if sure else WARNING)
     for instruction in parsed.named("RUN", "ADD") if parsed else ():
         if instruction.line not in installed and names.is_fetched_by(instruction.text):
             hint = "remove it; the image gets the masked repository by COPY"
             yield Problem(
                 f"fetches the original repository, {names.address}",
                 hint,
-                dockerfile.path_of(task),
+                "Dockerfile",
                 instruction.line,
             )

@@ -28,8 +28,6 @@ from lmr_author.proof.view import FileEntry, TaskView, read_json
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     hint = "`lmr-author record` makes one"
-    if path is not None and task.repository and not path.is_relative_to(task.repository):
-        hint = f"move {task.relative(path)} to unit_test/ of the repository"
     yield from wrong_path(task, target, "unit_test_file", task.repository, path, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return
