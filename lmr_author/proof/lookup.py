@@ -161,12 +161,14 @@ def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
     if not class_name:
         wanted = [name, f".{name}"]
     definitions = [definition for definition in module.definitions if not _is_second_part(definition)]
-    has_class = any(each.qualname == class_name and each.kind == "class" for each in definitions)
+    has_class = any(
+        definition.qualname == class_name and definition.kind == "class" for definition in definitions
+    )
     for qualname in wanted:
         if qualname.startswith("."):
-            meant = [each for each in definitions if each.qualname.endswith(qualname)]
+            meant = [definition for definition in definitions if definition.qualname.endswith(qualname)]
         else:
-            meant = [each for each in definitions if each.qualname == qualname]
+            meant = [definition for definition in definitions if definition.qualname == qualname]
         # If the class is there and the method is not, no other class is meant.
         if meant and not (has_class and qualname.startswith(".")):
             return meant
@@ -266,7 +268,11 @@ class Pair:
 
 
 def _called(module: Module | None, qualname: str) -> list[Definition]:
-    return [each for each in _all(module) if each.qualname == qualname and not each.is_overload]
+    return [
+        definition
+        for definition in _all(module)
+        if definition.qualname == qualname and not definition.is_overload
+    ]
 
 
 def _all(module: Module | None) -> tuple[Definition, ...]:
@@ -328,7 +334,11 @@ def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     if "class" not in {definition.kind for definition in (target.golden, target.goal) if definition}:
         return [target]
     every = [*_all(files.golden), *_all(files.goal)]
-    methods = [each.qualname for each in every if each.kind == "function" and _owner(each) == qualname]
+    methods = [
+        definition.qualname
+        for definition in every
+        if definition.kind == "function" and _owner(definition) == qualname
+    ]
     return [files.definitions(name) for name in dict.fromkeys(methods)]
 
 

@@ -141,10 +141,10 @@ def _variables(instructions: list[Instruction]) -> dict[str, str]:
     for instruction in instructions:
         if instruction.name not in ("ARG", "ENV"):
             continue
-        given = words(instruction.text)
-        if instruction.name == "ENV" and len(given) > 1 and "=" not in given[0]:
-            given = [f"{given[0]}={' '.join(given[1:])}"]  # the old form, `ENV NAME VALUE`
-        for name, equals, value in (word.partition("=") for word in given):
+        tokens = words(instruction.text)
+        if instruction.name == "ENV" and len(tokens) > 1 and "=" not in tokens[0]:
+            tokens = [f"{tokens[0]}={' '.join(tokens[1:])}"]  # the old form, `ENV NAME VALUE`
+        for name, equals, value in (word.partition("=") for word in tokens):
             if equals:
                 variables[name] = Dockerfile((), (), variables).expand(value)[:MAX_VALUE]
     return variables
@@ -165,9 +165,9 @@ def shell_text(text: str) -> str:
     """Return what a shell reads of a RUN: its text, its JSON form, or the inside of ``bash -c "..."``."""
     plain = _OPTIONS.sub("", text)
     if plain.startswith("["):
-        given = words(plain)
-        is_shell = len(given) > 2 and given[1].endswith("c") and "sh" in given[0]
-        return given[2] if is_shell else shlex.join(given)
+        tokens = words(plain)
+        is_shell = len(tokens) > 2 and tokens[1].endswith("c") and "sh" in tokens[0]
+        return tokens[2] if is_shell else shlex.join(tokens)
     return _SHELL.sub(r"\2", plain)
 
 

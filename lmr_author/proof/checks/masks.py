@@ -96,7 +96,7 @@ class _Masked:
 
     Attributes:
         same: the body is the golden's.
-        kept: computing statements of the golden that are left, returns not counted; ``total`` counts all.
+        remaining: computing statements of the golden that are left, returns not counted; ``total`` counts all.
         undefined: names that nothing defines, with the line of the first.
         silent: the body computes nothing and raises nothing.
     """
@@ -105,7 +105,7 @@ class _Masked:
     node: FunctionNode
     path: Path | str
     same: bool
-    kept: list[ast.stmt]
+    remaining: list[ast.stmt]
     total: int
     undefined: dict[str, int]
     silent: bool
@@ -132,16 +132,16 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
     originals = [node for node in parts(statements(golden)) if not isinstance(node, ast.Return)]
     available = Counter(head_form(node) for node in originals if _computes(node))
     total = available.total()
-    kept = []
+    remaining = []
     for node in parts(statements(goal)):
         head = head_form(node)
         available[head] -= 1
         if available[head] >= 0:
-            kept.append(node)
+            remaining.append(node)
     simple = [node for node in parts(statements(goal)) if not hasattr(node, "body")]
     is_silent = not undefined and not any(isinstance(node, ast.Raise) or _computes(node) for node in simple)
     unmasked = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, files.goal_path or "", unmasked, kept, total, undefined, is_silent)
+    return _Masked(qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent)
 
 
 @target_check(
@@ -255,13 +255,11 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
 )
 def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        if masked.kept and not masked.same:
-            first = ast.unparse(masked.kept[0]).partition("\n")[0]
-            message = (
-                f"{len(masked.kept)} of {masked.total} statements of {masked.qualname} (returns not counted) are left,"
-                f" the first is `{first[:80]}`"
-            )
-            yield Problem(message, "mask the whole body", masked.path, masked.kept[0].lineno)
+        if masked.remaining and not masked.same:
+            first = ast.unparse(masked.remaining[0]).partition("\n")[0]
+            count = f"{len(masked.remaining)} of {masked.total} statements of {masked.qualname}"
+            message = f"{count} (returns not counted) are left, the first is `{first[:80]}`"
+            yield Problem(message, "mask the whole body", masked.path, masked.remaining[0].lineno)
 
 
 @target_check(
@@ -273,7 +271,7 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 )
 def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        reported = masked.same or masked.undefined or masked.kept or masked.silent
+        reported = masked.same or masked.undefined or masked.remaining or masked.silent
         if not reported and not raises_error(masked.node):
             message = f"the masked body of {masked.qualname} does not raise NotImplementedError"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
@@ -326,13 +324,13 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
 
 
 def _stray(task: TaskView, path: str, original: Path) -> Stray:
-    recorded = {(each.qualname, each.nth) for each in _look_alikes(task) if each.path == path}
+    recorded = {(function.qualname, function.nth) for function in _look_alikes(task) if function.path == path}
     for files in pairs(task):
         if task.in_repository_path(files.goal_path) == path:
             goals = (target.goal for target in files.targets)
             recorded |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
     masked = _newly_masked(task, path, task.module(original))
-    functions = tuple(each for each in masked if (each.qualname, each.nth) not in recorded)
+    functions = tuple(function for function in masked if (function.qualname, function.nth) not in recorded)
     data = task.read_bytes(task.inside(task.repository, path))
     is_whole = data is not None and data == task.read_bytes(original)
     return Stray(path if data is not None else "", task.relative_raw(original), functions, is_whole)

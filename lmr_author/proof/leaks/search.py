@@ -127,8 +127,8 @@ def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list
             if leak is not None:
                 leaks.append(leak)
     functions = _innermost([leak for leak in leaks if leak.kind == "code"])
-    rest = [leak for leak in leaks if leak.kind != "code"]
-    best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
+    others = [leak for leak in leaks if leak.kind != "code"]
+    best = max(others, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
     if best and (not functions or best.sure > max(leak.sure for leak in functions)):
         return [*functions, best]
     return functions
@@ -147,11 +147,11 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 
 def _innermost(leaks: list[Leak]) -> list[Leak]:
     """Leave out functions around, or inside, one that is the better place."""
-    kept: list[Leak] = []
+    chosen: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
-        if not any(_overlap(leak.where, better.where) for better in kept):
-            kept.append(leak)
-    return sorted(kept, key=lambda leak: leak.line)
+        if not any(_overlap(leak.where, better.where) for better in chosen):
+            chosen.append(leak)
+    return sorted(chosen, key=lambda leak: leak.line)
 
 
 def _overlap(first: str, second: str) -> bool:

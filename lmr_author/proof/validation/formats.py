@@ -94,7 +94,7 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     ]
     numbers = {str(rule["id"]): number for number, rule in enumerate([crashed, *rules])}
     results = []
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for task in report.tasks:
         places = Places(task.directory)
         entries: list[tuple[Finding, Accepted | None]] = [(finding, None) for finding in task.findings]
@@ -102,8 +102,8 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
             position = places.of(finding)
             result = _result(task, finding, base, position) | {"ruleIndex": numbers[finding.code]}
             digest = _fingerprint(finding, position)
-            seen[digest] += 1
-            result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{seen[digest]}"}
+            counts[digest] += 1
+            result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{counts[digest]}"}
             if entry is not None:
                 reason = clean(entry.reason)
                 result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]

@@ -101,10 +101,10 @@ class Report:
 
     def at_least(self, severity: Severity) -> Report:
         """Return the report without findings that are less bad than a severity."""
-        kept = LEVELS[: LEVELS.index(severity) + 1]
+        levels = LEVELS[: LEVELS.index(severity) + 1]
         tasks = []
         for task in self.tasks:
-            findings = tuple(finding for finding in task.findings if finding.severity in kept)
+            findings = tuple(finding for finding in task.findings if finding.severity in levels)
             tasks.append(replace(task, findings=findings))
         return Report(tuple(tasks))
 
@@ -209,12 +209,12 @@ def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]
         ran: codes of the checks that ran.
     """
     against = {finding.code for finding in findings if _denies(finding)}
-    held = []
+    properties = []
     for name, codes in PROPERTIES.items():
         denied = sorted(against.intersection({*codes, INTERNAL}))
         holds = not denied and (True if set(codes) <= set(ran) else None)
-        held.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
-    return tuple(held)
+        properties.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+    return tuple(properties)
 
 
 def _denies(finding: Finding) -> bool:
