@@ -21,6 +21,7 @@ def explain(
 ) -> int:
     """Explain a check: the defect it finds, and why it matters. Without a code, list all checks."""
     from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS, matching
+    from lmr_author.proof.validation.repair import FIXES
 
     every = code.strip().lower() in ("", "all")
     checks = ALL_CHECKS if every else matching(code)
@@ -32,7 +33,7 @@ def explain(
         ui.say(f"{GROUPS[check.code[3]]}; severity {check.severity.value}", stderr=False)
         ui.say("", stderr=False)
         ui.say(check.rationale, hang=0, stderr=False)
-        if check.fixable:
+        if check.code in FIXES:
             ui.say("", stderr=False)
             text = "Fix: `lmr-author validate --fix` repairs it where only one repair is right."
             ui.say(text, hang=0, stderr=False)
@@ -50,6 +51,7 @@ def explain(
 
 def _as_json(check: Check) -> dict[str, Any]:
     from lmr_author.proof.checks.registry import GROUPS
+    from lmr_author.proof.validation.repair import FIXES
 
     return {
         "code": check.code,
@@ -57,5 +59,5 @@ def _as_json(check: Check) -> dict[str, Any]:
         "title": check.title,
         "rationale": check.rationale,
         "severity": check.severity.value,
-        "fixable": check.fixable,
+        "fixable": check.code in FIXES,
     }

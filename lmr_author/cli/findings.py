@@ -25,7 +25,7 @@ SEVERITIES = ("error", "warning", "note")
 _INDENT = 6
 _STYLES = {
     r"^\S.*?(?=: (error|warning|note) [A-Z]{3}\d)": "underline",
-    r"(?<=: )error(?= [A-Z]{3}\d)|\^+$": "bold red",
+    r"(?<=: )error(?= [A-Z]{3}\d)": "bold red",
     r"(?<=: )warning(?= [A-Z]{3}\d)": "yellow",
     r"(?<=: )note(?= [A-Z]{3}\d)|^ {6}(hint|reason):": "cyan",
     r"^ +(\d+|…)? \|": "dim",
@@ -65,9 +65,9 @@ def findings_text(report: Report, *, width: int = WIDE) -> Iterator[str]:
 
 
 def _finding(task: TaskReport, finding: Finding, places: Places, width: int) -> Iterator[str]:
-    """Yield ``file:line:column: severity code: message`` and, below it, the lines in question and the hint."""
+    """Yield ``file:line: severity code: message`` and, below it, the lines in question and the hint."""
     place = places.of(finding)
-    where = _path(task, finding) + (f":{place.first}:{place.start + 1}" if place else "")
+    where = _path(task, finding) + (f":{place.first}" if place else "")
     message = finding.message
     if finding.pointer and place is None:
         message = f"{finding.pointer}: {message}"
@@ -86,14 +86,9 @@ def _below(head: str, text: str, width: int) -> Iterator[str]:
 
 
 def _excerpt(place: Position, width: int) -> Iterator[str]:
-    """Yield the lines in question, with carets below the part of the first one."""
     margin = max(_INDENT, len(str(place.last)))
     for number, text in enumerate(place.lines[:SHOWN_LINES], place.first):
-        start, end = (place.start, place.end) if number == place.first else (0, 0)
-        shown, before, marked = _cut(text, start, end, width - margin - 3)
-        yield f"{number:>{margin}} | {shown}"
-        if marked:
-            yield f"{'':>{margin}} | {' ' * before}{'^' * marked}"
+        yield f"{number:>{margin}} | {_cut(text, width - margin - 3)}"
     if len(place.lines) > SHOWN_LINES:
         yield f"{'…':>{margin}} | to line {place.last}"
 
@@ -161,17 +156,9 @@ def _path(task: TaskReport, finding: Finding) -> str:
     return one_line(path if below.startswith("..") else below)
 
 
-def _cut(text: str, start: int, end: int, room: int) -> tuple[str, int, int]:
-    """Return a line cut to a number of columns, the column of the mark, and the width of the mark."""
+def _cut(text: str, room: int) -> str:
+    """Return a line cut to a number of columns."""
     from rich.cells import cell_len, set_cell_size
 
-    before, marked, after = (
-        one_line(part.expandtabs(4)) for part in (text[:start], text[start:end], text[end:].rstrip())
-    )
-    if cell_len(before) > room // 2 and cell_len(before + marked + after) > room:
-        before = "…" + before[-(room // 4) :]
-    whole = before + marked + after
-    if cell_len(whole) > room:
-        whole = set_cell_size(whole, room - 1) + "…"
-    begin = cell_len(before)
-    return whole, begin, max(0, min(cell_len(marked), room - begin))
+    whole = one_line(text.rstrip().expandtabs(4))
+    return whole if cell_len(whole) <= room else set_cell_size(whole, room - 1) + "…"

@@ -56,7 +56,7 @@ def validate(
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
     from lmr_author.core.task import tasks_at
-    from lmr_author.proof.validation.repair import plan, repair
+    from lmr_author.proof.validation.repair import plan
     from lmr_author.proof.validation.report import accept_findings
     from lmr_author.proof.validation.run import processors, select_checks
     from lmr_author.proof.validation.run import validate as run_checks
@@ -81,11 +81,11 @@ def validate(
         accept_findings(tasks, report, accept or (), reason)
         report = run()
     report = report.at_least(severity)
-    plans: Sequence[RepairPlan] = ()
+    plans = plan(report) if fix or diff else ()
     if fix:
-        report, plans = repair(report, lambda: run().at_least(severity))
-    elif diff:
-        plans = plan(report)
+        for repairs in plans:
+            repairs.apply()
+        report = run().at_least(severity) if plans else report
     if diff:
         for plan_of_task in plans:
             ui.diff(plan_of_task.diff(), stderr=False)

@@ -82,15 +82,17 @@ def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | N
         file_names.add(f"{original_name(golden.name)}.py")
     meant = []
     for entry in view.repository_files.values():
-        if entry.name in file_names and _defines_target(view.module(view.path(entry)), implementation):
+        module = view.module(view.path(entry)) if entry.name in file_names else None
+        if module is not None and _definitions_of(implementation, module):
             meant.append(view.path(entry))
     return meant[0] if len(meant) == 1 else named
 
 
-def _defines_target(module: Module | None, implementation: Implementation) -> bool:
+def _definitions_of(implementation: Implementation, module: Module) -> list[Definition]:
+    """Return what the names of an implementation can mean in a module."""
     class_name = implementation.class_name.strip()
     names = function_names(implementation)
-    return module is not None and any(candidates(module, name, class_name) for name in names)
+    return [definition for name in names for definition in candidates(module, name, class_name)]
 
 
 @once
@@ -102,11 +104,6 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
     own = view.repository_files.get(f"unit_test/unit_test_{implementation.index}.py")
     if own is not None:
         return view.path(own)
-    beside = view.inside(
-        view.task.root, re.sub(r"^(?:\.\./)+", "", clean_path(implementation.unit_test_file))
-    )
-    if beside is not None and beside.suffix == ".py" and view.is_file(beside):
-        return beside
     tests = [entry for entry in view.repository_files.values() if _TEST_NAME.fullmatch(entry.name)]
     return view.path(tests[0]) if tests and len(view.implementations) == 1 else None
 
@@ -115,12 +112,9 @@ def unit_test_path(view: TaskView, implementation: Implementation) -> Path | Non
 def golden_path(view: TaskView, implementation: Implementation) -> Path | None:
     """Return the golden; where the named file is missing, the one of that name, or of the goal's name."""
     named = clean_path(implementation.golden_file)
-    exact = view.inside(view.task.root, named)
-    if exact is not None and view.is_file(exact):
-        return exact
-    below = _repository_file(view, implementation.golden_file)
-    if below is not None:
-        return below
+    for path in (view.inside(view.task.root, named), _repository_file(view, named)):
+        if path is not None and view.is_file(path):
+            return path
     goldens = golden_files(view)
     for name in (Path(named).name, Path(clean_path(implementation.goal_file)).name):
         same = [path for path in goldens if original_name(path.name) == original_name(name)]
@@ -163,22 +157,22 @@ def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
 
     In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
     """
-    real = [definition for definition in module.definitions if not _is_second_part(definition)]
-
-    def called(qualname: str) -> list[Definition]:
-        return [definition for definition in real if definition.qualname == qualname]
-
-    def ending(qualname: str) -> list[Definition]:
-        return [definition for definition in real if definition.qualname.endswith(f".{qualname}")]
-
+    wanted = [f"{class_name}.{name}", name, f".{class_name.rpartition('.')[2]}.{name}", f".{name}"]
     if not class_name:
-        return called(name) or ending(name)
-    exact = called(f"{class_name}.{name}") or called(name)
-    if exact:
-        return exact
-    if any(definition.kind == "class" for definition in called(class_name)):
-        return []  # the class is there, the method is not: no other class is meant
-    return ending(f"{class_name.rpartition('.')[2]}.{name}") or ending(name)
+        wanted = [name, f".{name}"]
+    definitions = [definition for definition in module.definitions if not _is_second_part(definition)]
+    has_class = any(
+        definition.qualname == class_name and definition.kind == "class" for definition in definitions
+    )
+    for qualname in wanted:
+        if qualname.startswith("."):
+            meant = [definition for definition in definitions if definition.qualname.endswith(qualname)]
+        else:
+            meant = [definition for definition in definitions if definition.qualname == qualname]
+        # If the class is there and the method is not, no other class is meant.
+        if meant and not (has_class and qualname.startswith(".")):
+            return meant
+    return []
 
 
 def _is_second_part(definition: Definition) -> bool:
@@ -266,23 +260,23 @@ class Pair:
     def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
         """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
         originals, goals = _called(self.golden, qualname), _called(self.goal, qualname)
-        both = [(golden, goal) for golden, goal in zip(originals, goals, strict=False)]
-        if not both:
-            return TargetPair(
-                qualname, *(definitions[-1] if definitions else None for definitions in (originals, goals))
-            )
-        both = [(golden, goal) for golden, goal in both if golden.nth == nth] or both
-        options = [TargetPair(qualname, golden, goal) for golden, goal in both]
-        return ([option for option in options if option.differs] or options)[-1]
+        options = [TargetPair(qualname, *both) for both in zip(originals, goals, strict=False)]
+        if not options:
+            return TargetPair(qualname, originals[-1] if originals else None, goals[-1] if goals else None)
+        numbered = [option for option in options if option.golden and option.golden.nth == nth]
+        return ([option for option in numbered or options if option.differs] or numbered or options)[-1]
+
+
+def _called(module: Module | None, qualname: str) -> list[Definition]:
+    return [
+        definition
+        for definition in _all(module)
+        if definition.qualname == qualname and not definition.is_overload
+    ]
 
 
 def _all(module: Module | None) -> tuple[Definition, ...]:
     return module.definitions if module else ()
-
-
-def _called(module: Module | None, qualname: str) -> list[Definition]:
-    definitions = (definition for definition in _all(module) if definition.qualname == qualname)
-    return [definition for definition in definitions if not definition.is_overload]
 
 
 @once
@@ -318,17 +312,17 @@ def _named_by_others(task: TaskView, files: Pair) -> set[str]:
     """Return the functions of a goal file that other implementations name without a doubt."""
     names: set[str] = set()
     for other in task.implementations:
-        if other is files.implementation or other.goal_file != files.implementation.goal_file:
-            continue
-        for name in function_names(other):
-            meant = _qualnames(files, name, other)
-            names |= set(meant) if len(meant) == 1 else set()
+        if other is not files.implementation and other.goal_file == files.implementation.goal_file:
+            for name in function_names(other):
+                meant = _qualnames(files, name, other)
+                names |= set(meant) if len(meant) == 1 else set()
     return names
 
 
 def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
+    class_name = implementation.class_name.strip()
     for module in (files.golden, files.goal):
-        meant = candidates(module, name, implementation.class_name.strip()) if module else []
+        meant = candidates(module, name, class_name) if module else []
         if meant:
             return list(dict.fromkeys(definition.qualname for definition in meant))
     return []
@@ -337,15 +331,19 @@ def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[s
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     """Return the function of a name; for a class its methods."""
     target = files.definitions(qualname, nth)
-    if all(
-        definition is None or definition.kind == "function" for definition in (target.golden, target.goal)
-    ):
+    if "class" not in {definition.kind for definition in (target.golden, target.goal) if definition}:
         return [target]
-    functions = [
-        definition for definition in (*_all(files.golden), *_all(files.goal)) if definition.kind == "function"
+    every = [*_all(files.golden), *_all(files.goal)]
+    methods = [
+        definition.qualname
+        for definition in every
+        if definition.kind == "function" and _owner(definition) == qualname
     ]
-    names = dict.fromkeys(function.qualname for function in functions)
-    return [files.definitions(name) for name in names if name.rpartition(".")[0] == qualname]
+    return [files.definitions(name) for name in dict.fromkeys(methods)]
+
+
+def _owner(definition: Definition) -> str:
+    return definition.qualname.rpartition(".")[0]
 
 
 # categories

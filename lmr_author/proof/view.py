@@ -299,11 +299,7 @@ class TaskView:
     @once
     def read_bytes(self, path: Path | None) -> bytes | None:
         """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
-        return self.read_once(path) if path else None
-
-    def read_once(self, path: Path, limit: int = MAX_TEXT) -> bytes | None:
-        """Return a file's content, not cached."""
-        return files.read_inside(self.root, path, limit)
+        return files.read_inside(self.root, path, MAX_TEXT) if path else None
 
     def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
         """Return an entry's content, not cached; no folder above an entry is a link."""

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.masking.mask import MaskOptions, mask
-from lmr_author.core.task import Finding, Task
+from lmr_author.core.task import Finding
 from lmr_author.proof.validation.run import validate
 from tests import example
-from tests.example import FOLDER, GOAL, INSTRUCTION, MASKED, REPOSITORY, Example
+from tests.example import GOAL, INSTRUCTION, MASKED, REPOSITORY, Example
 
 
 def found(folder: Path, change: Example) -> Finding:
@@ -28,24 +27,6 @@ def test_a_missing_file_is_named_under_the_key_that_is_written(tmp_path: Path) -
     assert finding.message == "retrieval_content 'ranking/trian.py' does not exist"
 
 
-def test_a_number_that_should_be_a_text(tmp_path: Path) -> None:
-    finding = found(tmp_path, Example("", info={"paper_name": 42}, also=("LMR002",)))
-    assert finding.hint == 'write "42", in quotes'
-
-
-def test_a_function_that_was_emptied_is_masked_as_a_look_alike(tmp_path: Path) -> None:
-    emptied = MASKED.replace("    return 1.0 / (1.0 + math.exp(-value))\n", "    pass\n")
-    finding = found(tmp_path, Example("", {GOAL: emptied}, also=("LMR304",)))
-
-    command = finding.hint.split("`")[1]
-    assert command == "lmr-author mask --also ranking/losses.py::sigmoid"
-
-    task = Task(tmp_path / FOLDER)
-    (task.root / GOAL).write_text(MASKED)  # the lines of the golden, as the hint says first
-    mask(task, MaskOptions(also=(command.split()[-1],)), task.root)
-    assert "LMR304" not in {one.code for one in validate([task]).findings}
-
-
 def test_the_goal_file_is_meant_before_a_copy_that_a_build_made(tmp_path: Path) -> None:
     instruction = INSTRUCTION.replace("`ranking/losses.py`", "`model/losses.py`")
     copy = {f"{REPOSITORY}/build/lib/ranking/losses.py": MASKED}
@@ -53,7 +34,7 @@ def test_the_goal_file_is_meant_before_a_copy_that_a_build_made(tmp_path: Path) 
         tmp_path, Example("", copy, implementation={"instruction": instruction}, also=("LMR602",))
     )
 
-    assert finding.hint == "did you mean ranking/losses.py?"
+    assert finding.hint.startswith("did you mean ranking/losses.py")
 
 
 def test_a_wrong_goal_file_is_not_taken_for_a_copy_that_a_build_made(tmp_path: Path) -> None:

@@ -42,12 +42,12 @@ def test_every_changed_file_is_kept_as_it_was(tmp_path: Path) -> None:
 
 def test_a_second_repair_does_not_overwrite_the_first_copy(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
-    for year in ("2023", "2024"):
-        example_task.apply(task, Example("", info={"year": year}))
+    for name in ("one", "two"):
+        example_task.apply(task, Example("", info={"folder_name": name}))
         assert repaired(task).findings == ()
 
     kept = sorted((task.authoring / "removed").glob("info.json*"))
-    assert [json.loads(path.read_text())["year"] for path in kept] == ["2023", "2024"]
+    assert [json.loads(path.read_text())["folder_name"] for path in kept] == ["one", "two"]
 
 
 def test_names_that_are_no_utf8_are_moved(tmp_path: Path) -> None:

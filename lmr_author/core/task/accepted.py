@@ -89,12 +89,10 @@ class Sorted:
     Attributes:
         open: findings that count, with a remark if an acceptance no longer holds.
         accepted: findings that do not count, each with its acceptance.
-        unused: acceptances that match no finding any more.
     """
 
     open: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, Accepted], ...]
-    unused: tuple[Accepted, ...]
 
 
 def load(task: Task) -> tuple[Accepted, ...]:
@@ -138,10 +136,9 @@ def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
     """Findings that count, and those that are accepted and whose file is as it was then."""
     entries = load(task)
     if not entries:
-        return Sorted(tuple(findings), (), ())
+        return Sorted(tuple(findings), ())
     still_open: list[Finding] = []
     accepted: list[tuple[Finding, Accepted]] = []
-    used: set[Accepted] = set()
     digests: dict[str, str] = {}
     for finding in findings:
         near = [entry for entry in entries if entry.is_near(finding)]
@@ -149,7 +146,6 @@ def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
             digests[finding.path] = _digest(task, finding.path)
         # In a file that has changed, the line of a finding has probably moved.
         about = [entry for entry in near if entry.is_about(finding) or entry.sha256 != digests[finding.path]]
-        used.update(about)
         holds = [entry for entry in about if entry.sha256 == digests[finding.path]]
         if holds:
             accepted.append((finding, holds[0]))
@@ -157,7 +153,7 @@ def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
             still_open.append(_back(finding, about[0]))
         else:
             still_open.append(finding)
-    return Sorted(tuple(still_open), tuple(accepted), tuple(entry for entry in entries if entry not in used))
+    return Sorted(tuple(still_open), tuple(accepted))
 
 
 def _back(finding: Finding, entry: Accepted) -> Finding:

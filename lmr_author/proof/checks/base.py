@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, KeyRename, Severity
-from lmr_author.core.texts import listed
 from lmr_author.proof.lookup import clean_path
 from lmr_author.proof.view import TaskView, readable
 
@@ -56,16 +55,24 @@ class Problem:
     fix: KeyRename | None = None
 
 
+ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
+
+
 @dataclass(frozen=True)
 class Check:
-    """One thing that can be wrong with a task; ``title`` names the defect."""
+    """One thing that can be wrong with a task; ``title`` names the defect.
+
+    Attributes:
+        claims: of a check that compares tasks: what the task claims for itself, each with a problem for everyone
+            who claims the same, whose message ends before the names of the others.
+    """
 
     code: str
     title: str
     rationale: str
     severity: Severity
-    fixable: bool
     problems: Callable[[TaskView], Iterable[Problem]]
+    claims: ClaimRule | None = None
 
     def run(self, task: TaskView) -> list[Finding]:
         """Return the findings of this check in a task; its own crash is one of them."""
@@ -86,49 +93,24 @@ class Check:
             implementation=problem.target.index if problem.target else None,
             path=task.relative(path) if isinstance(path, Path) else readable(path),
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
-            fixable=self.fixable,
             files=problem.files,
             fix=problem.fix,
         )
 
 
-@dataclass(frozen=True)
-class DatasetCheck(Check):
-    """A check that compares tasks: a claim made twice is a finding for everyone who makes it.
-
-    A claim is a text, so that those of thousands of tasks fit in memory, and a problem whose message ends before
-    the names of the others.
-    """
-
-    make_claims: Callable[[TaskView], Iterable[tuple[str, Problem]]] = lambda task: ()
-
-    def claims(self, task: TaskView) -> list[tuple[str, Finding]]:
-        """Return the claims of a task, each with the beginning of its finding."""
-        return [(claim, self.finding(task, problem)) for claim, problem in self.make_claims(task)]
-
-    def conflict(self, finding: Finding, others: Sequence[Finding]) -> Finding:
-        """Return the finding of a claim that others make too."""
-        names = [
-            f"{other.task} #{other.implementation}" if other.implementation else other.task
-            for other in others
-        ]
-        return replace(finding, message=f"{finding.message} {listed(names, 5)}")
-
-
 TaskRule = Callable[[TaskView], Iterable[Problem]]
 TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
-ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
 
 
 def check(
-    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TaskRule], Check]:
     """Make a check of a function that looks at a whole task."""
-    return lambda rule: Check(code, title, rationale, severity, fixable, rule)
+    return lambda rule: Check(code, title, rationale, severity, rule)
 
 
 def target_check(
-    code: str, title: str, *, rationale: str, severity: Severity = ERROR, fixable: bool = False
+    code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TargetRule], Check]:
     """Make a check of a function that looks at one implementation; its problems are about that one."""
 
@@ -138,16 +120,16 @@ def target_check(
                 for problem in rule(task, target):
                     yield problem if problem.target else replace(problem, target=target)
 
-        return Check(code, title, rationale, severity, fixable, every)
+        return Check(code, title, rationale, severity, every)
 
     return decorate
 
 
 def dataset_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
-) -> Callable[[ClaimRule], DatasetCheck]:
+) -> Callable[[ClaimRule], Check]:
     """Make a check of a function that yields the claims of a task."""
-    return lambda rule: DatasetCheck(code, title, rationale, severity, False, lambda task: (), rule)
+    return lambda rule: Check(code, title, rationale, severity, lambda task: (), rule)
 
 
 def crash(what: str, task: str, error: Exception) -> Finding:
@@ -171,10 +153,7 @@ def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
             key = (problem.kind, problem.severity, id(problem.target), *folders[:2])
         groups[key].append(problem)
     for group in groups.values():
-        if len(group) > MANY:
-            yield _folded(task, group)
-        else:
-            yield from group
+        yield from [_folded(task, group)] if len(group) > MANY else group
 
 
 def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:

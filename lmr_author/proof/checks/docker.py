@@ -11,7 +11,6 @@ from lmr_author.proof.checks import dockerfile
 from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check, did_you_mean
 from lmr_author.proof.checks.dockerfile import (
     Dockerfile,
-    Instruction,
     copied,
     in_context,
     name_in,
@@ -27,7 +26,7 @@ DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
 def _docker_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[DockerRule], Check]:
-    """Make a check of a rule that reads the Dockerfile; a problem without a path is about it."""
+    """Make a check of a rule that reads a Dockerfile with a base image."""
 
     def decorate(rule: DockerRule) -> Check:
         def problems(task: TaskView) -> Iterator[Problem]:
@@ -40,8 +39,8 @@ def _docker_check(
     return decorate
 
 
-def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
-    return Problem(message, hint, dockerfile.path_of(task), line, severity=severity)
+def _at(line: int, message: str, hint: str, severity: Severity | None = None) -> Problem:
+    return Problem(message, hint, "Dockerfile", line, severity=severity)
 
 
 @check(
@@ -51,14 +50,9 @@ def _at(task: TaskView, line: int, message: str, hint: str, severity: Severity |
 )
 def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
-    if task.kind("Dockerfile") == "file" and parsed is None:
-        yield Problem("the Dockerfile is too large to be one", hint, "Dockerfile")
-    elif parsed is None or dockerfile.path_of(task) != "Dockerfile":
-        for entry in task.entries:
-            if entry.name.lower() in dockerfile.MISNAMED:
-                hint = f"move {entry.relative} to Dockerfile"
-                break
-        yield Problem("the Dockerfile is missing", hint, "Dockerfile")
+    if parsed is None:
+        state = "too large to be one" if task.kind("Dockerfile") == "file" else "missing"
+        yield Problem(f"the Dockerfile is {state}", hint, "Dockerfile")
     elif not parsed.named("FROM"):
         yield Problem("the Dockerfile has no FROM", hint, "Dockerfile")
 
@@ -76,7 +70,7 @@ def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Proble
         inside = " and ".join(f"{name}/" for name in sorted(folders & {"golden_files", "authoring"}))
         if inside:
             message = f"{instruction.name} {' '.join(sources)} puts {inside} into the image"
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.", re.DOTALL)
@@ -100,37 +94,29 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if ranges:
             message = f"{', '.join(ranges)} is not quoted: the shell takes it for a redirection"
             hint = f'write "{ranges[0]}" in quotes, or better pin it with =='
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
     "LMR204",
     "ARG DIR is not the repository's folder",
     rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
-    " task builds an image of nothing; this task's own folder is right for a build from the folder above, and"
-    " a note.",
+    " task builds an image of nothing. The task's own folder is right for a build from the folder above.",
 )
 def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
+    right = ("", wanted, task.task.name, task.info.folder_name)
     is_used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", instruction.text) for instruction in parsed.instructions)
     for instruction in parsed.named("ARG", "ENV"):
-        match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$]+)", instruction.text)
-        value = match[1].removeprefix("./").rstrip("/") if match else ""
-        if value in ("", wanted) or not wanted or value.startswith("/"):
-            continue
-        hint = f"write {instruction.name} DIR={wanted}"
-        message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}"
-        if value not in (task.task.name, task.info.folder_name):
+        match = re.search(r"(?:^|\s)DIR(?:=|\s+)[\"']?([^\s\"'$/][^\s\"'$]*)", instruction.text)
+        value = in_context(match[1]) if match else ""
+        if wanted and value not in right:
+            message = f"{instruction.name} DIR is {value!r}, the repository is {wanted!r}"
+            message += "" if is_used else "; unused"
             severity = None if is_used else WARNING
-            yield _at(task, instruction.line, message if is_used else f"{message}; unused", hint, severity)
-        elif is_used:
-            message = f"{instruction.name} DIR is the task's folder: the image is built from the folder of all tasks"
-            yield _at(task, instruction.line, message, hint, NOTE)
+            yield _at(instruction.line, message, f"write {instruction.name} DIR={wanted}", severity)
 
 
-_OF_THE_HOST = re.compile(
-    r"^(?:\$\{?(?:PWD|HOME|OLDPWD)\b|\$\(|`|~|[A-Za-z]:[\\/]|/(?:home|Users|root|mnt|media)/)"
-)
 _FILE_ARGUMENT = re.compile(
     r"(?<!\S)(?:-r\s*|(?:--requirement|-f|--file)(?:=|\s+))[\"']?([^\s\"']+\.(?:txt|lock|ya?ml|in))"
 )
@@ -149,20 +135,15 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         for source in sources:
             path, files = in_context(source), copied(task, [source])
             present |= {entry.name for entry in files}
-            named = f"{instruction.name} source {source!r}"
-            if _OF_THE_HOST.search(source):
-                message = f"{named} is a path of the machine that builds the image"
-                hint = "write it relative to the task's folder: COPY sees nothing else"
-                yield _at(task, instruction.line, message, hint)
-                is_unclear = True
-            elif "$" in source or re.match(r"^(https?|git)[:@]", source):
+            if "$" in source or re.match(r"^(https?|git)[:@]", source):
                 is_unclear = True
             elif path and not files and task.kind(path) != "folder":
                 present.add(path.rpartition("/")[2])  # reported once
                 names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
                 state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
+                message = f"{instruction.name} source {source!r} {state}"
                 hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
-                yield _at(task, instruction.line, f"{named} {state}", hint)
+                yield _at(instruction.line, message, hint)
     if not is_unclear:
         yield from _missing_requirements(task, parsed, present)
 
@@ -181,7 +162,7 @@ def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str])
             if not (is_mounted or is_elsewhere or name in present or name in made):
                 hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
                 message = f"installs {match[1]!r}, which is not in the image"
-                yield _at(task, instruction.line, message, hint)
+                yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
@@ -195,22 +176,21 @@ def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str])
 def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     if task.repository is None or _copies_code(task, parsed):
         return
-    runs = parsed.named("RUN")
-    cloned = [instruction for instruction in runs if published(task).is_fetched_by(instruction.text)]
-    others = [instruction for instruction in parsed.named("RUN", "COPY", "ADD") if instruction not in cloned]
-    if any(_OTHER_SOURCE.search(instruction.text) for instruction in others):
+    commands = parsed.named("RUN", "COPY", "ADD")
+    cloned = [command for command in commands if published(task).is_fetched_by(command.text)]
+    if any(_OTHER_SOURCE.search(command.text) for command in commands if command not in cloned):
         return
     commented = [line for line, text in parsed.comments if re.match(r"#+\s*(COPY|ADD)\s+\S+\s+\S+", text)]
     what = "the repository" if parsed.copies else "the task"
     if cloned:
         message = "clones the published repository instead of copying the masked one"
-        yield _at(task, cloned[0].line, message, "COPY the task's own folder")
+        yield _at(cloned[0].line, message, "COPY the task's own folder")
     elif commented:
         message = f"COPY is commented out: nothing of {what} is in the image"
-        yield _at(task, commented[0], message, "remove the #")
+        yield _at(commented[0], message, "remove the #")
     else:
         hint = "COPY its folder" if parsed.copies else "COPY the requirements and the repository"
-        yield _at(task, 0, f"nothing of {what} is copied into the image", hint, NOTE)
+        yield _at(0, f"nothing of {what} is copied into the image", hint, NOTE)
 
 
 _OTHER_SOURCE = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|tgz|tar)\b")
@@ -219,14 +199,13 @@ _INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.p
 
 def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
     """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
-    for _, sources, _ in parsed.copies:
-        for source in sources:
-            files = copied(task, [source])
-            if (not files or "$" in source) and not _INSTALL_FILE.fullmatch(source):
-                return True
-            for path in filter(None, map(task.in_repository, files)):
-                if not path.startswith("unit_test/") and not _INSTALL_FILE.fullmatch(path):
-                    return True
+    for source in (source for _, sources, _ in parsed.copies for source in sources):
+        paths = [task.in_repository(entry) for entry in copied(task, [source])]
+        code = [path for path in paths if path and not path.startswith("unit_test/")]
+        if "$" in source or not paths:
+            code = [source]
+        if not all(map(_INSTALL_FILE.fullmatch, code)):
+            return True
     return False
 
 
@@ -245,20 +224,12 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
 def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     installed = list(requirements(task, parsed))
     loose = [(by, text) for by, text in installed if not _EXACT.search(text.partition(" #")[0])]
-    some_exact = len(installed) > len(loose)
-    if some_exact:
-        loose = [(by, text) for by, text in loose if not _is_redirected(by, text)]
     if loose:
         names = {name_in(text) for _, text in loose}
         shown = [*sorted(names & _FIRST), *sorted(names - _FIRST)]
+        some_exact = len(installed) > len(loose)
         message = f"{'not' if some_exact else 'nothing is'} pinned: {listed(shown, 6)}"
-        yield _at(task, loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
-
-
-def _is_redirected(instruction: Instruction, requirement: str) -> bool:
-    """Return True for an unquoted range, which pip never sees (LMR203)."""
-    unquoted = _QUOTED.sub("q", dockerfile.shell_text(instruction.text))
-    return instruction.name == "RUN" and requirement in unquoted and bool(set("<>") & set(requirement))
+        yield _at(loose[0][0].line, message, "pin each as name==version", NOTE if some_exact else None)
 
 
 @_docker_check(
@@ -272,18 +243,17 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     stages: dict[str, str] = {}
     image, line = "", 0
     for instruction in parsed.named("FROM"):
-        given = [word for word in instruction.text.split() if not word.startswith("--")]
-        if given:
-            name, line = parsed.expand(given[0]), instruction.line
-            image = stages.get(name, name)
-            stages[given[-1]] = image  # `FROM image AS name`
+        words = [word for word in instruction.text.split() if not word.startswith("--")] or [""]
+        name, line = parsed.expand(words[0]), instruction.line
+        image = stages.get(name, name)
+        stages[words[-1]] = image  # `FROM image AS name`
     if not image or "$" in image:
         return
     if "torch" not in image.lower():
         hint = "use pytorch/pytorch:VERSION-cudaX-cudnnY-runtime"
-        yield _at(task, line, f"the base image {image} is not a PyTorch image", hint)
-    elif "@" not in image and (":" not in image.rpartition("/")[2] or image.endswith(":latest")):
-        yield _at(task, line, f"the base image {image} has no version", "add the tag of a version")
+        yield _at(line, f"the base image {image} is not a PyTorch image", hint)
+    elif not re.search(r"@|:(?!latest$)[^/]+$", image):
+        yield _at(line, f"the base image {image} has no version", "add the tag of a version")
 
 
 @_docker_check(
@@ -296,9 +266,9 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
 def runs_as_user(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     users = parsed.named("USER")
     if not users:
-        yield _at(task, 0, "no USER: everything runs as root", "add a user, and USER at the end")
+        yield _at(0, "no USER: everything runs as root", "add a user, and USER at the end")
     elif parsed.expand(users[-1].text).partition(":")[0].strip() in ("root", "0"):
-        yield _at(task, users[-1].line, "USER is root at the end", "switch to another user at the end")
+        yield _at(users[-1].line, "USER is root at the end", "switch to another user at the end")
 
 
 _MODEL = re.compile(
@@ -328,7 +298,7 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         if model or data:
             source = model[0].strip("( ") if model else data[0]
             message, hint = f"downloads at build: {source:.120}", "store a small fixture under unit_test/"
-            yield _at(task, instruction.line, message, hint)
+            yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
@@ -342,7 +312,7 @@ def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
     for target in task.implementations:
         test = read_test(task, target)
-        if test is None or any(name.endswith(("makedirs", "mkdir", "mkdtemp")) for _, name in test.calls):
+        if test is None or re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", test.text):
             continue
         named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
         writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)

@@ -21,8 +21,6 @@ from packaging.utils import canonicalize_name
 from lmr_author.proof.lookup import pairs
 from lmr_author.proof.view import FileEntry, TaskView, once
 
-MISNAMED = frozenset({"dockerfile", "dockerfile.txt"})
-"""Names, in lower case, of files that are meant to be the Dockerfile."""
 _KNOWN = frozenset(
     """
     FROM ARG ENV RUN COPY ADD WORKDIR USER CMD ENTRYPOINT EXPOSE LABEL VOLUME SHELL ONBUILD HEALTHCHECK
@@ -143,10 +141,10 @@ def _variables(instructions: list[Instruction]) -> dict[str, str]:
     for instruction in instructions:
         if instruction.name not in ("ARG", "ENV"):
             continue
-        given = words(instruction.text)
-        if instruction.name == "ENV" and len(given) > 1 and "=" not in given[0]:
-            given = [f"{given[0]}={' '.join(given[1:])}"]  # the old form, `ENV NAME VALUE`
-        for name, equals, value in (word.partition("=") for word in given):
+        tokens = words(instruction.text)
+        if instruction.name == "ENV" and len(tokens) > 1 and "=" not in tokens[0]:
+            tokens = [f"{tokens[0]}={' '.join(tokens[1:])}"]  # the old form, `ENV NAME VALUE`
+        for name, equals, value in (word.partition("=") for word in tokens):
             if equals:
                 variables[name] = Dockerfile((), (), variables).expand(value)[:MAX_VALUE]
     return variables
@@ -167,16 +165,16 @@ def shell_text(text: str) -> str:
     """Return what a shell reads of a RUN: its text, its JSON form, or the inside of ``bash -c "..."``."""
     plain = _OPTIONS.sub("", text)
     if plain.startswith("["):
-        given = words(plain)
-        is_shell = len(given) > 2 and given[1].endswith("c") and "sh" in given[0]
-        return given[2] if is_shell else shlex.join(given)
+        tokens = words(plain)
+        is_shell = len(tokens) > 2 and tokens[1].endswith("c") and "sh" in tokens[0]
+        return tokens[2] if is_shell else shlex.join(tokens)
     return _SHELL.sub(r"\2", plain)
 
 
 @once
 def read(task: TaskView) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
-    text = task.text(task.task.root / path_of(task))
+    text = task.text(task.task.dockerfile)
     if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)
@@ -186,13 +184,6 @@ def read(task: TaskView) -> Dockerfile | None:
         folder = "." if above else task.repository.name
         return replace(parsed, arguments=parsed.arguments | {"DIR": folder})
     return parsed
-
-
-def path_of(task: TaskView) -> str:
-    """Return the path of the task's Dockerfile, or of the file that is meant to be it."""
-    top = [entry.name for entry in task.entries if not entry.folder and entry.kind == "file"]
-    misnamed = [name for name in top if name.lower() in MISNAMED]
-    return misnamed[0] if misnamed and "Dockerfile" not in top else "Dockerfile"
 
 
 def in_context(source: str) -> str:
@@ -232,12 +223,11 @@ def _context(task: TaskView) -> list[FileEntry]:
 
 # packages
 
-_PIP = re.compile(
-    r"\b(?:(?:pip[\d.]*|uv pip|python[\d.]* -m pip)\s+(?:-\S+\s+)*install|uv\s+add)"
+_INSTALL = re.compile(
+    r"\b(?:(?:pip[\d.]*|uv pip|python[\d.]* -m pip)\s+(?:-\S+\s+)*install|uv\s+add|(conda|mamba|micromamba)\s+install)"
     r"\s+(.*)",
     re.DOTALL,
 )
-_CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+install\s+(.*)", re.DOTALL)
 _CONSTRAINT = re.compile(r"(?<!\S)(?:-c|--constraint)[= ]")
 """A constraints file pins what a command installs."""
 _WITH_VALUE = frozenset(
@@ -247,6 +237,8 @@ _WITH_VALUE = frozenset(
     """.split()  # noqa: SIM905
 )
 _NOT_PACKAGES = frozenset(("pip", "setuptools", "wheel", "uv", "python", "cpuonly", "nomkl"))
+MAX_INCLUDES = 5
+"""Requirements files that name one another are followed so deep."""
 
 
 def name_in(requirement: str) -> str:
@@ -257,54 +249,53 @@ def name_in(requirement: str) -> str:
 def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
     """Yield (instruction, requirement) of everything that pip and conda install; requirements files are opened."""
     for instruction, command in parsed.commands:
-        text = parsed.expand(command)
-        if match := _CONDA.search(text):
-            for requirement in _arguments(task, parsed, match[1]):
-                yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", requirement)
-        elif (match := _PIP.search(text)) and not _CONSTRAINT.search(match[1]):
-            for requirement in _arguments(task, parsed, match[1]):
-                yield instruction, requirement
+        match = _INSTALL.search(parsed.expand(command))
+        if match is None or (_CONSTRAINT.search(match[2]) and not match[1]):
+            continue
+        for requirement in _arguments(task, parsed, match[2]):
+            # conda writes `name=version`
+            yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", requirement) if match[1] else requirement
 
 
-def _arguments(task: TaskView, parsed: Dockerfile, text: str) -> Iterator[str]:
+def _arguments(task: TaskView, parsed: Dockerfile, text: str, depth: int = 0) -> Iterator[str]:
+    """Yield the requirements among the arguments of an installing command, or in a line of options of a file."""
     try:
-        given = iter(shlex.split(text, comments=True))
+        arguments = iter(shlex.split(text, comments=True))
     except ValueError:
-        given = iter(text.split())
-    for word in given:
-        if word in ("-r", "--requirement") or re.match(r"-r\S|--requirement=", word):
-            name = re.sub(r"^(?:-r|--requirement)=?", "", word) or next(given, "")
-            yield from _lines(task, parsed, name)
+        arguments = iter(text.split())
+    for word in arguments:
+        if match := re.match(r"(?:-r|--requirement)=?(.*)", word):
+            yield from _file_lines(task, parsed, match[1] or next(arguments, ""), depth + 1)
         elif word in ("-e", "--editable"):
-            address = next(given, "")
+            address = next(arguments, "")
             if "+" in address:  # a folder is the repository itself, which is masked
                 yield address
         elif word in _WITH_VALUE:
-            next(given, None)
+            next(arguments, None)
         elif word not in _NOT_PACKAGES and not word.startswith((*"-./$>\\", "2>")):
             yield word.rpartition("::")[2]
 
 
-def _lines(task: TaskView, parsed: Dockerfile, name: str, depth: int = 0) -> Iterator[str]:
-    for line in _text(task, parsed, name).splitlines():
+def _file_lines(task: TaskView, parsed: Dockerfile, name: str, depth: int) -> Iterator[str]:
+    text = _text(task, parsed, name) if depth <= MAX_INCLUDES else ""
+    for line in text.splitlines():
         plain = re.sub(r"(?:^|\s)#.*", "", line).strip().rstrip("\\").strip()
-        other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)", plain)
-        plain = re.sub(r"^(?:-e|--editable)[ =]\s*(?=[\w.]+\+)", "", plain)
-        if other and depth < 5:
-            yield from _lines(task, parsed, other[1], depth + 1)
-        elif plain and not plain.startswith(tuple("-./")):
+        if plain.startswith("-"):
+            yield from _arguments(task, parsed, plain, depth)
+        elif plain and not plain.startswith(("./", "/", "..")):
             yield plain
 
 
 def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
     """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
-    inside: list[FileEntry] = []
+    inside = [
+        entry for _, sources, _ in parsed.copies for entry in copied(task, sources) if entry.name == wanted
+    ]
     for _, sources, target in parsed.copies:
-        files = copied(task, sources)
-        if len(files) == 1 and target.rpartition("/")[2] == wanted:  # copied under another name
-            return task.text(task.path(files[0])) or ""
-        inside += [entry for entry in files if entry.name == wanted]
+        renamed = copied(task, sources)
+        if target.rpartition("/")[2] == wanted and len(renamed) == 1:
+            inside = renamed
     nearest = min(inside or task.named(wanted), key=lambda entry: entry.relative.count("/"), default=None)
     return (nearest and task.text(task.path(nearest))) or ""
 
@@ -318,6 +309,11 @@ GENERIC = frozenset(
     """.split()  # noqa: SIM905
 )
 """Names of folders that say nothing: somebody has published a package of most of them."""
+_PACKAGE_NAME = re.compile(
+    r"(?:\bsetup\((?:[^()]|\([^()]*\))*?|^\[(?:metadata|project|tool\.poetry)\]\s*\n(?:(?!\[).*\n)*?)\bname\s*=\s*[\"']?([\w.-]+)",
+    re.MULTILINE,
+)
+"""The name that setup.py, setup.cfg or pyproject.toml gives a package."""
 
 
 @dataclass(frozen=True)
@@ -359,14 +355,14 @@ class Published:
 def published(task: TaskView) -> Published:
     """Return the names under which a goal file of the task may be installed."""
     address = _address(task.info.repo_url)
-    repository = address.rpartition("/")[2]
+    repository = canonicalize_name(address.rpartition("/")[2])
     sure: set[str] = set()
     is_empty = task.repository is None and task.named_repository is not None
-    likely: set[str] = {canonicalize_name(repository)} if is_empty else set()
+    likely = {repository} if is_empty else set()
     for files in pairs(task):
         package = _package(task, files.goal_path)
         if package is not None:
-            likely |= {canonicalize_name(package.name), canonicalize_name(repository)}
+            likely |= {canonicalize_name(package.name), repository}
             sure |= _own_names(task, package)
     return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
 
@@ -392,16 +388,8 @@ def _own_names(task: TaskView, package: Path) -> set[str]:
     assert task.repository is not None
     names: set[str] = set()
     for folder in package.parents:
-        if not folder.is_relative_to(task.repository):
-            break
-        for file in ("setup.py", "setup.cfg", "pyproject.toml"):
-            if match := _PACKAGE_NAME.search(task.text(folder / file) or ""):
-                names.add(canonicalize_name(match[1]))
+        if folder.is_relative_to(task.repository):
+            for file in ("setup.py", "setup.cfg", "pyproject.toml"):
+                match = _PACKAGE_NAME.search(task.text(folder / file) or "")
+                names |= {canonicalize_name(match[1])} if match else set()
     return names
-
-
-_PACKAGE_NAME = re.compile(
-    r"(?:\bsetup\((?:[^()]|\([^()]*\))*?|^\[(?:metadata|project|tool\.poetry)\]\s*\n(?:(?!\[).*\n)*?)\bname\s*=\s*[\"']?([\w.-]+)",
-    re.MULTILINE,
-)
-"""The name that setup.py, setup.cfg or pyproject.toml gives a package."""

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from lmr_author.core.code import Definition, FunctionNode, Module, form
+from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import SourceError
-from lmr_author.core.task import AUTHORING, INFO, Implementation, Severity
-from lmr_author.core.task.also_masked import AlsoMaskedList
+from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import (
     NOTE,
@@ -24,10 +23,9 @@ from lmr_author.proof.checks.base import (
     similar_path,
     target_check,
 )
-from lmr_author.proof.checks.masks import head_form, is_emptied, strays
+from lmr_author.proof.checks.masks import also_masked, head_form, is_emptied, strays
 from lmr_author.proof.lookup import (
     Pair,
-    body_form,
     candidates,
     clean_path,
     function_names,
@@ -37,7 +35,6 @@ from lmr_author.proof.lookup import (
     leaves,
     pair,
     pairs,
-    statements,
 )
 from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
 
@@ -47,7 +44,6 @@ from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, onc
     "the goal file or the target in it is missing",
     rationale="The agent is told to implement a function in a file. Without the file, or without the function's header,"
     " there is nothing to do.",
-    fixable=True,
 )
 def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
     files, path = pair(task, target), goal_path(task, target)
@@ -87,27 +83,22 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     goal, class_name = files.goal, files.implementation.class_name.strip()
     if goal is None:
         return
-    originals = candidates(files.golden, name, class_name) if files.golden else []
     names = [definition.qualname for definition in goal.definitions]
-    is_gone = bool(originals) and all(original.qualname not in names for original in originals)
-    if candidates(goal, name, class_name) and not is_gone:
-        return
-    inner = [definition for definition in goal.definitions if f".{definition.qualname}".endswith(f".{name}")]
-    message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
-    hint = did_you_mean(name, names) or "name a function of the goal file"
-    if originals:
+    originals = candidates(files.golden, name, class_name) if files.golden else []
+    if originals and not any(original.qualname in names for original in originals):
         message = f"{name} was removed from the goal file altogether"
         hint = "keep its header and docstring; mask only the body"
-    elif inner:
-        hint = f'write class_name "{inner[0].class_name}" and goal_function "{inner[0].function_name}"'
-    yield Problem(message, hint, files.goal_path or "", inner[0].line if inner else 0)
+        yield Problem(message, hint, files.goal_path or "")
+    elif not candidates(goal, name, class_name):
+        message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
+        hint = did_you_mean(name, names) or "name a function of the goal file"
+        yield Problem(message, hint, files.goal_path or "")
 
 
 @target_check(
     "LMR302",
     "the golden or the target in it is missing",
     rationale="The golden is the reference solution: without it nothing can be verified, recorded or unmasked.",
-    fixable=True,
 )
 def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
@@ -149,12 +140,12 @@ class _GoalFile:
         for files in self.pairs:
             # Without a number, every definition of the name is meant.
             masked.update((target.qualname, files.implementation.nth) for target in files.targets)
-        targets = []
-        for function in module.definitions:
-            names = {(function.qualname, None), (function.qualname, function.nth)}
-            if function.kind == "function" and masked & names:
-                targets.append(function)
-        return targets
+        functions = [definition for definition in module.definitions if definition.kind == "function"]
+        return [
+            function
+            for function in functions
+            if not masked.isdisjoint({(function.qualname, None), (function.qualname, function.nth)})
+        ]
 
 
 @once
@@ -174,17 +165,13 @@ def _files(task: TaskView) -> list[_GoalFile]:
 
 def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int]]:
     """Return the functions of a goal file that are masked beside its targets: look-alikes, and those of LMR313."""
-    record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
-    listed = AlsoMaskedList.read_if_valid(record) if record else None
-    recorded = {
-        (masked.qualname, masked.nth) for masked in (listed.also if listed else ()) if masked.path == path
-    }
-    along = recorded & {
+    emptied = {
         (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
     }
+    along = {(masked.qualname, masked.nth) for masked in also_masked(task) if masked.path == path} & emptied
     for stray in strays(task):
         if stray.path == path:
-            along.update((function.qualname, function.nth) for function in stray.functions)
+            along |= {(function.qualname, function.nth) for function in stray.functions}
     return along
 
 
@@ -205,25 +192,7 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
         more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
         message = f"differs from the golden outside of the target: {shown}{more}"
         hint = "take these lines from the golden (or correct the golden)"
-        if emptied := _emptied(file):  # its lines may be a second copy of the solution
-            node = shlex.quote(f"{task.in_repository_path(file.path)}::{emptied}")
-            hint += f"; then, if {emptied} gives the solution away, `lmr-author mask --also {node}`"
         yield Problem(message, hint, file.path, line, target=file.owner)
-
-
-def _emptied(file: _GoalFile) -> str:
-    """Return the first function beside the targets whose body was taken out of the goal file; "" for none."""
-    targets = {id(target.node) for target in file.targets(file.goal)}
-    originals = {(original.qualname, original.nth): original.node for original in file.golden.definitions}
-    for definition in file.goal.definitions:
-        original = originals.get((definition.qualname, definition.nth))
-        node = definition.node
-        if not isinstance(node, FunctionNode) or original is None or id(node) in targets:
-            continue
-        is_empty = all(isinstance(part, ast.Pass | ast.Raise | ast.Expr) for part in statements(node))
-        if is_empty and body_form(node) != body_form(original):
-            return definition.label
-    return ""
 
 
 @once
@@ -271,33 +240,37 @@ def _shown(node: ast.stmt) -> str:
 )
 def same_text(task: TaskView) -> Iterator[Problem]:
     for file in _files(task):
-        message, severity = "", WARNING
-        had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
-        headers, text = _outside(file, file.golden)
-        headers_now, text_now = _outside(file, file.goal)
-        if had_crlf != has_crlf:
-            message = f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}"
-        elif headers == headers_now and not _differences(task, file):
-            message, severity = _text_change(text, text_now)
-        if message:
+        change, severity = _text_change(task, file)
+        if change:
             hint = "take everything but the target's body from the golden, byte for byte"
-            message = f"outside of the target {message}"
+            message = f"outside of the target {change}"
             yield Problem(message, hint, file.path, target=file.owner, severity=severity)
+
+
+def _text_change(task: TaskView, file: _GoalFile) -> tuple[str, Severity]:
+    """Return (what changed, how bad) where the code is the same, or the line endings are not; "" when nothing did."""
+    had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
+    if had_crlf != has_crlf:
+        return f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}", WARNING
+    before, after = _lines_outside(file, file.golden), _lines_outside(file, file.goal)
+    if before == after or _differences(task, file):
+        return "", NOTE
+    if [line.strip() for line in before] == [line.strip() for line in after]:
+        return "the indentation changed", WARNING
+    return "comments or formatting changed", NOTE
 
 
 def _is_crlf(data: bytes) -> bool:
     return data.count(b"\r\n") > data.count(b"\n") / 2
 
 
-def _outside(file: _GoalFile, module: Module) -> tuple[list[str], bytes]:
-    """Return the headers of a file's targets in comparable form, and its lines without its targets."""
-    lines = module.data.splitlines(keepends=True)
-    headers: list[str] = []
+def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
+    """Return the lines of a file without its targets, blank lines and trailing blanks."""
+    lines = module.data.splitlines()
     hidden: set[int] = set()
     for target in file.targets(module):
-        headers.append(form([target.function.args, *target.node.decorator_list]))
-        hidden.update(range(target.line - 1, _end(target, lines)))
-    return headers, b"".join(line for number, line in enumerate(lines) if number not in hidden)
+        hidden.update(range(first_line(target.node) - 1, _end(target, lines)))
+    return [line.rstrip() for number, line in enumerate(lines) if number not in hidden and line.strip()]
 
 
 def _end(target: Definition, lines: list[bytes]) -> int:
@@ -306,27 +279,11 @@ def _end(target: Definition, lines: list[bytes]) -> int:
     indent = first[: len(first) - len(first.lstrip())]
     end = target.end_line
     for number, line in enumerate(lines[end:], end + 1):
-        if not line.strip():
-            continue
-        if not line.startswith((indent + b" ", indent + b"\t")):
+        if line.startswith((indent + b" ", indent + b"\t")) and line.strip():
+            end = number
+        elif line.strip():
             break
-        end = number
     return end
-
-
-def _text_change(before: bytes, after: bytes) -> tuple[str, Severity]:
-    """Return (what changed, how bad) between two texts whose code is the same; "" when nothing did."""
-    if before.rstrip() == after.rstrip():
-        return "", NOTE
-    if _filled_lines(before) == _filled_lines(after):
-        return "blank lines, trailing blanks or line ends changed", NOTE
-    if b"".join(before.split()) == b"".join(after.split()):
-        return "indentation or line breaks changed", WARNING
-    return "comments or formatting changed", NOTE
-
-
-def _filled_lines(data: bytes) -> list[bytes]:
-    return [line.rstrip() for line in data.splitlines() if line.strip()]
 
 
 @target_check(
@@ -373,15 +330,13 @@ def syntax_error(task: TaskView, path: Path) -> Unparsed:
     if len(data) > MAX_PYTHON:
         return Unparsed(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
     try:
-        module = Module.parse(data, path.name)
+        return Unparsed(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
     except (RecursionError, MemoryError):
         return Unparsed(0, TOO_DEEP, too_deep=True)
     except SourceError as error:
         cause = error.__cause__
-        if isinstance(cause, RecursionError | MemoryError):
-            return Unparsed(0, TOO_DEEP, too_deep=True)
-        if isinstance(cause, SyntaxError):
-            return Unparsed(cause.lineno or 0, str(cause.msg))
-        return Unparsed(0, str(cause) if cause else "it holds null bytes")
-    line = deep_line(module.tree)
-    return Unparsed(line, TOO_DEEP, too_deep=True) if line else Unparsed(0, "unknown")
+    if isinstance(cause, RecursionError | MemoryError):
+        return Unparsed(0, TOO_DEEP, too_deep=True)
+    if isinstance(cause, SyntaxError):
+        return Unparsed(cause.lineno or 0, str(cause.msg))
+    return Unparsed(0, str(cause) if cause else "it holds null bytes")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import AUTHORING, Evaluation, Finding
-from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task import AUTHORING, Evaluation
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
@@ -40,22 +39,23 @@ _NAMES = {
 def unwanted(task: TaskView, group: str) -> list[FileEntry]:
     """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
     entries = []
-    folders = [f"{AUTHORING}/"]  # the content of a folder that is listed is not listed again
+    listed = [f"{AUTHORING}/"]  # the content of a folder that is listed is not listed again
     for entry in task.entries:
         matches = _NAMES[group].match(entry.name) or (group == "logs" and _in_logs(task, entry))
-        if not matches or entry.kind not in ("file", "folder", "link"):
-            continue
-        if not entry.relative.startswith(tuple(folders)) and not is_history(entry.relative):
-            folders += [f"{entry.relative}/"] if entry.kind == "folder" else []
+        is_inside = entry.relative.startswith(tuple(listed)) or is_history(entry.relative)
+        if matches and entry.kind in ("file", "folder", "link") and not is_inside:
             entries.append(entry)
+            listed.append(f"{entry.relative}/")
     return entries
 
 
 def _in_logs(task: TaskView, entry: FileEntry) -> bool:
     """Return True for a file that lies where tests write their logs, and can be one."""
-    inside = entry.kind == "file" and task.in_repository(entry).startswith("unit_test/logs/")
-    ending = entry.suffix in (".log", ".txt", ".out", "")
-    return inside and ending and not entry.name.startswith((".git", ".keep"))
+    path = task.in_repository(entry)
+    return entry.kind == "file" and _LOG.fullmatch(path) is not None
+
+
+_LOG = re.compile(r"unit_test/logs/(?:.*/)?(?!\.git|\.keep)(?:[^/.]*|[^/]*\.(?:log|txt|out))", re.IGNORECASE)
 
 
 @check(
@@ -64,7 +64,6 @@ def _in_logs(task: TaskView, entry: FileEntry) -> bool:
     rationale="They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
     " versions of the code.",
     severity=WARNING,
-    fixable=True,
 )
 def no_system_files(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "system"):
@@ -76,7 +75,6 @@ def no_system_files(task: TaskView) -> Iterator[Problem]:
     "cache or build product",
     rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
     severity=WARNING,
-    fixable=True,
 )
 def no_caches(task: TaskView) -> Iterator[Problem]:
     for entry in unwanted(task, "caches"):
@@ -114,8 +112,7 @@ def ordinary_files(task: TaskView) -> Iterator[Problem]:
             yield Problem("pipe, socket or device", "delete it", path, kind="special")
         elif entry.kind == "closed":
             message = "folder that cannot be listed: nothing in it was checked"
-            hint = "correct its permissions, or nest it less deeply"
-            yield Problem(message, hint, path, kind="closed")
+            yield Problem(message, "correct its permissions, or nest it less deeply", path, kind="closed")
         elif entry.kind == "link" and not task.is_inside(path):
             message = "symbolic link that leads out of the task"
             yield Problem(message, "replace it by the file itself", path, kind="leads out")
@@ -127,22 +124,6 @@ def ordinary_files(task: TaskView) -> Iterator[Problem]:
 
 
 # authoring records
-
-
-@check(
-    "LMR801",
-    "the record of where the task is from is missing",
-    rationale="Paper, repository, commit and what was changed: without them nobody can check a task or make it again.",
-    severity=WARNING,
-)
-def provenance_present(task: TaskView) -> Iterator[Problem]:
-    # A task made by hand keeps no records, except those that `validate` put there.
-    ours = ("authoring/removed/", "authoring/accepted.json")
-    files = (entry.relative for entry in task.below(AUTHORING) if entry.kind == "file")
-    has_records = not all(path.startswith(ours) for path in files)
-    if has_records and task.raw is not None and "authoring/provenance.json" not in task.by_path:
-        message, hint = "no record of where the task is from", "`lmr-author new-task` writes one"
-        yield Problem(message, hint, "authoring/provenance.json")
 
 
 _WITH_SCHEMA = frozenset(
@@ -170,9 +151,8 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
         if value is None:
             yield Problem("not valid JSON", hint, path)
             continue
-        errors = validator(name).iter_errors(value)
-        error = min(errors, key=lambda error: len(error.absolute_path), default=None)
-        if error is not None:
+        errors = sorted(validator(name).iter_errors(value), key=lambda error: len(error.absolute_path))
+        for error in errors[:1]:
             pointer = "".join(f"/{part}" for part in error.absolute_path)
             yield Problem(f"violates its schema: {error.message[:160]}", hint, path, pointer=pointer)
 
@@ -190,7 +170,8 @@ def records_current(task: TaskView) -> Iterator[Problem]:
         if name == "evaluation" and not _is_current(value, state(task)):
             message = "the evaluation is of an earlier state of the task"
             yield Problem(message, "run `lmr-author evaluate` again", path)
-        if name == "review" and not _is_signed_as_is(value, state(task)):
+        is_signed = name == "review" and isinstance(value, dict) and value.get("signed_off") is True
+        if is_signed and value.get("content_digest") != state(task).content:
             message = "the sign-off is of an earlier state of the task"
             yield Problem(message, "run `lmr-author review` again", path)
 
@@ -202,32 +183,7 @@ def _is_current(value: object, now: State) -> bool:
         return True
 
 
-def _is_signed_as_is(value: object, now: State) -> bool:
-    if not isinstance(value, dict) or value.get("signed_off") is not True:
-        return True
-    digest = value.get("content_digest")
-    return not isinstance(digest, str) or digest == now.content
-
-
 @once
 def state(task: TaskView) -> State:
     """Return the digests of the task as it is; every file is read once."""
     return State.of(task.task)
-
-
-# Unused acceptances are known only when all checks have run: see `unused_acceptance`.
-accepted_used = check(
-    "LMR804",
-    "an accepted finding no longer exists",
-    rationale="An acceptance whose finding is gone would silence the next one at that place before anybody read it.",
-    severity=NOTE,
-)(lambda task: ())
-
-
-def unused_acceptance(task: str, entry: Accepted) -> Finding:
-    """Return the finding for an acceptance that matches nothing."""
-    path = f" in {entry.path}" if entry.path else ""
-    pointer = f" at {entry.where}" if entry.where else ""
-    message = f"{entry.code}{path}{pointer} was accepted, but is no longer found"
-    file = "authoring/accepted.json"
-    return Finding("LMR804", NOTE, task, message, "remove the entry", entry.implementation, file)

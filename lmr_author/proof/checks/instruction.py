@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each, walk
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.proof.checks.base import WARNING, Check, Problem, did_you_mean, similar_path, target_check
-from lmr_author.proof.leaks.search import is_generated
 from lmr_author.proof.lookup import clean_path, context_key, function_names, leaves, pair, statements
 from lmr_author.proof.view import TaskView, once
 
@@ -56,16 +54,16 @@ _CUT_OFF = re.compile(
 def instruction_present(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
     text = target.instruction.strip()
     placeholder = _PLACEHOLDER.search(text)
-    if len(text.split()) < 3 or (placeholder and not placeholder.start()):
-        shown = f"says only {text[:40]!r}" if text else "is missing or empty"
-        hint = "say which function to implement, in which file, from which part of the paper"
-        yield f"the instruction {shown}", hint
+    hint = "say which function to implement, in which file, from which part of the paper"
+    if not text:
+        yield "the instruction is missing or empty", hint
     elif GAP in text:
         hint = f"replace {GAP!r} in the paper's words: `lmr-author instruct`"
         yield "the instruction still has the gap of its draft", hint
     elif placeholder:
-        hint = "replace it in the paper's words"
         yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint
+    elif len(text.split()) < 3:
+        yield f"the instruction says only {text[:40]!r}", hint
     elif _CUT_OFF.search(text):
         yield f"the instruction is cut off after {text[-40:]!r}", "complete the sentence"
 
@@ -90,48 +88,26 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
     matches = [next(filter(None, match.groups())) for match in _FILE.finditer(text)]
-    named = [clean_path(path) for path in matches]
-    for path in dict.fromkeys(named):
-        if not _exists(task, path) and path not in ("paper.pdf", "paper.json"):  # LMR101
-            hint = _similar(task, target, path)
-            if hint or path.endswith((".py", ".pdf", ".ipynb")):
-                message = f"the instruction names {path}, which does not exist"
-                yield message, hint or f"the goal file is {clean_path(target.goal_file)}"
-    yield from _another_file(task, target, text, named)
-
-
-def _exists(task: TaskView, named: str) -> bool:
-    """Return True for a path of the task or the repository, or the end of one."""
-    assert task.repository is not None
-    end = f"/{named.removeprefix(f'{task.repository.name}/')}"
-    return named in task.by_path or any(f"/{path}".endswith(end) for path in task.repository_files)
-
-
-def _similar(task: TaskView, target: Implementation, named: str) -> str:
-    """Return a hint with the file that a wrong path may mean; "" when there is none."""
+    paths = list(dict.fromkeys(clean_path(path).removeprefix(f"{task.repository.name}/") for path in matches))
+    missing = [path for path in paths if not _exists(task, path) and path not in ("paper.pdf", "paper.json")]
+    for path in missing:
+        is_near = did_you_mean(path, list(task.repository_files), 0.8)
+        if is_near or path.endswith((".py", ".pdf", ".ipynb")):  # others may be files to be written
+            yield f"the instruction names {path}, which does not exist", similar_path(task, path, "")
     goal = task.in_repository_path(pair(task, target).goal_path)
-    names, end = list(task.repository_files), f"/{named.rpartition('/')[2]}"
-    for path in (goal, *names):
-        if f"/{path}".endswith(end) and not is_generated(path):
-            return f"did you mean {path}?"
-    return did_you_mean(named, names, 0.8)
-
-
-def _another_file(
-    task: TaskView, target: Implementation, text: str, named: list[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield at most one problem: the agent is sent to another file than the goal file."""
-    assert task.repository is not None
-    goal = task.in_repository_path(pair(task, target).goal_path)
-    paths = [path.removeprefix(f"{task.repository.name}/") for path in named]
     if not goal or goal.startswith("unit_test/") or goal.endswith(tuple(paths)):
         return
     for path in paths:
         last = path.rpartition("/")[2]
-        is_sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or last == goal.rpartition("/")[2]
-        if path.endswith(".py") and is_sent and _exists(task, path):
+        is_sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or goal.endswith(f"/{last}")
+        if path.endswith(".py") and is_sent and path not in missing:
             yield f"the instruction names {path}, goal_file is {goal}", f"name {goal}"
             return
+
+
+def _exists(task: TaskView, path: str) -> bool:
+    """Return True for a path of the task or the repository, or the end of one."""
+    return path in task.by_path or any(f"/{other}".endswith(f"/{path}") for other in task.repository_files)
 
 
 _NAME = r"([A-Za-z_][\w.]*[A-Za-z0-9_])"
@@ -165,22 +141,17 @@ def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, st
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []
-    definitions = files.goal.definitions if files.goal else ()
-    named = [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]
-    # Names beside the target may be of the paper; they are wrong when they are almost names of the goal file.
-    defined = {definition.name for definition in definitions}
-    quoted = set(re.findall(rf"`{_NAME}(?:\(\))?`", text)) - defined
-    named += [name for name in quoted if difflib.get_close_matches(name, defined, 1, 0.9)]
     targets = list(function_names(target))
-    known = [*targets, *(definition.qualname for definition in definitions)]
+    definitions = files.goal.definitions if files.goal else ()
+    names = [*targets, *(definition.qualname for definition in definitions)]
     unknown = []
-    for name, full in {name.rpartition(".")[2]: name for name in named}.items():
-        is_owned = len(full) > len(name) + 4 and _occurs(task, full.split(".")[-2])
-        looks_like_code = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) or f"`{name}" in text
-        if len(name) >= 4 and (is_owned or looks_like_code) and not _occurs(task, name):
-            hint = did_you_mean(name, known, 0.5) or f"name {targets[0] if targets else 'the target'}"
+    for full in [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]:
+        name = full.rpartition(".")[2]
+        looks_like_code = re.search(r"\w_\w|[a-z][A-Z]|\w\.\w", full) or f"`{name}" in text
+        if len(name) >= 4 and looks_like_code and not _occurs(task, name):
+            hint = did_you_mean(name, names, 0.5) or f"name {targets[0] if targets else 'the target'}"
             unknown.append((name, hint))
-    return unknown
+    return list(dict.fromkeys(unknown))
 
 
 _SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))
@@ -226,13 +197,12 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     "LMR605",
     "a path of retrieval_context does not exist",
     rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
-    fixable=True,
 )
 def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
     repository = task.repository
-    key = next((context_key(entry) for _, other, entry in task.numbered if other is target), "")
     if repository is None:
         return
+    key = next((context_key(entry) for _, other, entry in task.numbered if other is target), "")
     for number, text in enumerate(target.retrieval_context):
         path = clean_path(text).partition("::")[0]
         spellings = (path, path.removeprefix(f"{repository.name}/"))

@@ -31,7 +31,6 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False
     rationale="`__pycache__` is written whenever the golden is run in the repository, and a `.pyc` decompiles in"
     " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's code"
     " object is compared.",
-    fixable=True,
 )
 def compiled_solution(task: TaskView) -> Iterator[Problem]:
     yield from _problems(task, tree.compiled_solutions(task), folded=True)
@@ -42,7 +41,6 @@ def compiled_solution(task: TaskView) -> Iterator[Problem]:
     "the repository contains its version history",
     rationale="`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
     " one.",
-    fixable=True,
 )
 def version_history(task: TaskView) -> Iterator[Problem]:
     yield from _problems(task, tree.version_histories(task), folded=True)
@@ -99,15 +97,13 @@ def package_installed(task: TaskView) -> Iterator[Problem]:
         message = f"installs {requirement!r:.100}, {which} that contains the solution{source}"
         hint = "remove it; the tests import the repository's own files"
         hint = hint if sure else f"if it is the authors' own, {hint}"
-        yield Problem(
-            message, hint, dockerfile.path_of(task), instruction.line, severity=None if sure else WARNING
-        )
+        yield Problem(message, hint, "Dockerfile", instruction.line, severity=None if sure else WARNING)
     for instruction in parsed.named("RUN", "ADD") if parsed else ():
         if instruction.line not in installed and names.is_fetched_by(instruction.text):
             hint = "remove it; the image gets the masked repository by COPY"
             yield Problem(
                 f"fetches the original repository, {names.address}",
                 hint,
-                dockerfile.path_of(task),
+                "Dockerfile",
                 instruction.line,
             )

@@ -96,7 +96,7 @@ class _Masked:
 
     Attributes:
         same: the body is the golden's.
-        kept: computing statements of the golden that are left, returns not counted; ``total`` counts all.
+        remaining: computing statements of the golden that are left, returns not counted; ``total`` counts all.
         undefined: names that nothing defines, with the line of the first.
         silent: the body computes nothing and raises nothing.
     """
@@ -105,7 +105,7 @@ class _Masked:
     node: FunctionNode
     path: Path | str
     same: bool
-    kept: list[ast.stmt]
+    remaining: list[ast.stmt]
     total: int
     undefined: dict[str, int]
     silent: bool
@@ -132,16 +132,16 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
     originals = [node for node in parts(statements(golden)) if not isinstance(node, ast.Return)]
     available = Counter(head_form(node) for node in originals if _computes(node))
     total = available.total()
-    kept = []
+    remaining = []
     for node in parts(statements(goal)):
         head = head_form(node)
         available[head] -= 1
         if available[head] >= 0:
-            kept.append(node)
+            remaining.append(node)
     simple = [node for node in parts(statements(goal)) if not hasattr(node, "body")]
     is_silent = not undefined and not any(isinstance(node, ast.Raise) or _computes(node) for node in simple)
     unmasked = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, files.goal_path or "", unmasked, kept, total, undefined, is_silent)
+    return _Masked(qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent)
 
 
 @target_check(
@@ -183,16 +183,17 @@ def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tuple[str, Severity]:
     """Return (what was lost or changed, how bad); "" when nothing was."""
     words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
+    if words and not left:
+        return f"the docstring of {name} was lost", WARNING
+    if len(left) < len(words) / 2:
+        return f"most of the docstring of {name} was lost", NOTE
     changes = SequenceMatcher(None, words, left, autojunk=False).get_opcodes()
-    removed = sum(last - first for kind, first, last, _, _ in changes if kind != "equal")
-    if removed > len(words) / 2:
-        amount, severity = ("most of ", NOTE) if left else ("", WARNING)
-        return f"{amount}the docstring of {name} was lost", severity
     for kind, first, last, start, end in changes:
         if kind == "replace":
             was, now = (shortened(" ".join(part), 60) for part in (words[first:last], left[start:end]))
             return f"the docstring of {name} was changed: `{was}` became `{now}`", WARNING
-    return (f"a part of the docstring of {name} was left out" if removed else ""), NOTE
+    is_shorter = any(kind == "delete" for kind, *_ in changes)
+    return (f"a part of the docstring of {name} was left out" if is_shorter else ""), NOTE
 
 
 @target_check(
@@ -254,13 +255,11 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
 )
 def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        if masked.kept and not masked.same:
-            first = ast.unparse(masked.kept[0]).partition("\n")[0]
-            message = (
-                f"{len(masked.kept)} of {masked.total} statements of {masked.qualname} (returns not counted) are left,"
-                f" the first is `{first[:80]}`"
-            )
-            yield Problem(message, "mask the whole body", masked.path, masked.kept[0].lineno)
+        if masked.remaining and not masked.same:
+            first = ast.unparse(masked.remaining[0]).partition("\n")[0]
+            count = f"{len(masked.remaining)} of {masked.total} statements of {masked.qualname}"
+            message = f"{count} (returns not counted) are left, the first is `{first[:80]}`"
+            yield Problem(message, "mask the whole body", masked.path, masked.remaining[0].lineno)
 
 
 @target_check(
@@ -272,7 +271,7 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
 )
 def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
     for masked in _masked(task, target):
-        reported = masked.same or masked.undefined or masked.kept or masked.silent
+        reported = masked.same or masked.undefined or masked.remaining or masked.silent
         if not reported and not raises_error(masked.node):
             message = f"the masked body of {masked.qualname} does not raise NotImplementedError"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
@@ -289,14 +288,12 @@ class Stray:
         path: the file, relative to the repository; "" when there is none that it can be the original of.
         original: relative to the task.
         functions: as they are in the file.
-        is_named: an implementation or a masked look-alike needs the original, too.
         is_whole: the file is as the original.
     """
 
     path: str
     original: str
     functions: tuple[Definition, ...]
-    is_named: bool
     is_whole: bool
 
     def node_id(self, function: Definition) -> str:
@@ -311,47 +308,65 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
         return ()
     if any(not files.targets or files.golden_path is None for files in pairs(task)):
         return ()
-    named = {files.golden_path for files in pairs(task)}
-    named |= {task.task.root / function.original for function in _look_alikes(task)}
+    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
+    along = _look_alikes(task)
+    needed = {*goals, *(task.task.root / function.original for function in along)}
     strays: list[Stray] = []
     covered: set[str] = set()
-    for path, original in _kept_originals(task):
-        stray = _stray(task, path, original, original in named)
+    for original in [*golden_files(task), *_originals(task)]:
+        path = goals.get(original) or _file_of(task, original)
+        stray = _stray(task, path, original)
         # A file with a target and a look-alike has two originals; one is enough to restore it.
-        if path not in covered and (stray.functions or not stray.is_named):
+        if path not in covered and (stray.functions or original not in needed):
             strays.append(stray)
-            covered |= {stray.path} if stray.functions else set()
+            covered |= {path} if stray.functions else set()
     return tuple(strays)
+
+
+def _stray(task: TaskView, path: str, original: Path) -> Stray:
+    recorded = {(function.qualname, function.nth) for function in _look_alikes(task) if function.path == path}
+    for files in pairs(task):
+        if task.in_repository_path(files.goal_path) == path:
+            goals = (target.goal for target in files.targets)
+            recorded |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
+    masked = _newly_masked(task, path, task.module(original))
+    functions = tuple(function for function in masked if (function.qualname, function.nth) not in recorded)
+    data = task.read_bytes(task.inside(task.repository, path))
+    is_whole = data is not None and data == task.read_bytes(original)
+    return Stray(path if data is not None else "", task.relative_raw(original), functions, is_whole)
 
 
 def _look_alikes(task: TaskView) -> list[AlsoMasked]:
     """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
-    listed = AlsoMaskedList.read_if_valid(task.task.also_masked_path)
     targets = {str(implementation.target) for implementation in task.implementations}
-    return [function for function in (listed.also if listed else ()) if function.target in targets]
+    return [function for function in also_masked(task) if function.target in targets]
 
 
-def _kept_originals(task: TaskView) -> Iterator[tuple[str, Path]]:
-    """Yield every original that is kept, with the path of its file in the repository."""
-    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
-    for golden in golden_files(task):
-        yield goals.get(golden) or _goal_of(task, golden), golden
-    folder = task.task.originals.relative_to(task.task.root).as_posix()
-    for entry in task.below(folder):
-        if entry.kind == "file":
-            yield entry.relative.removeprefix(f"{folder}/"), task.path(entry)
+@once
+def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
+    """Return the record of the look-alikes that were masked along."""
+    record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
+    listed = AlsoMaskedList.read_if_valid(record) if record else None
+    return listed.also if listed else ()
 
 
-def _goal_of(task: TaskView, golden: Path) -> str:
-    """Return the file that `mask` gives a golden of this name, the one with masks first; "" for none."""
-    name, goals = task.relative_raw(golden), list[str]()
+def _originals(task: TaskView) -> list[Path]:
+    """Return the originals of look-alikes."""
+    entries = task.below(task.relative_raw(task.task.originals))
+    return [task.path(entry) for entry in entries if entry.kind == "file"]
+
+
+def _file_of(task: TaskView, original: Path) -> str:
+    """Return the file that an original without an implementation is of, the one with masks first; "" for none."""
+    if original.is_relative_to(task.task.originals):
+        return original.relative_to(task.task.originals).as_posix()
+    name, module = task.relative_raw(original), task.module(original)
+    paths = []
     for path in task.repository_files:
         first = golden_name(path, {})
-        second = golden_name(path, {first: ""})
-        if path.endswith(".py") and name in (first, second, golden_name(path, {first: "", second: ""})):
-            goals.append(path)
-    original = task.module(golden)
-    return min(goals, key=lambda path: not _newly_masked(task, path, original), default="")
+        if path.endswith(".py") and name in (first, golden_name(path, {first: ""})):
+            paths.append(path)
+    return min(paths, key=lambda path: not _newly_masked(task, path, module), default="")
 
 
 def _newly_masked(task: TaskView, path: str, original: Module | None) -> list[Definition]:
@@ -366,21 +381,6 @@ def _newly_masked(task: TaskView, path: str, original: Module | None) -> list[De
             if both is not None and not is_emptied(both[0].node):
                 masked.append(both[1])
     return masked
-
-
-def _stray(task: TaskView, path: str, original: Path, is_named: bool) -> Stray:
-    named = {(function.qualname, function.nth) for function in _look_alikes(task) if function.path == path}
-    for files in pairs(task):
-        if task.in_repository_path(files.goal_path) == path:
-            goals = (target.goal for target in files.targets)
-            named |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
-    masked = _newly_masked(task, path, task.module(original))
-    functions = tuple(function for function in masked if (function.qualname, function.nth) not in named)
-    data, kept = task.read_bytes(task.inside(task.repository, path)), task.read_bytes(original)
-    exists = data is not None
-    return Stray(
-        path if exists else "", task.relative_raw(original), functions, is_named, exists and data == kept
-    )
 
 
 @check(

@@ -47,15 +47,14 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         state = "not a readable file of at most 16 MiB" if INFO in task.by_path else "missing"
         yield Problem(f"info.json is {state}", hint, INFO)
         return
-    duplicates: dict[str, None] = {}
+    repeated: list[str] = []
 
     def collect(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        times = Counter(key for key, _ in members)
-        duplicates.update((key, None) for key, count in times.items() if count > 1)
+        repeated.extend(key for key, count in Counter(key for key, _ in members).items() if count > 1)
         return dict(members)
 
     try:
-        value = json.loads(data, object_pairs_hook=collect)
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=collect)
     except json.JSONDecodeError as error:
         message = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
         yield Problem(message, "correct the syntax", INFO, error.lineno)
@@ -65,19 +64,17 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         yield Problem(f"not readable as JSON: {cause}", "save it as UTF-8 JSON", INFO)
         return
     if not isinstance(value, dict):
-        kinds = {list: "array", str: "string", bool: "boolean", type(None): "null"}
-        yield Problem(f"contains a JSON {kinds.get(type(value), 'number')}, not an object", hint, INFO)
+        yield Problem(f"contains a JSON {_JSON_KINDS.get(type(value), 'number')}, not an object", hint, INFO)
         return
-    if json.detect_encoding(data).startswith(("utf-16", "utf-32")):
-        yield Problem("not UTF-8", "save it as UTF-8", INFO)
     if data.startswith(codecs.BOM_UTF8):
         message = "starts with a byte order mark, which Python's `json.load` rejects"
         yield Problem(message, "save it as UTF-8 without BOM", INFO)
-    for key in duplicates:
+    for key in dict.fromkeys(repeated):
         message = f"one object contains the key {key!r:.60} twice: only the last is read"
         yield Problem(message, "remove one", INFO)
 
 
+_JSON_KINDS = {list: "array", str: "string", bool: "boolean", type(None): "null"}
 CHECKED_ELSEWHERE = frozenset(
     """
     instance_id folder_name repo_folder_name index category instruction retrieval_context
@@ -98,7 +95,6 @@ def validator(name: str) -> Draft202012Validator:
     "info.json violates its schema",
     rationale="The benchmark's scripts read these keys without checking. A missing or misspelt one surfaces as a"
     " KeyError in the middle of an experiment.",
-    fixable=True,
 )
 def info_schema(task: TaskView) -> Iterator[Problem]:
     raw = task.raw
@@ -116,7 +112,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
     if raw.get("paper_url") == "":
         yield Problem("paper_url is empty", "add the paper's address", INFO, pointer="/paper_url")
     for key in ("paper_url", "repo_url"):
-        if str(raw.get(key)).startswith(("file:", "/", "~", "./", "../")):
+        if re.match(r"file:|[/~]|\.\.?/", str(raw.get(key))):
             message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
             yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
 
@@ -140,7 +136,7 @@ def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
                 yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
     elif CHECKED_ELSEWHERE.isdisjoint(path):
         name = ".".join(map(str, path)) or "the document"
-        hint = _type_hint(error) or str(error.schema.get("description", ""))
+        hint = str(error.schema.get("description", ""))
         message = f"{name}: {shortened(error.message, 160)}"
         yield Problem(message, hint, INFO, pointer=pointer, target=target)
 
@@ -151,15 +147,6 @@ def _rename(key: str, others: Iterable[str]) -> KeyRename | None:
     return KeyRename(close[0], key) if close else None
 
 
-def _type_hint(error: Any) -> str:
-    wanted, value = (error.validator, error.validator_value), error.instance
-    if wanted == ("type", "integer") and re.fullmatch(r"\s*-?\d+\s*", str(value)):
-        return f"write {int(str(value))}, without quotes"
-    if wanted == ("type", "string") and type(value) in (int, float):
-        return f'write "{value}", in quotes'
-    return ""
-
-
 @check(
     "LMR003",
     "the key retrieval_context is missing or misspelt",
@@ -167,25 +154,24 @@ def _type_hint(error: Any) -> str:
     " contract says `retrieval_context`; a task with the other spelling, or without either, works with some"
     " tools only.",
     severity=WARNING,
-    fixable=True,
 )
 def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     key, old = "retrieval_context", "retrieval_content"
     for position, target, entry in task.numbered:
         pointer = f"/implementations/{position}"
         if old in entry:
-            message, hint = f"{old} is a misspelling of {key}", "rename the key"
-            if key in entry:
-                message, hint = f"{message}, which is present too", "remove the misspelt key"
-            fix = KeyRename(old, key)
+            is_double = key in entry
+            message = f"{old} is a misspelling of {key}" + (", which is present too" if is_double else "")
+            hint, fix = "remove the misspelt key" if is_double else "rename the key", KeyRename(old, key)
             yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target, fix=fix)
         elif key not in entry:
             misspelt = _rename(key, entry)
             hint = (
                 f"rename the key {misspelt.old!r}" if misspelt else "add it: a list of files, possibly empty"
             )
-            message = f"the key {key} is missing"
-            yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=misspelt)
+            yield Problem(
+                f"the key {key} is missing", hint, INFO, pointer=pointer, target=target, fix=misspelt
+            )
 
 
 @check(
@@ -193,28 +179,30 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     "the category is not one of the nine",
     rationale="Results are reported by category. A missing one, free text, or a longer form of a canonical name makes"
     " a row of its own in every table. The nine: " + "; ".join(CATEGORIES) + ".",
-    fixable=True,
 )
 def category(task: TaskView) -> Iterator[Problem]:
     for position, target, entry in task.numbered:
-        given = entry.get("category")
-        if given in CATEGORIES:
+        value = entry.get("category")
+        if value in CATEGORIES:
             continue
-        text = given if isinstance(given, str) else ""
-        meant = canonical_category(text)
-        hint = "choose one of the nine: `lmr-author explain LMR004` lists them"
-        if given and not isinstance(given, str):
-            message = "the category is not a text"
-        elif not text.strip():
-            message = "the category is missing or empty"
-        elif meant:
-            message, hint = f"{given!r:.100} is a form of {meant!r}", f"write {meant!r}"
-        else:
-            message, near = f"{given!r:.100} is not one of the nine categories", nearest_category(text)
-            hint = f"did you mean {near!r}?" if near else hint
+        text = value if isinstance(value, str) else ""
         pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
-        severity = WARNING if meant else None
-        yield Problem(message, hint, INFO, 0, pointer, target, severity)
+        if meant := canonical_category(text):
+            message = f"{text!r:.100} is a form of {meant!r}"
+            yield Problem(message, f"write {meant!r}", INFO, 0, pointer, target, WARNING)
+            continue
+        message = (
+            f"{value!r:.100} is not one of the nine categories"
+            if value
+            else "the category is missing or empty"
+        )
+        near = nearest_category(text)
+        hint = (
+            f"did you mean {near!r}?"
+            if near
+            else "choose one of the nine: `lmr-author explain LMR004` lists them"
+        )
+        yield Problem(message, hint, INFO, 0, pointer, target)
 
 
 def nearest_category(text: str) -> str:
@@ -230,7 +218,6 @@ def nearest_category(text: str) -> str:
     "LMR005",
     "instance_id is not the number of the folder",
     rationale="Results are stored by instance_id. As text, or as another task's number, they end up in the wrong row.",
-    fixable=True,
 )
 def instance_id(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:
@@ -240,17 +227,13 @@ def instance_id(task: TaskView) -> Iterator[Problem]:
     value, pointer = task.raw.get("instance_id"), "/instance_id"
     hint = f'write "instance_id": {number if match else "N"}, a number'
     if "instance_id" not in task.raw:
-        message, pointer = "the key instance_id is missing", ""
+        yield Problem("the key instance_id is missing", hint, INFO)
     elif not _is_whole(value):
         shown = f"the text {value!r}" if isinstance(value, str) else f"{value!r:.60}"
-        message = f"instance_id is {shown}, not a whole number"
-    elif match and value != number:
-        message, hint = f"instance_id is {value}, but the folder is number {number}", "make them agree"
-    elif value < 0:
-        message, hint = f"instance_id is {value}", "write a positive number"
-    else:
-        return
-    yield Problem(message, hint, INFO, pointer=pointer)
+        yield Problem(f"instance_id is {shown}, not a whole number", hint, INFO, pointer=pointer)
+    elif value < 0 or (match and value != number):
+        message = f"instance_id is {value}" + (f", but the folder is number {number}" if match else "")
+        yield Problem(message, "make them agree; it is a positive number", INFO, pointer=pointer)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
@@ -263,7 +246,6 @@ def _is_whole(value: object) -> TypeGuard[int]:
     rationale="Images and results are named after folder_name; a misspelt one cannot be found from the folder, nor the"
     " folder from it.",
     severity=WARNING,
-    fixable=True,
 )
 def folder_name(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:
@@ -284,7 +266,6 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     "goal_function and class_name do not name exactly one function",
     rationale="Candidates are spliced into this function. A class, an absent name or one that several functions of the"
     " file share (`forward`!) leaves open what was to be implemented, and what is replaced.",
-    fixable=True,
 )
 def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
     names = function_names(target)
@@ -304,19 +285,17 @@ def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
 
 def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str]:
     """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
-    given, given_class = target.goal_function, target.class_name
-    definitions = candidates(module, name, given_class.strip())
+    goal_function, class_name = target.goal_function, target.class_name
+    definitions = candidates(module, name, class_name.strip())
     if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent
     meant = definitions[0]
-    owner, _, function = meant.qualname.rpartition(".")
-    qualnames = dict.fromkeys(definition.qualname for definition in definitions)
-    if len(qualnames) > 1:
-        classes = [qualname.rpartition(".")[0] for qualname in qualnames]
+    classes = list(dict.fromkeys(definition.qualname.rpartition(".")[0] for definition in definitions))
+    if len(classes) > 1:
         message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
-        if given_class.strip():
-            message = f"class_name {given_class.strip()!r:.80} is not a class of the file; {message}"
-        return message, did_you_mean(given_class.strip(), classes) or "set class_name"
+        if class_name.strip():
+            message = f"class_name {class_name.strip()!r:.80} is not a class of the file; {message}"
+        return message, did_you_mean(class_name.strip(), classes) or "set class_name"
     if meant.kind == "class":
         hint = "write the masked method in goal_function and the class in class_name"
         return f"{name} is a class", hint
@@ -324,13 +303,12 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
         lines = ", ".join(str(definition.line) for definition in definitions)
         message = f"{meant.qualname} is defined {len(definitions)} times, at lines {lines}"
         return message, "name an unambiguous function"
-    own = (meant.class_name, meant.function_name)
-    nested = meant.class_name != owner and (given_class.strip(), given.strip()) == own
-    if (owner, function) == (given_class, given) or nested:  # a nested function: outer.inner is its name
+    outer, _, inner = meant.qualname.rpartition(
+        "."
+    )  # a nested function is written with its function, or without
+    if (class_name, goal_function) in ((outer, inner), (meant.class_name, meant.function_name)):
         return "", ""
-    message = (
-        f"{meant.qualname} is meant, but goal_function is {given!r:.80} and class_name {given_class!r:.80}"
-    )
+    message = f"{meant.qualname} is meant, but goal_function is {goal_function!r:.80} and class_name {class_name!r:.80}"
     return message, f'write class_name "{meant.class_name}" and goal_function "{meant.function_name}"'
 
 
@@ -351,34 +329,31 @@ def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
     "implementations are not numbered 1, 2, 3 …",
     rationale="Tests, logs, recordings and results are named after the index; two implementations with one index"
     " overwrite each other.",
-    fixable=True,
 )
 def index_numbers(task: TaskView) -> Iterator[Problem]:
-    seen: set[int] = set()
+    used: set[int] = set()
     for position, target, entry in task.numbered:
-        index, pointer = entry.get("index"), f"/implementations/{position}/index"
-        hint = f"write {position + 1}"
+        index = entry.get("index")
+        message, hint = "", f"write {position + 1}"
         if "index" not in entry:
             message, hint = "the key index is missing", f'add "index": {position + 1}'
-            pointer = f"/implementations/{position}"
         elif not _is_whole(index):
             message = f"index is {shortened(repr(index), 160)}, not a number"
-        elif index in seen:
-            message, hint = f"index {index} is used twice", "number them 1, 2, 3 …"
-        elif index < 1:
-            message = f"index is {index}; counting starts at 1"
+        elif index in used or index < 1:
+            message = f"index {index} is used twice" if index in used else f"index is {index}"
+            hint = "number them 1, 2, 3 …"
         else:
-            seen.add(index)
-            continue
-        yield Problem(message, hint, INFO, pointer=pointer, target=target)
-    free = set(range(1, len(seen) + 1)) - seen
-    if free and len(seen) == len(task.numbered):
-        numbers = ", ".join(map(str, sorted(seen)))
+            used.add(index)
+        if message:
+            pointer = f"/implementations/{position}" + ("/index" if "index" in entry else "")
+            yield Problem(message, hint, INFO, pointer=pointer, target=target)
+    if len(used) == len(task.numbered) and used != set(range(1, len(used) + 1)):
+        numbers = ", ".join(map(str, sorted(used)))
         hint = (
-            f"the next function that `lmr-author mask` masks becomes {min(free)}; or unmask the last one, mask and"
-            " record it again; by hand, number them 1, 2, 3 … and rename tests and logs alike"
+            "the next function that `lmr-author mask` masks takes a free number; by hand, number them 1, 2, 3 … and"
+            " rename tests and logs alike"
         )
-        message = f"implementations are numbered {numbers:.60}, not 1 to {len(seen)}"
+        message = f"implementations are numbered {numbers:.60}, not 1 to {len(used)}"
         yield Problem(message, hint, INFO, pointer="/implementations", severity=WARNING)
 
 

@@ -9,7 +9,7 @@ from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check, did_you_mean
 from lmr_author.proof.leaks.tree import scan
-from lmr_author.proof.view import NO_REPOSITORY, TaskView
+from lmr_author.proof.view import TaskView
 
 _CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
@@ -29,15 +29,10 @@ def paper_present(task: TaskView) -> Iterator[Problem]:
 
 
 def _hint_for_missing(task: TaskView, name: str) -> str:
-    files = [entry for entry in task.entries if entry.kind == "file"]
-    for entry in files:
-        if entry.name == name:
-            return f"move {entry.relative} there"
-    near = [
-        entry.name for entry in files if entry.relative.count("/") <= 1 and entry.name.endswith(name[-4:])
-    ]
-    make = "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
-    return did_you_mean(name, near) or make
+    elsewhere = [entry.relative for entry in task.named(name) if entry.kind == "file"]
+    if elsewhere:
+        return f"move {elsewhere[0]} there"
+    return "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
 
 
 @check(
@@ -67,11 +62,10 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
 
 
 def _contains_text(value: object) -> bool:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return any(map(_contains_text, value))
-    return isinstance(value, str) and bool(value.strip())
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(parts, list):
+        return any(map(_contains_text, parts))
+    return isinstance(parts, str) and bool(parts.strip())
 
 
 @check(
@@ -83,25 +77,24 @@ def _contains_text(value: object) -> bool:
 def repository_present(task: TaskView) -> Iterator[Problem]:
     if task.raw is None:
         return
-    name, repository = task.info.repo_folder_name, task.repository
-    if repository is None or (name.strip() and task.named_repository is None):
+    name, repository = task.info.repo_folder_name.strip(), task.repository
+    if not name:
+        hint = f"write {repository.name!r}" if repository else "name the repository's folder"
+        yield Problem("repo_folder_name is missing", hint, INFO)
+    elif repository is None or task.named_repository is None:
         kind = task.kind(name.strip("/"))
         state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
-        message = f"the repository folder {name!r:.100} {state}" if name else "repo_folder_name is missing"
-        yield Problem(message, _SUBMODULE if kind == "folder" else _meant_folder(task, name), name or INFO)
+        hint = _SUBMODULE if kind == "folder" else _meant_folder(task, name)
+        yield Problem(f"the repository folder {name!r:.100} {state}", hint, name)
         return
-    if not name.strip():
-        yield Problem("repo_folder_name is missing", f"write {repository.name!r}", INFO)
-    files = (entry for entry in task.repository_entries if entry.suffix in _CODE)
-    if all("unit_test/" in entry.relative for entry in files):
+    code = (entry for entry in task.repository_entries if entry.suffix in _CODE)
+    if repository and all("unit_test/" in entry.relative for entry in code):
         yield Problem(f"the repository folder {repository.name} contains no code", _SUBMODULE, repository)
 
 
 def _meant_folder(task: TaskView, name: str) -> str:
-    folders = (entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder)
-    meant = [folder for folder in folders if folder not in NO_REPOSITORY]
-    only = f"did you mean {meant[0]}?" if len(meant) == 1 else "put the repository there"
-    return did_you_mean(name, meant) or only
+    folders = [entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder]
+    return did_you_mean(name, folders, 0.4) or "put the repository there"
 
 
 @check(

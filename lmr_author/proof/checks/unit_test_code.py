@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from lmr_author.core import files, resources
 from lmr_author.core.code import FunctionNode, Module, each
+from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
@@ -21,7 +22,6 @@ from lmr_author.proof.view import TaskView, once
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
 _SUPPRESS = re.compile(r"(?:\w+\.)*suppress\(.*\b(?:Exception|BaseException|AssertionError)\b.*\)")
-RUNNER = re.compile(r"(?:unittest|pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run|\(\)\.run")
 _DATA = re.compile(
     r"[^\s*{}%<>|]*[\w\])]\.(?:jsonl?|pth?|pkl|pickle|np[yz]|csv|tsv|txt|bin|ya?ml|h5|safetensors|mat)"
 )
@@ -33,7 +33,6 @@ _WRITES = re.compile(
 """The text of a call that writes a file, or asks for it."""
 CALLS = 4
 """Calls of calls that are followed to see whether a function of a test can fail."""
-
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -68,7 +67,7 @@ class UnitTest:
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
         """Return every node of the test and its helpers."""
-        return tuple(node for module in self.modules for node in ast.walk(module.tree))
+        return tuple(walk_all(module.tree for module in self.modules))
 
     def each(self, kind: type[Node]) -> list[Node]:
         """Return the nodes of a kind, in the order of :attr:`nodes`."""
@@ -112,10 +111,13 @@ class UnitTest:
     def swallowed(self) -> dict[int, ast.ExceptHandler | ast.With]:
         """Return the broad handler, or ``with suppress``, around each node (by its id) that is in one."""
         handlers: dict[int, ast.ExceptHandler | ast.With] = {}
-        for block in self.nodes:
-            handler = _swallowing_handler(block)
-            if handler is not None:
-                handlers |= {id(node): handler for node in _walk_all(getattr(block, "body", []))}
+        for block in self.each(ast.Try):
+            broad = [handler for handler in block.handlers if _swallows(handler)]
+            for node in walk_all(block.body if broad else ()):
+                handlers[id(node)] = broad[0]
+        for context in self.each(ast.With):
+            if any(_SUPPRESS.match(ast.unparse(manager)) for manager in context.items):
+                handlers |= {id(node): context for node in walk_all(context.body)}
         return handlers
 
     @cached_property
@@ -140,22 +142,19 @@ class UnitTest:
     @cached_property
     def defined(self) -> set[int]:
         """Return the ids of all nodes in functions and classes: they do not run when the file is run."""
-        return {id(node) for node in _walk_all([*self.functions, *self.each(ast.ClassDef)])}
+        return {id(node) for node in walk_all([*self.functions, *self.each(ast.ClassDef)])}
 
     @cached_property
     def files(self) -> list[DataFile]:
         """Return every data file that a constant names."""
         writing: list[ast.AST] = [call for call in self.each(ast.Call) if _WRITES.match(ast.unparse(call))]
-        names = {node.id for node in _walk_all(writing) if isinstance(node, ast.Name)}
+        names = {last_name(node) for node in walk_all(writing)} - {""}
         for assignment in self.each(ast.Assign):  # the path may be in a variable
-            if getattr(assignment.targets[0], "id", "") in names:
+            if last_name(assignment.targets[0]) in names:
                 writing.append(assignment.value)
-        written = {getattr(node, "value", None) for node in _walk_all(writing)}
-        files_named = []
-        for text, line in self.texts:
-            if _DATA.fullmatch(text) and "://" not in text:
-                files_named.append(DataFile(text, line, text in written))
-        return files_named
+        written = {node.value for node in walk_all(writing) if isinstance(node, ast.Constant)}
+        named = [text for text in self.texts if _DATA.fullmatch(text.value) and "://" not in text.value]
+        return [DataFile(text.value, text.line, text.value in written) for text in named]
 
 
 @once
@@ -165,12 +164,12 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     module = task.module(path)
     if path is None or module is None:
         return None
-    imports = (ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
     modules = [module]
-    for name in sorted(set(re.findall(r"\w+", "\n".join(imports)))):
+    imports = "\n".join(ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
+    for name in sorted(set(re.findall(r"\w+", imports))):
         beside = path.parent / f"{name}.py"
-        helper = task.module(beside)
-        if helper and beside != path and path.parent != task.repository and not _is_support(task, beside):
+        helper = task.module(beside) if path.parent != task.repository else None
+        if helper and beside != path and not _is_support(task, beside):
             modules.append(helper)
     return UnitTest(path, tuple(modules))
 
@@ -188,41 +187,27 @@ def dotted(node: ast.AST) -> str:
     return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
-def last_name(node: ast.AST) -> str:
-    """Return ``c`` of ``a.b.c``; "" for anything but a name or attribute."""
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield every node of some trees."""
     for tree in trees:
         yield from ast.walk(tree)
 
 
 def _can_fail(node: ast.AST) -> bool:
     """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
-    match node:
-        case ast.Assert():
-            return not _always_holds(node.test)
-        case ast.Raise(exc=ast.Call() as error) if dotted(error.func) == "SystemExit":
-            return _exits_with_failure(error)
-        case ast.Raise():
-            return True
-        case ast.Call():
-            return _call_can_fail(node)
-    return False
-
-
-def _call_can_fail(call: ast.Call) -> bool:
-    name = dotted(call.func)
+    if isinstance(node, ast.Assert):
+        return not _always_holds(node.test)
+    if isinstance(node, ast.Raise):
+        # `raise SystemExit(0)` is no failure; its call is judged below.
+        return not (isinstance(node.exc, ast.Call) and dotted(node.exc.func) == "SystemExit")
+    if not isinstance(node, ast.Call):
+        return False
+    name = dotted(node.func)
     if name in EXITS:
-        return _exits_with_failure(call)
+        return bool(node.args) and getattr(node.args[0], "value", True) not in (0, None, False)
     if name == "unittest.main":  # `exit=False` runs the tests, and goes on
-        arguments = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
-        return bool(arguments.get("exit", True))
-    last = last_name(call.func)
-    return last.startswith(("assert", "_assert")) or last in ("fail", "raises")
+        return not any(keyword.arg == "exit" for keyword in node.keywords)
+    return re.fullmatch(r"_?assert\w*|fail|raises", last_name(node.func)) is not None
 
 
 def _always_holds(condition: ast.expr) -> bool:
@@ -232,34 +217,19 @@ def _always_holds(condition: ast.expr) -> bool:
     return isinstance(condition, ast.Constant) and bool(condition.value)
 
 
-def _exits_with_failure(call: ast.Call) -> bool:
-    """Return True when an exit's argument can be anything but success."""
-    return bool(call.args) and getattr(call.args[0], "value", True) not in (0, None, False)
-
-
-def _swallowing_handler(block: ast.AST) -> ast.ExceptHandler | ast.With | None:
-    """Return the handler of a ``try``, or a ``with suppress``, that a failed assertion ends in."""
-    if isinstance(block, ast.Try):
-        return next(filter(_swallows, block.handlers), None)
-    if isinstance(block, ast.With) and any(_SUPPRESS.match(ast.unparse(manager)) for manager in block.items):
-        return block
-    return None
-
-
 def _swallows(handler: ast.ExceptHandler) -> bool:
     """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
     if not any(_BROAD.fullmatch(name) for name in _caught(handler)):
         return False
-    return not any(_can_fail(node) or _keeps(node) for node in _walk_all(handler.body))
+    return not any(_can_fail(node) or _keeps(node) for node in walk_all(handler.body))
 
 
 def _keeps(node: ast.AST) -> bool:
     """Return True for what can carry a failure out of a handler: an assignment, ``return error``, ``errors.append``."""
-    if isinstance(node, ast.Return):
-        return node.value is not None
     if isinstance(node, ast.Call):
         return dotted(node.func).endswith((".append", ".add"))
-    return isinstance(node, ast.Assign | ast.AugAssign)
+    is_answer = isinstance(node, ast.Return) and node.value is not None
+    return is_answer or isinstance(node, ast.Assign | ast.AugAssign)
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:

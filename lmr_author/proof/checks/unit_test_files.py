@@ -1,10 +1,8 @@
-"""LMR501, LMR508 to LMR514 and LMR517: where unit tests and recordings lie, and what they need from elsewhere."""
+"""LMR501 and LMR508 to LMR514: where unit tests and recordings lie, and what they need from elsewhere."""
 
 from __future__ import annotations
 
-import ast
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +12,10 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import INFO, Implementation
 from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
 from lmr_author.core.texts import printable
-from lmr_author.proof.checks import dockerfile
-from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, did_you_mean, target_check
+from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.proof.lookup import clean_path, names_unit_test, pair, unit_test_path
+from lmr_author.proof.lookup import clean_path, names_unit_test, unit_test_path
 from lmr_author.proof.view import FileEntry, TaskView, read_json
 
 
@@ -27,13 +24,10 @@ from lmr_author.proof.view import FileEntry, TaskView, read_json
     "the unit test is missing or cannot be parsed",
     rationale="Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the usual"
     " slip.",
-    fixable=True,
 )
 def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     hint = "`lmr-author record` makes one"
-    if path is not None and task.repository and not path.is_relative_to(task.repository):
-        hint = f"move {task.relative(path)} to unit_test/ of the repository"
     yield from wrong_path(task, target, "unit_test_file", task.repository, path, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return
@@ -63,7 +57,7 @@ def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> It
         hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
             yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
-        elif name and name not in present and not text.startswith((".", "/tmp")):
+        elif name not in {*present, ""} and not text.startswith((".", "/tmp")):
             hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
             yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
 
@@ -79,7 +73,7 @@ _NCCL = re.compile(r"[\"']nccl[\"']")
 
 @test_check(
     "LMR509",
-    "the test or the target needs a GPU, the network or a model",
+    "the test needs a GPU, the network or a model",
     rationale="Verification runs on machines without a GPU and without a network. Small recorded inputs test the same"
     " function; `record --cuda-as-cpu` records a target that hard-codes `cuda`.",
     severity=WARNING,
@@ -91,9 +85,9 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
         return
     hint = "record small inputs on a CPU: `lmr-author record`"
     code = [line.partition("#")[0] for line in module.text.splitlines()]
-    for number, line in enumerate(code, 1):
-        match = _NETWORK.search(line)
-        if match and not (match.lastindex and task.named(match[1].rpartition("/")[2])):
+    matches = [(number, match) for number, line in enumerate(code, 1) if (match := _NETWORK.search(line))]
+    for number, match in matches:
+        if not (match.lastindex and task.named(match[1].rpartition("/")[2])):
             yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
             break
     if "is_available" in module.text:
@@ -101,20 +95,6 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     nccl = [number for number, line in enumerate(code, 1) if _NCCL.search(line)]
     for number in (nccl or gpu_lines(module.tree))[:1]:
         yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
-    yield from _gpu_targets(task, target)
-
-
-def _gpu_targets(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    """Yield a problem for a golden that hard-codes a GPU."""
-    files = pair(task, target)
-    if files.golden is None:
-        return
-    for golden, _, function in files.complete:
-        for line in gpu_lines(golden, files.golden.tree)[:1]:
-            message = f"{function.qualname} needs a GPU: `{files.golden.line_text(line).strip():.60}`"
-            node = shlex.quote(f"{clean_path(target.goal_file)}::{function.qualname}")
-            hint = f"record it on the CPU: `lmr-author record {node} --cuda-as-cpu`"
-            yield Problem(message, hint, files.golden_path or "", line)
 
 
 @target_check(
@@ -147,10 +127,11 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     if not inside.startswith("unit_test/"):
         yield Problem("the unit test lies outside of unit_test/", "move it there")
     for text, line, written in test.files:
-        relative = re.sub(r"^(?:\.\./|\./)+", "", text)
-        beside = relative.startswith("unit_test/") or task.is_file(test.path.parent / text)
-        if _EXPECTED.search(relative) and not written and not beside and relative in task.repository_files:
-            message = f"expected values are read from {relative}, outside of unit_test/"
+        path = re.sub(r"^(?:\.\./|\./)+", "", text)
+        is_outside = path in task.repository_files and not path.startswith("unit_test/")
+        beside = task.is_file(test.path.parent / text)
+        if is_outside and not beside and not written and _EXPECTED.search(path):
+            message = f"expected values are read from {path}, outside of unit_test/"
             yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
 
 
@@ -200,10 +181,11 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
     owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
     for target in task.implementations:
         test = read_test(task, target)
-        if test is not None:
-            for text in test.texts:
-                if text.value.endswith(".log"):
-                    owners[Path(text.value).name].setdefault(test.path, target)
+        if test is None:
+            continue
+        for text in test.texts:
+            if text.value.endswith(".log"):
+                owners[Path(text.value).name].setdefault(test.path, target)
     for log, tests in sorted(owners.items()):
         for path, target in tests.items():
             others = ", ".join(str(other.index) for other in tests.values() if other is not target)
@@ -211,42 +193,3 @@ def own_log_file(task: TaskView) -> Iterator[Problem]:
                 hint = f"name it unit_test/logs/unit_test_{target.index}.log"
                 message = f"writes {log}, as the test of implementation {others} does"
                 yield Problem(message, hint, path, target=target)
-
-
-@test_check(
-    "LMR517",
-    "the test does not find the repository's modules",
-    rationale="Python looks for modules in the test's own folder, not in the one it is started from. LMR-Bench's"
-    " scripts set PYTHONPATH to the repository's folder: a test that relies on it fails in any other harness,"
-    " which is a note; what lies below src/ is not found even so.",
-    severity=WARNING,
-)
-def finds_repository(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    repository, parsed = task.repository, dockerfile.read(task)
-    if repository is None or parsed is None or test.path.parent == repository:
-        return
-    image = "\n".join(instruction.text for instruction in parsed.instructions)
-    sets_path = re.search(r"sys\.path|PYTHONPATH|importlib|runpy|subprocess|\bexec\(", test.text)
-    installs = re.search(
-        r"PYTHONPATH|site-packages|setup\.py|install\s+(?:-(?!r)\S*\s+)*[./$]|\bpytest\b", image
-    )
-    if sets_path or installs or task.is_file(repository / "conftest.py"):
-        return
-    for statement in test.modules[0].tree.body:
-        for name in _modules_imported(statement):
-            for start in ("", "src/"):
-                first = f"{start}{name.partition('.')[0]}"
-                if any(file.startswith((f"{first}/", f"{first}.py")) for file in task.repository_files):
-                    message = f"imports {name}, which only PYTHONPATH makes importable"
-                    hint = f"insert the absolute path of {start or repository.name} into sys.path first"
-                    severity = WARNING if start else NOTE
-                    yield Problem(message, hint, line=statement.lineno, severity=severity)
-                    return
-
-
-def _modules_imported(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
-    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-        return [statement.module]
-    return []

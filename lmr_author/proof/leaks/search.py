@@ -127,8 +127,8 @@ def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list
             if leak is not None:
                 leaks.append(leak)
     functions = _innermost([leak for leak in leaks if leak.kind == "code"])
-    rest = [leak for leak in leaks if leak.kind != "code"]
-    best = max(rest, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
+    others = [leak for leak in leaks if leak.kind != "code"]
+    best = max(others, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
     if best and (not functions or best.sure > max(leak.sure for leak in functions)):
         return [*functions, best]
     return functions
@@ -147,11 +147,11 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 
 def _innermost(leaks: list[Leak]) -> list[Leak]:
     """Leave out functions around, or inside, one that is the better place."""
-    kept: list[Leak] = []
+    chosen: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
-        if not any(_overlap(leak.where, better.where) for better in kept):
-            kept.append(leak)
-    return sorted(kept, key=lambda leak: leak.line)
+        if not any(_overlap(leak.where, better.where) for better in chosen):
+            chosen.append(leak)
+    return sorted(chosen, key=lambda leak: leak.line)
 
 
 def _overlap(first: str, second: str) -> bool:
@@ -177,44 +177,51 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
     return Leak(piece.kind, path, solution, share, sure, is_generated(path), line, piece.where, text, nth)
 
 
+@dataclass(frozen=True)
+class _Threshold:
+    """What a match has to reach at least; the fewer names are the same, the more of the statements have to be."""
+
+    similarity: float
+    exact: float = 0.0
+    density: float = 0.0
+    weight: float = 0.0
+    is_named: bool = False
+
+    def is_reached(self, match: StatementMatch, density: float, weight: float, is_named: bool) -> bool:
+        reached = (match.similarity, match.exact, density, weight, is_named)
+        needed = (self.similarity, self.exact, self.density, self.weight, self.is_named)
+        return all(value >= least for value, least in zip(reached, needed, strict=True))
+
+
+_COPY = (
+    _Threshold(0.75, exact=0.5, is_named=True),
+    _Threshold(0.9, exact=0.7, density=0.5),
+    _Threshold(0.96, density=0.6, weight=MUCH),
+)
+_LOOK_ALIKE = (
+    _Threshold(0.6, exact=0.35, is_named=True),
+    _Threshold(0.7, exact=0.5, density=0.4),
+    _Threshold(0.8, exact=0.3, density=0.6),
+    _Threshold(0.8, density=0.6, weight=MUCH),
+    _Threshold(0.95, density=0.8),
+)
+_LITTLE_COPY = (_Threshold(0.9, exact=0.5, density=0.5, is_named=True),)
+_LITTLE_LOOK_ALIKE = (_Threshold(0.0, exact=0.95, density=0.6, weight=LITTLE / 2),)
+
+
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
     """Return True for the solution, False for a look-alike, None for neither."""
-    named = _same_name(solution, piece)
-    if solution.weight < LITTLE:
-        return _judge_little(solution, named, match)
-    density = match.density if piece.kind == "code" else 1.0
-    if _is_copy(solution, named, match, density):
+    is_little = solution.weight < LITTLE
+    # A long text around a solution that is all there says nothing; around a little one it does.
+    density = match.density if piece.kind == "code" or is_little else 1.0
+    reached = (match, density, solution.weight, _same_name(solution, piece))
+    if any(threshold.is_reached(*reached) for threshold in (_LITTLE_COPY if is_little else _COPY)):
         return True
+    if is_little:
+        is_alike = solution.name != "__init__" and _LITTLE_LOOK_ALIKE[0].is_reached(*reached)
+        return False if is_alike else None
     is_version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
-    return False if is_version or _is_alike(solution, named, match, density) else None
-
-
-def _judge_little(solution: Solution, named: bool, match: StatementMatch) -> bool | None:
-    if named and match.similarity >= 0.9 and match.exact >= 0.5 and match.density >= 0.5:
-        return True
-    whole = match.exact >= 0.95 and match.density >= 0.6
-    return False if whole and solution.weight >= LITTLE / 2 and solution.name != "__init__" else None
-
-
-def _is_copy(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
-    """The fewer names are the same, the more of the statements have to be."""
-    likeness, exact = match.similarity, match.exact
-    if named and likeness >= 0.75 and exact >= 0.5:
-        return True
-    if likeness >= 0.9 and exact >= 0.7 and density >= 0.5:
-        return True
-    return likeness >= 0.96 and density >= 0.6 and solution.weight >= MUCH
-
-
-def _is_alike(solution: Solution, named: bool, match: StatementMatch, density: float) -> bool:
-    likeness, exact = match.similarity, match.exact
-    if named and likeness >= 0.6 and exact >= 0.35:
-        return True
-    if likeness >= 0.7 and exact >= 0.5 and density >= 0.4:
-        return True
-    if likeness >= 0.8 and density >= 0.6 and (exact >= 0.3 or solution.weight >= MUCH):
-        return True
-    return likeness >= 0.95 and density >= 0.8
+    return False if is_version or any(level.is_reached(*reached) for level in _LOOK_ALIKE) else None
 
 
 def _same_name(solution: Solution, piece: Fragment) -> bool:

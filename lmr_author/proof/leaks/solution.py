@@ -98,11 +98,13 @@ def solution_of(
         masked: the masked function; None when it is not masked.
         goal: the masked file; None when there is none.
     """
-    kept = Counter(statement.exact for statement in of_function(masked)) if masked is not None else Counter()
+    remaining = (
+        Counter(statement.exact for statement in of_function(masked)) if masked is not None else Counter()
+    )
     statements = []
     for statement in of_function(node):
-        if kept[statement.exact] > 0:
-            kept[statement.exact] -= 1
+        if remaining[statement.exact] > 0:
+            remaining[statement.exact] -= 1
         else:
             statements.append(statement)
     if sum(statement.weight for statement in statements) < LEAST_WEIGHT:

@@ -277,14 +277,14 @@ def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[_Pair
         partners: dict[object, list[Statement]] = defaultdict(list)
         for other in reversed(right):
             partners[getattr(other, key)].append(other)
-        rest = []
+        unpaired = []
         for statement in left:
             if same := partners.get(getattr(statement, key)):
                 pairs.append((statement, same.pop()))
             else:
-                rest.append(statement)
+                unpaired.append(statement)
         taken = {id(other) for _, other in pairs}
-        left, right = rest, [other for other in right if id(other) not in taken]
+        left, right = unpaired, [other for other in right if id(other) not in taken]
     for statement in left:
         scored = [(_dice(statement, other), -abs(number - len(pairs))) for number, other in enumerate(right)]
         if statement.weight >= 1.0 and scored and max(scored)[0] >= SOFT:
@@ -301,13 +301,13 @@ def _dice(first: Statement, second: Statement) -> float:
 
 def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
     """Map each name of the solution to the copy's where both are each other's most frequent partner."""
-    seen: Counter[tuple[str, str]] = Counter()
+    partners: Counter[tuple[str, str]] = Counter()
     for statement, other in pairs:
         if statement.shape == other.shape:
-            seen.update(zip(statement.names, other.names, strict=True))
+            partners.update(zip(statement.names, other.names, strict=True))
     mine: dict[str, str] = {}
     theirs: dict[str, str] = {}
-    for (name, partner), _ in seen.most_common():
+    for (name, partner), _ in partners.most_common():
         mine.setdefault(name, partner)
         theirs.setdefault(partner, name)
     return {name: partner for name, partner in mine.items() if theirs[partner] == name}

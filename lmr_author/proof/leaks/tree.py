@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -82,16 +83,12 @@ def histories(task: TaskView) -> tuple[Leak, ...]:
 
 def _form_of_history(task: TaskView, entry: FileEntry) -> str:
     """Return the form in which something holds a version history; "" when it holds none."""
-    if entry.name in VERSION_CONTROL:
-        return entry.kind if entry.kind in ("file", "folder", "link") else ""
-    if entry.kind == "folder":
-        parts = {name: task.kind(f"{entry.relative}/{name}") for name in ("HEAD", "objects", "refs")}
-        is_bare = parts == {"HEAD": "file", "objects": "folder", "refs": "folder"}
-        return "bare repository" if is_bare else ""
+    if entry.name in VERSION_CONTROL and entry.kind in ("file", "folder", "link"):
+        return entry.kind
     if entry.kind == "file" and entry.suffix == ".bundle":
-        head = task.head(task.path(entry), 32)
-        return "bundle" if head.startswith(b"# v") and b"git bundle" in head else ""
-    return ""
+        return "bundle" if re.match(rb"# v\d git bundle", task.head(task.path(entry), 32)) else ""
+    parts = {name: task.kind(f"{entry.relative}/{name}") for name in ("HEAD", "objects", "refs")}
+    return "bare repository" if parts == {"HEAD": "file", "objects": "folder", "refs": "folder"} else ""
 
 
 def is_history(path: str) -> bool:
@@ -208,9 +205,7 @@ def version_histories(task: TaskView) -> Iterator[FileLeak]:
 
 def copies(task: TaskView) -> Iterator[FileLeak]:
     """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
-    goal_files: dict[int, str] = {}
-    for pair in pairs(task):
-        goal_files[pair.implementation.index] = task.in_repository_path(pair.goal_path)
+    goal_files = {pair.implementation.index: task.in_repository_path(pair.goal_path) for pair in pairs(task)}
     places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
     for leak in scan(task).leaks:
         if leak.solution is None or leak.kind == "compiled":
@@ -235,10 +230,9 @@ def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
         message = f"{likest.location}: a look-alike of {name}, {alike}"
     if len(places) > 1:
         message += f"; {counted(len(places) - 1, 'more place')} in this file"
-    implementation, hint = likest.solution.implementation, _advice(places, is_goal=is_goal)
-    severity = _severity(likest)
+    hint, owner = _advice(places, is_goal=is_goal), likest.solution.implementation
     return FileLeak(
-        "LMR403", likest.path, message, hint, severity, likest.line, implementation, tuple(places)
+        "LMR403", likest.path, message, hint, _severity(likest), likest.line, owner, tuple(places)
     )
 
 
@@ -265,36 +259,37 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
 
 def comments(task: TaskView) -> Iterator[FileLeak]:
     """Yield goal files whose comments hold the solution of their own target (LMR404)."""
-    for pair in pairs(task):
-        if pair.goal is None or pair.golden is None:
-            continue
+    for solution in solutions(task):
+        pair = next(pair for pair in pairs(task) if pair.implementation is solution.implementation)
         path = task.in_repository_path(pair.goal_path)
-        added = _comment_lines(pair.goal) - _comment_lines(pair.golden)
-        for solution in solutions(task):
-            if solution.implementation is pair.implementation:
-                yield from _in_comments(task, solution, path, added)
-
-
-def _in_comments(task: TaskView, solution: Solution, path: str, added: set[str]) -> Iterator[FileLeak]:
-    name, implementation = solution.qualname, solution.implementation
-    for leak in scan(task).leaks:
-        if leak.kind == "comments" and leak.path == path and leak.solution is solution:
+        leaks = [leak for leak in scan(task).leaks if leak.solution is solution and leak.path == path]
+        in_comments = [leak for leak in leaks if leak.kind == "comments"]
+        if in_comments:
+            leak = in_comments[0]
             what = "the solution" if leak.sure else "a look-alike of the solution"
-            message = f"comments or strings contain {what} of {name} ({round(leak.similarity * 100)} % of it)"
-            severity = _severity(leak)
+            percent = round(leak.similarity * 100)
+            message = f"comments or strings contain {what} of {solution.qualname} ({percent} % of it)"
             yield FileLeak(
-                "LMR404", path, message, "delete them", severity, leak.line, implementation, (leak,)
+                "LMR404",
+                path,
+                message,
+                "delete them",
+                _severity(leak),
+                leak.line,
+                solution.implementation,
+                (leak,),
             )
-            return
-    # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
-    lines = solution.lines & added
-    if len(lines) >= min(2, len(solution.lines)):
-        message = f"comments contain {counted(len(lines), 'line')} of the solution of {name}"
-        yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, implementation)
+            continue
+        # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
+        lines = solution.lines & (_comment_lines(pair.goal) - _comment_lines(pair.golden))
+        if lines and len(lines) >= min(2, len(solution.lines)):
+            message = f"comments contain {counted(len(lines), 'line')} of the solution of {solution.qualname}"
+            yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, solution.implementation)
 
 
-def _comment_lines(module: Module) -> set[str]:
-    return {squeezed(line) for line in module.text.splitlines() if is_comment(line)}
+def _comment_lines(module: Module | None) -> set[str]:
+    text = module.text if module else ""
+    return {squeezed(line) for line in text.splitlines() if is_comment(line)}
 
 
 def golden_folders(task: TaskView) -> Iterator[FileLeak]:

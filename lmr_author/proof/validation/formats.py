@@ -56,22 +56,15 @@ def github(report: Report, base: Path) -> Iterator[str]:
     for task in report.tasks:
         places = Places(task.directory)
         for finding in task.findings:
-            values = {"file": file_of(task, finding, base)} | _github_position(places.of(finding))
+            values = {"file": file_of(task, finding, base)}
+            if position := places.of(finding):
+                values |= {"line": str(position.first), "endLine": str(position.last)}
             values["title"] = f"{finding.code} in {task.task}"
             escaped = {key: _escaped(clean(value)) for key, value in values.items()}
             shown = ",".join(
                 f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in escaped.items()
             )
             yield f"::{_GITHUB[finding.severity]} {shown}::{_escaped(_text(finding))}"
-
-
-def _github_position(position: Position | None) -> dict[str, str]:
-    if position is None:
-        return {}
-    lines = {"line": str(position.first), "endLine": str(position.last)}
-    if position.end <= position.start:
-        return lines
-    return lines | {"col": str(position.start + 1), "endColumn": str(position.end)}
 
 
 def _escaped(text: str) -> str:
@@ -101,7 +94,7 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     ]
     numbers = {str(rule["id"]): number for number, rule in enumerate([crashed, *rules])}
     results = []
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for task in report.tasks:
         places = Places(task.directory)
         entries: list[tuple[Finding, Accepted | None]] = [(finding, None) for finding in task.findings]
@@ -109,8 +102,8 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
             position = places.of(finding)
             result = _result(task, finding, base, position) | {"ruleIndex": numbers[finding.code]}
             digest = _fingerprint(finding, position)
-            seen[digest] += 1
-            result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{seen[digest]}"}
+            counts[digest] += 1
+            result["partialFingerprints"] = {"lmrFinding/v2": f"{digest}:{counts[digest]}"}
             if entry is not None:
                 reason = clean(entry.reason)
                 result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
@@ -118,7 +111,6 @@ def sarif(report: Report, base: Path) -> dict[str, Any]:
     driver = {"name": "lmr-author", "semanticVersion": __version__, "rules": [crashed, *rules]}
     run = {
         "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"uri": _uri(base.absolute().as_posix() + "/")}},
         "results": results,
     }
@@ -133,8 +125,6 @@ def _result(task: TaskReport, finding: Finding, base: Path, position: Position |
         physical["artifactLocation"]["uriBaseId"] = "%SRCROOT%"
     if position:
         physical["region"] = {"startLine": position.first, "endLine": position.last}
-        if position.end > position.start:
-            physical["region"] |= {"startColumn": position.start + 1, "endColumn": position.end + 1}
     location: dict[str, Any] = {"physicalLocation": physical}
     if finding.pointer.startswith("/"):
         location["logicalLocations"] = [{"fullyQualifiedName": clean(finding.pointer), "kind": "property"}]

@@ -19,22 +19,9 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.leaks.tree import histories, scan
-from lmr_author.proof.lookup import (
-    candidates,
-    canonical_category,
-    clean_path,
-    context_key,
-    function_names,
-    goal_path,
-    golden_path,
-    pair,
-    unit_test_path,
-)
+from lmr_author.proof.lookup import canonical_category, goal_path, golden_path, unit_test_path
 from lmr_author.proof.validation.report import Report
 from lmr_author.proof.view import TaskView, readable
-
-ROUNDS = 4
-"""A fix can reveal another finding, which is fixed too: so many rounds at most."""
 
 
 @dataclass
@@ -52,7 +39,7 @@ class InfoDraft:
     aside: set[str]
 
     def entry(self, finding: Finding) -> tuple[Implementation, dict[str, Any]] | None:
-        """Return the entry of info.json that a finding is about: as it is, and the draft of it."""
+        """Return the implementation that a finding points into, and the draft of its entry in info.json."""
         match = re.match(r"/implementations/(\d+)(?:/|$)", finding.pointer)
         for position, implementation, _ in self.view.numbered:
             if match is not None and int(match[1]) == position:
@@ -68,40 +55,28 @@ class InfoDraft:
 
 
 Fix = Callable[[InfoDraft, Finding], None]
-EntryFix = Callable[[InfoDraft, Implementation, dict[str, Any], Finding], None]
-
-
-def _in_entry(fix: EntryFix) -> Fix:
-    """Make a fix of a function that edits the draft of one implementation's entry."""
-
-    def fix_entry(draft: InfoDraft, finding: Finding) -> None:
-        entry = draft.entry(finding)
-        if entry is not None:
-            fix(draft, *entry, finding)
-
-    return fix_entry
 
 
 def _key(draft: InfoDraft, finding: Finding) -> None:
-    """Rename a misspelt key, or remove it where the right one exists; make a year that is a text a number."""
+    """Rename a misspelt key, or remove it where the right one exists."""
+    if finding.fix is None:
+        return
     entry = draft.entry(finding)
     inside = entry[1] if entry else draft.info
-    if finding.fix is not None:
-        old, new = finding.fix.old, finding.fix.new
-        renamed: dict[str, Any] = {}
-        for key, value in inside.items():  # the order of the keys stays
-            if key != old:
-                renamed[key] = value
-            elif new not in inside:
-                renamed[new] = value
-        inside.clear()
-        inside.update(renamed)
-    elif finding.pointer == "/year" and re.fullmatch(r"\s*(19|20)\d\d\s*", str(inside.get("year"))):
-        inside["year"] = int(inside["year"])
+    old, new = finding.fix.old, finding.fix.new
+    renamed: dict[str, Any] = {}
+    for key, value in inside.items():  # the order of the keys stays
+        if key != old:
+            renamed[key] = value
+        elif new not in inside:
+            renamed[new] = value
+    inside.clear()
+    inside.update(renamed)
 
 
-def _category(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
-    if meant := canonical_category(target.category):
+def _category(draft: InfoDraft, finding: Finding) -> None:
+    target, entry = draft.entry(finding) or (None, {})
+    if target and (meant := canonical_category(target.category)):
         entry["category"] = meant
 
 
@@ -115,54 +90,21 @@ def _folder_name(draft: InfoDraft, finding: Finding) -> None:
     draft.info["folder_name"] = draft.view.name
 
 
-def _names(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
-    """Set function and class where the files define only one function that can be meant."""
-    names, files_of = function_names(target), pair(draft.view, target)
-    module = files_of.golden or files_of.goal
-    if len(names) != 1 or module is None:
-        return
-    meant = candidates(module, names[0], target.class_name.strip())
-    if len(meant) == 1 and meant[0].kind == "function":
-        entry.update(goal_function=meant[0].function_name, class_name=meant[0].class_name)
-
-
-def _index(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
-    if type(entry.get("index")) is int:
-        return
-    entries = draft.info["implementations"]
-    number = entries.index(entry) + 1
-    others = (other.get("index") for other in entries if isinstance(other, dict) and other is not entry)
-    if str(number) not in map(str, others):
-        entry["index"] = number
-
-
 def _paths(key: str, find: Callable[[TaskView, Implementation], Path | None]) -> Fix:
     """Set a path that does not exist where only one file can be meant."""
 
-    def fix(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
+    def fix(draft: InfoDraft, finding: Finding) -> None:
+        target, entry = draft.entry(finding) or (None, {})
         view = draft.view
         root = view.task.root if key == "golden_file" else view.repository
-        path = find(view, target)
-        if path is None or root is None or not path.is_relative_to(root):
+        path = find(view, target) if target else None
+        if path is None or root is None or finding.path != INFO or not path.is_relative_to(root):
             return
         relative = path.relative_to(root).as_posix()
-        if finding.path == INFO and readable(relative) == relative:
+        if readable(relative) == relative:
             entry[key] = relative
 
-    return _in_entry(fix)
-
-
-def _retrieval(draft: InfoDraft, target: Implementation, entry: dict[str, Any], finding: Finding) -> None:
-    """Correct the folder of a file where there is only one of that name."""
-    match = re.search(r"/retrieval_conte[nx]t/(\d+)$", finding.pointer)
-    if match is None:
-        return
-    key, number = context_key(entry), int(match[1])
-    name = clean_path(target.retrieval_context[number]).rpartition("/")[2]
-    outside = (path for path in draft.view.repository_files if not path.startswith("unit_test/"))
-    same = [path for path in outside if path.rpartition("/")[2] == name]
-    if name and len(same) == 1:
-        entry[key] = [*entry[key][:number], same[0], *entry[key][number + 1 :]]
+    return fix
 
 
 def _unwanted(group: str) -> Fix:
@@ -185,17 +127,14 @@ def _leaks(draft: InfoDraft, finding: Finding) -> None:
 FIXES: dict[str, Fix] = {
     "LMR002": _key,
     "LMR003": _key,
-    "LMR004": _in_entry(_category),
+    "LMR004": _category,
     "LMR005": _instance_id,
     "LMR006": _folder_name,
-    "LMR007": _in_entry(_names),
-    "LMR009": _in_entry(_index),
     "LMR301": _paths("goal_file", goal_path),
     "LMR302": _paths("golden_file", golden_path),
     "LMR401": _leaks,
     "LMR402": _leaks,
     "LMR501": _paths("unit_test_file", unit_test_path),
-    "LMR605": _in_entry(_retrieval),
     "LMR701": _unwanted("system"),
     "LMR702": _unwanted("caches"),
 }
@@ -323,25 +262,3 @@ def plan(report: Report) -> tuple[RepairPlan, ...]:
         if fixable and (changes := changes_for(TaskView(task.directory), fixable)):
             plans.append(RepairPlan(task.directory, changes))
     return tuple(plans)
-
-
-def repair(report: Report, again: Callable[[], Report]) -> tuple[Report, tuple[RepairPlan, ...]]:
-    """Fix tasks until nothing is left that can be fixed; return the last report and the changes made.
-
-    Args:
-        report: of the tasks as they are; only what is in it is fixed.
-        again: validates them once more, in the same way.
-
-    Raises:
-        UnsafePathError: ``authoring/removed/`` leads out of the task.
-    """
-    done: list[RepairPlan] = []
-    for _ in range(ROUNDS):
-        plans = plan(report)
-        if not plans:
-            break
-        for repairs in plans:
-            repairs.apply()
-        done += plans
-        report = again()
-    return report, tuple(done)

@@ -101,10 +101,10 @@ class Report:
 
     def at_least(self, severity: Severity) -> Report:
         """Return the report without findings that are less bad than a severity."""
-        kept = LEVELS[: LEVELS.index(severity) + 1]
+        levels = LEVELS[: LEVELS.index(severity) + 1]
         tasks = []
         for task in self.tasks:
-            findings = tuple(finding for finding in task.findings if finding.severity in kept)
+            findings = tuple(finding for finding in task.findings if finding.severity in levels)
             tasks.append(replace(task, findings=findings))
         return Report(tuple(tasks))
 
@@ -168,19 +168,21 @@ def accept_findings(
 
 
 def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
+    """Return the findings that ``CODE`` or ``CODE:PATH`` names. Raises UsageError where it names none, or several."""
     code, _, path = name.partition(":")
     code, path = code.strip().upper(), path.strip().removeprefix("./")
     same = [finding for finding in findings if finding.code == code]
     paths = list(dict.fromkeys(finding.path for finding in same))
+    if not paths:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
+        raise UsageError(f"{code} was not found", f"found: {codes}")
     if not path and len(paths) == 1:
         return same
     chosen = [finding for finding in same if path in (finding.path, finding.path.partition("/")[2])]
     if not chosen:
-        codes = ", ".join(dict.fromkeys(finding.code for finding in findings)) or "nothing"
-        shown = f"name the file: --accept {' or '.join(f'{code}:{path}' for path in paths[:3])}"
-        where = f" in {path!r}" if path else ""
-        where = f"{where} in one file" if paths and not path else where
-        raise UsageError(f"{code} was not found{where}", shown if paths else f"found: {codes}")
+        where = f"in {path!r}" if path else "in one file"
+        hint = f"name the file: --accept {' or '.join(f'{code}:{path}' for path in paths[:3])}"
+        raise UsageError(f"{code} was not found {where}", hint)
     return chosen
 
 
@@ -207,12 +209,12 @@ def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]
         ran: codes of the checks that ran.
     """
     against = {finding.code for finding in findings if _denies(finding)}
-    held = []
+    properties = []
     for name, codes in PROPERTIES.items():
         denied = sorted(against.intersection({*codes, INTERNAL}))
         holds = not denied and (True if set(codes) <= set(ran) else None)
-        held.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
-    return tuple(held)
+        properties.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+    return tuple(properties)
 
 
 def _denies(finding: Finding) -> bool:
@@ -223,26 +225,14 @@ def _denies(finding: Finding) -> bool:
 # where findings are
 
 _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
-_QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|\"([^\"]+)\"")
-_CODE = re.compile(r"[^\s'\"`,;]*[_./=<>()\[\]\d][^\s'\"`,;]*")
-MAX_SHOWN = 1024 * 1024
-"""Larger files (bytes) are named, but none of their lines is shown."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """Lines of a file.
-
-    Attributes:
-        first, last: lines, from 1.
-        start, end: columns in the first line, from 0, that are meant; both 0 when whole lines are.
-        lines: the text of these lines, without their ends.
-    """
+    """Lines of a file, from 1, and their text without their ends."""
 
     first: int
     last: int
-    start: int
-    end: int
     lines: tuple[str, ...]
 
 
@@ -251,7 +241,6 @@ class Places:
 
     def __init__(self, task: Task) -> None:
         self._view = TaskView(task)
-        self._texts: dict[str, str | None] = {}
 
     @property
     def several(self) -> bool:
@@ -260,44 +249,20 @@ class Places:
 
     def of(self, finding: Finding) -> Position | None:
         """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
-        text = self._text(finding.path) if finding.path and finding.pointer else None
-        if text is None:
+        text = self._view.text(self._view.inside(self._view.task.root, finding.path))
+        if text is None or not finding.pointer:
             return None
         if match := _LINES.match(finding.pointer):
             first = int(match[1])
             last = max(first, int(match[2] or 0))
-            lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last])
-            if not lines:
-                return None
-            start, end = _meant(lines[0], finding.message) if first == last else (0, 0)
-            return Position(first, last, start, end, lines)
-        number = _line_of(text, finding.pointer)
-        if number is None:
-            return None
-        line = text.split("\n")[number - 1].rstrip("\r")
-        start, end = len(line) - len(line.lstrip()), len(line.rstrip().rstrip(","))
-        return Position(number, number, start, end, (line,))
-
-    def _text(self, path: str) -> str | None:
-        if path not in self._texts:
-            file = self._view.inside(self._view.task.root, path)
-            data = self._view.read_once(file, MAX_SHOWN) if file else None
-            self._texts[path] = None if data is None else data.decode("utf-8", "replace")
-        return self._texts[path]
+        else:
+            first = last = _line_of(text, finding.pointer)
+        lines = tuple(re.split(r"\r\n|\r|\n", text)[first - 1 : last]) if first else ()
+        return Position(first, last, lines) if lines else None
 
 
-def _meant(line: str, message: str) -> tuple[int, int]:
-    """Return the columns of what a message names, in quotes or by a word with signs in it; else the whole line."""
-    named = [next(filter(None, match.groups())) for match in _QUOTED.finditer(message)]
-    named += [word.rstrip(".:") for word in _CODE.findall(message)]
-    for word in sorted(named, key=len, reverse=True):
-        if len(word) > 1 and word in line:
-            return line.index(word), line.index(word) + len(word)
-    return len(line) - len(line.lstrip()), len(line.rstrip())
-
-
-def _line_of(text: str, pointer: str) -> int | None:
-    """Return the line on which a document has the key of a JSON pointer (RFC 6901); None for a missing key.
+def _line_of(text: str, pointer: str) -> int:
+    """Return the line on which a document has the key of a JSON pointer (RFC 6901); 0 for a missing key.
 
     The implementations have the same keys: of the third one, the third occurrence is meant, if all have it.
     """
@@ -306,11 +271,11 @@ def _line_of(text: str, pointer: str) -> int | None:
     # A pointer names the key as it should be; in the file it may be misspelt.
     key = "retrieval_conte[nx]t" if names[-1:] == ["retrieval_context"] else re.escape("".join(names[-1:]))
     starts = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
-    if numbers and names == ["implementations"]:
-        return None  # the whole entry
-    position = 0
-    if len(names) > 1:
-        position = numbers[0] if numbers else 0
-        if len(starts) != len(re.findall(r'"instruction"\s*:', text)):
-            return None
-    return text.count("\n", 0, starts[position]) + 1 if position < len(starts) else None
+    position = numbers[0] if numbers else 0
+    is_repeated = len(names) > 1
+    if is_repeated and len(starts) != len(re.findall(r'"instruction"\s*:', text)):
+        return 0
+    is_whole_entry = numbers and not is_repeated
+    if is_whole_entry or position >= len(starts):
+        return 0
+    return len(re.split(r"\r\n|\r|\n", text[: starts[position]]))

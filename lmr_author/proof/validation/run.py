@@ -18,8 +18,9 @@ from types import FrameType
 
 from lmr_author.core import processes
 from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.core.texts import listed
 from lmr_author.proof.checks import hygiene
-from lmr_author.proof.checks.base import INTERNAL, Check, DatasetCheck, crash
+from lmr_author.proof.checks.base import INTERNAL, Check, crash
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
 from lmr_author.proof.validation.repair import changes_for
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
@@ -90,7 +91,7 @@ def validate(
         results[number] = result
         if on_task is not None:
             on_task(result.task)
-    conflicts = _conflicts([results[number].claims for number in range(len(tasks))], checks)
+    conflicts = _conflicts([results[number].claims for number in range(len(tasks))])
     return Report(
         tuple(_report(task, results[number], conflicts[number], checks) for number, task in enumerate(tasks))
     )
@@ -163,8 +164,8 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
                 findings += (_with_fixable(view, finding) for finding in check.run(view))
             try:
                 for check in checks:
-                    if isinstance(check, DatasetCheck):
-                        claims += ((check.code, claim, finding) for claim, finding in check.claims(view))
+                    for claim, problem in check.claims(view) if check.claims else ():
+                        claims.append((check.code, claim, check.finding(view, problem)))
             except Exception as error:  # hostile tasks must not end the run
                 findings.append(crash("the comparison with other tasks", view.name, error))
             return _Result(view.name, tuple(findings), tuple(claims))
@@ -188,37 +189,34 @@ def _lost(task: Task, why: str) -> _Result:
     return _Result(name, (Finding(INTERNAL, Severity.ERROR, name, message, "please report this"),))
 
 
-def _conflicts(
-    claims: Sequence[Sequence[tuple[str, str, Finding]]], checks: Sequence[Check]
-) -> dict[int, list[Finding]]:
+def _conflicts(claims: Sequence[Sequence[tuple[str, str, Finding]]]) -> dict[int, list[Finding]]:
     """Return the findings, by number of task, for claims that another task makes too."""
-    made: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
+    claiming: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
     for number, own in enumerate(claims):
         for code, claim, finding in own:
-            made[code, claim].append((number, finding))
-    comparing = {check.code: check for check in checks if isinstance(check, DatasetCheck)}
+            claiming[code, claim].append((number, finding))
     conflicts: dict[int, list[Finding]] = defaultdict(list)
-    for (code, _), claiming in made.items():
-        findings = [finding for _, finding in claiming]
-        for position, (number, finding) in enumerate(claiming):
-            others = findings[:position] + findings[position + 1 :]
+    for group in claiming.values():
+        for position, (number, finding) in enumerate(group):
+            others = [other for _, other in (*group[:position], *group[position + 1 :])]
             if others:
-                conflicts[number].append(comparing[code].conflict(finding, others))
+                message = f"{finding.message} {listed(list(map(_claimant, others)), 5)}"
+                conflicts[number].append(replace(finding, message=message))
     return conflicts
+
+
+def _claimant(finding: Finding) -> str:
+    return f"{finding.task} #{finding.implementation}" if finding.implementation else finding.task
 
 
 def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: Sequence[Check]) -> TaskReport:
     every = dict.fromkeys((*result.findings, *conflicts))
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
-    notes: list[Finding] = []
-    if hygiene.accepted_used.code in codes:
-        unused = (entry for entry in ordered.unused if entry.code in codes)
-        notes = [hygiene.unused_acceptance(result.task, entry) for entry in unused]
     return TaskReport(
         result.task,
         task.root,
-        tuple(sorted((*ordered.open, *notes), key=_order)),
+        ordered.open,
         ordered.accepted,
         judge(ordered.open, codes),
     )
