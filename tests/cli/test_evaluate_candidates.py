@@ -138,7 +138,6 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         goal = copy / "scores-repo/scores/smooth.py"
         head, _, rest = goal.read_text().partition("def softplus")
         goal.write_text(head + code + "\n\nclass Mean" + rest.partition("class Mean")[2])
-        (copy / "scores-repo/scores/helper.py").write_text("x = 1\n")
 
     done = lmr("judge", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
 
@@ -148,7 +147,6 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         "model-a": "passed",
         "model-b": "failed",
     }
-    assert found["model-a"]["dropped"] == ["changes scores/helper.py"]
 
 
 @pytest.mark.parametrize(

@@ -88,24 +88,26 @@ class RecordingJudge:
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
         return {**verdicts, **self._tried(late, seconds)}
 
-    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
         """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
-        replay = self.outcomes(source, line, limits, stop, again=again)
+        replay = self.outcomes(source, line, limits, stop)
+        reached: dict[str, replaying.ReplayOutcome] = {}
+        for case in self.expected:
+            reached[case] = replay.of("candidate", case)
+            if _is_lost(reached[case]):
+                break
         log = replay.result.stderr.decode("utf-8", "replace")
-        return replace(self._verdict({case: replay.of("candidate", case) for case in self.expected}), log=log)
+        return replace(self._verdict(reached), log=log)
 
-    def outcomes(
-        self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> replaying.Replay:
+    def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> replaying.Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
 
-        Its outcomes are those of the version ``candidate``.
+        Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
 
         Args:
             source: the goal file with the answer in it.
             line: of the target in it.
             stop: polled while it runs; True ends it.
-            again: end at the first case that is late or crashes, as in a second attempt.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
@@ -114,7 +116,7 @@ class RecordingJudge:
             bench.sandbox,
             bench.tree("masked", bench.masked_overlay),
             bench.inside,
-            replace(self.plan(line), until_lost=again),
+            replace(self.plan(line), until_lost=True),
             [replaying.Variant("candidate", source, line)],
             limits=limits,
             stop=stop,
@@ -294,7 +296,7 @@ class ScriptJudge:
             done(len(verdicts))
         return verdicts
 
-    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
         """Run the script on a fresh tree with the answer in place."""
         name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
         try:

@@ -78,9 +78,9 @@ def run_trial(judge: RecordingJudge, fitted: Fitted, options: CandidateOptions, 
     Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
     """
     limits = options.limits(judge.recording.cases)
-    replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
+    replay = judge.outcomes(fitted.data, fitted.line, limits, stop)
     if any(outcome.status == "timeout" for outcome in replay.outcomes.values()):
-        replay = judge.outcomes(fitted.data, fitted.line, limits, stop, again=True)
+        replay = judge.outcomes(fitted.data, fitted.line, limits, stop)
     return Trial(judge, replay)
 
 

@@ -10,8 +10,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.challenge import Kind
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.proof.evaluation.candidates.predictions import Key
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import observations
 from lmr_author.release.recipes.recipe import RECIPE
@@ -152,7 +151,7 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Varian
         alone = samples[item.model, item.index] == 1
         name = item.model if alone else f"{item.model} {item.sample}"
         name = " ".join(part for part in (name, item.setting, item.input) if part)
-        yield Variant(item.index, name, kind, item.about, _code(item, task, info), path.resolve().name)
+        yield Variant(item.index, name, kind, item.about, item.code, path.resolve().name)
     if unknown and not opinions and not any(item.kind for item in given.items):
         raise LmrError(
             f"{unknown}: nothing says what this answer is meant to be",
@@ -180,16 +179,3 @@ def _opinions(path: Path, task: Task) -> dict[Key, Kind]:
         if grade not in NO_GRADE and not agree:
             found[key] = kind
     return found
-
-
-def _code(item: Prediction, task: Task, info: TaskInfo) -> str:
-    """Return an answer as text; of a patch or a tree, the goal file that it makes."""
-    if item.code is not None:
-        return item.code
-    goal_file = info.implementation(item.index).goal_file
-    try:
-        changed = predictions.changed_files(item, task.repository(info), goal_file)
-    except Invalid:
-        return item.patch or ""
-    data = changed.get(goal_file) or task.goal(info, info.implementation(item.index)).read_bytes()
-    return data.decode("utf-8", "replace")

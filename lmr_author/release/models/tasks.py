@@ -30,7 +30,6 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_at
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates import predictions as given
-from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.release.analysis.given import Given
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import COMPOSE, remove_images, write_image
@@ -197,7 +196,7 @@ def answers(
         about |= {
             "model": prediction.model,
             "sample": prediction.sample,
-            "answer": _text(owner, implementation, prediction),
+            "answer": prediction.code,
         }
         name = "/".join(
             map(
@@ -334,15 +333,3 @@ def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:
         for png in prompt.pictures
     ]
     return [ChatMessageUser(content=[ContentText(text=prompt.text), *shown])]
-
-
-def _text(owner: Task, implementation: Implementation, prediction: given.Prediction) -> str:
-    """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
-    if prediction.code is not None:
-        return prediction.code
-    repository = owner.repository(owner.load())
-    try:
-        changed = given.changed_files(prediction, repository, implementation.goal_file)
-    except Invalid:
-        return prediction.patch or ""
-    return changed.get(implementation.goal_file, b"").decode("utf-8", errors="replace")

@@ -216,7 +216,7 @@ def _answers(
     known: dict[int, dict[str, Answer]] = {}
     for item in predictions.read(given, {task.name: info}).items:
         verdict = verdicts.get(item.key, "infrastructure")
-        if item.code is None or verdict == "infrastructure":
+        if verdict == "infrastructure":
             continue
         name = f"{item.model}-{item.sample}" if item.sample > 1 else item.model
         name = "".join(char if char.isalnum() or char in "._-" else "-" for char in name).lstrip("._-")

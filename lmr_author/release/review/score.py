@@ -18,7 +18,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task
 from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.runtime.replay.staging import read_golden
@@ -193,7 +193,7 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 def answer(task: Task, item: Prediction) -> Candidate:
     """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
     one = task.load().implementation(item.index)
-    golden, text = read_golden(task, one), _text(item, one)
+    golden, text = read_golden(task, one), item.code
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # The same text (an empty one, say) may answer several tasks, and is graded for each.
     name = f"answer-{files.sha256_bytes(f'{task.name} {item.index} {digest}'.encode())[:8]}"
@@ -215,20 +215,7 @@ def _fitted(task: Task, item: Prediction, one: Implementation) -> Fitted:
     goal = Module.parse(task.goal(info, one).read_bytes(), one.goal_file)
     others = tuple(other.qualname for other in info.implementations if other.index != one.index)
     slot = Slot(goal, methods(goal, find(goal, one.target)), others=others)
-    if item.code is not None:
-        return fit(item.code, slot)
-    changed = predictions.changed_files(item, task.repository(info), one.goal_file)
-    return fit_file(changed.get(one.goal_file, goal.data), slot)
-
-
-def _text(item: Prediction, one: Implementation) -> str:
-    if item.code is not None or item.patch is not None:
-        return item.code if item.code is not None else str(item.patch)
-    assert item.tree is not None
-    path = files.inside(item.tree, one.goal_file)
-    if not path.is_file() or path.stat().st_size > MOST_BYTES:
-        return ""
-    return path.read_bytes().decode("utf-8", "replace")
+    return fit(item.code, slot)
 
 
 def _unindented(module: Module, definition: Definition) -> str:

@@ -82,10 +82,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Reply:
-    """The blocks of a reply in their order; ``problem`` says what could not be read."""
+    """The blocks of a reply in their order.
+
+    Attributes:
+        problem: why it could not be read.
+        elsewhere: other files that it changes.
+    """
 
     blocks: tuple[Block, ...]
     problem: str = ""
+    elsewhere: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
         """Return the last complete definition of a target; the last stub where nothing is complete."""
@@ -122,11 +128,11 @@ def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
+def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
     """Read a reply. Raises Invalid: too long, or empty.
 
     Args:
-        given: the goal file, to apply edits to.
+        goal: the goal file as the model saw it, to apply edits to.
         targets: the functions that are looked for.
     """
     if len(text) > MAX_ANSWER:
@@ -136,18 +142,19 @@ def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
         raise Invalid("the answer is empty")
     text = _without_thoughts(_from_json(text))
     reader = _Reader()
-    made, before, after = edits.applied(text, given, targets[0])
-    blocks = reader.blocks(before)
-    if isinstance(made, bytes):
-        module = _module(made)
+    edited = edits.apply_edits(text, goal, targets[0])
+    blocks = reader.blocks(edited.before)
+    if edited.made is not None:
+        module = _module(edited.made)
         blocks += [Block.of(module)] if module else []
-    blocks += reader.blocks(after)
-    if isinstance(made, str):
-        return Reply(tuple(blocks), made)
+    blocks += reader.blocks(edited.after)
+    if edited.problem:
+        return Reply(tuple(blocks), edited.problem, edited.elsewhere)
     reply = Reply(tuple(blocks))
-    if not any(map(reply.function, targets)) and (outside := reader.pieces(text)):
+    if not any(map(reply.function, targets)) and (outside := reader.pieces(edited.before + edited.after)):
         blocks.append(outside)
-    return Reply(tuple(blocks), "" if blocks else f"the answer is not Python: {_error(text)}")
+    problem = "" if blocks else f"the answer is not Python: {_error(text)}"
+    return Reply(tuple(blocks), problem, edited.elsewhere)
 
 
 def _without_thoughts(text: str) -> str:
@@ -191,7 +198,9 @@ class _Reader:
         self._left = _MAX_PARSED
 
     def blocks(self, text: str) -> list[Block]:
-        """Return the code of the Markdown fences; of a text without one, the code in it."""
+        """Return the code of the Markdown fences; of a text that is Python, or has no fence, the code in it."""
+        if whole := self._parsed(text):
+            return [whole]
         blocks: list[Block | None] = []
         position = 0
         while len(blocks) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
@@ -199,7 +208,7 @@ class _Reader:
             content = _from_json(content)
             blocks.append(self._parsed(content) or self.pieces(content))
         if not blocks:
-            blocks.append(self._parsed(text) or self.pieces(text))
+            blocks.append(self.pieces(text))
         return [block for block in blocks if block]
 
     def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:

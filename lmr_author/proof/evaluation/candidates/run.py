@@ -18,7 +18,6 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
 from lmr_author.proof.evaluation.verdict import Outcome
-from lmr_author.runtime.cluster import connect
 
 TRIES = 3
 """Attempts at a candidate whose sandbox fails."""
@@ -118,8 +117,7 @@ def score(
         if options.scheduler:
             from lmr_author.proof.evaluation.candidates import cluster
 
-            client = stack.enter_context(connect(options.scheduler))
-            judged_now = cluster.each(client, waiting(), options)
+            judged_now = cluster.each(waiting(), options)
         else:
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
         for done, result in enumerate(judged_now, 1):

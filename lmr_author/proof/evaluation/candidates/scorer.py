@@ -20,9 +20,8 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
-from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
@@ -174,11 +173,9 @@ class Scorer:
     def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
         """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
         verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
-        if verdict.outcome is not Outcome.TIMEOUT:
-            return verdict
-        again = self.judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
-        # The second attempt ends at the first late case, so it has no result for those behind.
-        return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
+        if verdict.outcome is Outcome.TIMEOUT:
+            verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
+        return verdict
 
     def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
         """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
@@ -192,25 +189,13 @@ class Scorer:
 
     def fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
+        return fit(prediction.code, self._slot)
+
+    @cached_property
+    def _slot(self) -> Slot:
         bench, goal_file = self.bench, self.bench.implementation.goal_file
-        if prediction.code is not None:
-            return fit(prediction.code, self._place)
-        changed = predictions.changed_files(prediction, bench.task.repository(bench.info), goal_file)
-        fitted = fit_file(changed.pop(goal_file, self._given), self._place)
-        goals = {item.goal_file for item in bench.info.implementations}
-        elsewhere = (f"changes {name}" for name in sorted(changed) if name not in goals)
-        return replace(fitted, dropped=(*fitted.dropped, *elsewhere))
-
-    @cached_property
-    def _given(self) -> bytes:
-        """The goal file as the model was given it."""
-        path = self.bench.task.goal(self.bench.info, self.bench.implementation)
-        return path.read_bytes() if path.is_file() else b""
-
-    @cached_property
-    def _place(self) -> Slot:
-        bench = self.bench
-        given = code.Module.parse(self._given, bench.implementation.goal_file)
+        path = bench.task.goal(bench.info, bench.implementation)
+        given = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
         return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
 
 
@@ -248,7 +233,8 @@ class TaskScorer:
         self._lock = threading.RLock()
 
     @cached_property
-    def _content(self) -> str:
+    def content(self) -> str:
+        """The digest of the task's content."""
         return self.task.content_digest()
 
     def digest(self, prediction: Prediction) -> str:
@@ -258,13 +244,12 @@ class TaskScorer:
         """
         if not self.options.scheduler:
             self._prepare()
-        goals = [one.goal_file for one in self.info.implementations]
         parts = {
             "tool": __version__,
             "probe": _probe_digest(),
-            "task": self._content,
+            "task": self.content,
             "index": prediction.index,
-            "answer": files.sha256_bytes(predictions.content(prediction, goals)),
+            "answer": files.sha256_bytes(f"code\0{prediction.code}".encode("utf-8", "surrogatepass")),
             "environment": dict(self.environment),
             "options": self.options.that_matter,
         }
