@@ -20,7 +20,7 @@ from libcst.metadata import (
     PositionProvider,
 )
 
-from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters, walk
+from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters
 
 _WITHOUT_GRAPH = frozenset(("shape", "size", "len", "dim", "item"))
 HEADER = "if 1:\n"
@@ -131,29 +131,6 @@ class Function:
         """The variables, attributes and keys of one kind, each as it is written: who means one may write another."""
         return kinds(self.ast, self.attributes)
 
-    @cached_property
-    def objects(self) -> frozenset[str]:
-        """The parameters of which attributes or items are taken: tensors, lists, and other things that may change."""
-        taken = each(self.ast, ast.Attribute, ast.Subscript)
-        owners = {node.value.id for node in taken if isinstance(node.value, ast.Name)}
-        names = {parameter.arg for parameter, _ in parameters(self.ast.args)}
-        return frozenset((names & owners) - {"self", "cls"})
-
-    def is_given(self, name: str, node: cst.CSTNode) -> bool:
-        """Return whether a parameter is still what the caller gave: no statement above has made it something new."""
-        line = self.line(node)
-        for statement in self.ast.body:
-            if not isinstance(statement, ast.Assign) or statement.lineno >= line:
-                continue
-            if name in _bound_names(statement) and _is_new(statement.value):
-                return False
-        return True
-
-    @cached_property
-    def changed(self) -> frozenset[str]:
-        """The names of what the function changes in place."""
-        return frozenset(map(changed_name, ast.walk(self.ast))) - {""}
-
     def is_read(self, node: cst.CSTNode) -> bool:
         """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
         parent = self.parents[node]
@@ -165,30 +142,6 @@ class Function:
     def source(node: cst.CSTNode) -> str:
         """Return a node as Python."""
         return cst.Module([]).code_for_node(node)
-
-    def depends_on_order(self, loop: cst.For) -> bool:
-        """Return whether a loop may give something else when it runs backwards, as far as its source tells.
-
-        A sum does not: it differs by rounding only. Neither does a loop that only counts.
-        """
-        line = self.line(loop)
-        same = next(node for node in each(self.ast, ast.For) if node.lineno == line)
-        inside = [node for statement in same.body for node in walk(statement)]
-        fresh = {name.id for name in each(same.target, ast.Name)}
-        read = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        if not fresh & read:
-            return False
-        for node in inside:
-            if isinstance(node, ast.Return | ast.Break | ast.Yield):
-                return True
-            if isinstance(node, ast.Call) and called(node) in WORDS["ordered"]:
-                return True
-            if isinstance(node, ast.Assign):
-                names = _bound_names(node)
-                if (names & {name.id for name in each(node.value, ast.Name)}) - fresh:
-                    return True  # x = f(x, i): each step goes on with what the one before has left
-                fresh |= names
-        return False
 
     @cached_property
     def statements(self) -> list[Any]:
@@ -290,13 +243,6 @@ def _set_by(init: ast.FunctionDef) -> dict[str, str]:
     return values
 
 
-def _is_new(node: ast.expr) -> bool:
-    """Return whether an expression makes an object, and gives none that it was given, or a view of it."""
-    if isinstance(node, ast.Call):
-        return called(node) not in WORDS["layouts"] | WORDS["transpositions"] | WORDS["views"]
-    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.ListComp | ast.DictComp | ast.SetComp)
-
-
 def _text(node: ast.expr | None) -> str:
     """Return a constant as Python; "" for anything else."""
     plain = node.operand if isinstance(node, ast.UnaryOp) else node
@@ -312,22 +258,6 @@ def called(node: ast.AST) -> str:
     """Return the last name of what a node calls; "" when it is no call."""
     function = node.func if isinstance(node, ast.Call) else None
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def changed_name(node: ast.AST) -> str:
-    """Return the name of what a statement changes in place: ``x`` of ``x += 1``, ``x[0] = 1``, ``x.add_(1)``; or ""."""
-    target: ast.AST | None = None
-    if isinstance(node, ast.AugAssign):
-        target = node.target
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
-        target = node.targets[0].value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        method = node.func.attr
-        if method in WORDS["changing"] or (method.endswith("_") and not method.endswith("__")):
-            target = node.func.value
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
 
 
 def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

@@ -28,6 +28,8 @@ ATOMS = (
 )  # fmt: skip
 WILD = ("x", "y", "z")
 ENDLESS = ("count", "cycle", "repeat")
+HUGE = 1e6
+"""A constant from here on stands for infinity."""
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -202,7 +204,7 @@ def constant(node: Any, code: Function) -> Edits:
             yield cst.Name(str(node.value != "True"))
         case cst.Integer():
             yield parsed(str(node.evaluated_value + 1))
-        case cst.Float():
+        case cst.Float() if node.evaluated_value < HUGE:
             yield parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0))
             yield parsed(repr(round(node.evaluated_value * 10, 12) or 1.0))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
@@ -411,65 +413,6 @@ def other_variable(node: Any, code: Function) -> Edits:
             if name in group:
                 yield operand(parsed(group[(group.index(name) + 1) % len(group)]))  # type: ignore[arg-type]
                 return
-
-
-def changed_argument(node: Any, code: Function) -> Edits:
-    """Change a parameter itself: by an operator, by the method that does so, or by leaving out the copy of it."""
-    if isinstance(node, cst.Assign) and len(node.targets) == 1:
-        target, value = node.targets[0].target, node.value
-        if isinstance(target, cst.Name) and isinstance(value, cst.BinaryOperation):
-            yield from _augmented(node, target, value, code)
-        elif isinstance(value, cst.Call):
-            yield from _not_copied(node, target, value, code)
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        owner, method = node.func.value, node.func.attr
-        if not isinstance(owner, cst.Name) or owner.value not in code.objects:
-            return
-        if method.value in WORDS["in_place"] and code.is_given(owner.value, node):
-            yield Edit(method, cst.Name(f"{method.value}_"))
-
-
-def _augmented(node: cst.Assign, target: cst.Name, value: cst.BinaryOperation, code: Function) -> Edits:
-    """Yield ``x += y`` for ``x = x + y``."""
-    operator = _AUGMENTED.get(type(value.operator))
-    if operator is None or not _is_name(value.left, target.value):
-        return
-    if target.value in code.objects and code.is_given(target.value, node):
-        yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
-
-
-def _not_copied(node: cst.Assign, target: Any, value: cst.Call, code: Function) -> Edits:
-    """Yield ``x = y`` for ``x = y.clone()`` where x is changed afterwards."""
-    if not isinstance(target, cst.Name) or target.value not in code.changed:
-        return
-    copied = _copied(value) if code.called(value) in WORDS["copies"] else None
-    if copied and code.source(copied) in code.objects:
-        yield Edit(value, copied)
-
-
-_AUGMENTED: dict[type[cst.BaseBinaryOp], type[cst.BaseAugOp]] = {
-    cst.Add: cst.AddAssign, cst.Subtract: cst.SubtractAssign, cst.Multiply: cst.MultiplyAssign,
-    cst.Divide: cst.DivideAssign,
-}  # fmt: skip
-
-
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
-
-
-def _copied(call: Any) -> Any:
-    """Return what is copied by ``x.clone()``, ``list(x)`` or ``copy.deepcopy(x)``; None for other calls."""
-    if not call.args:
-        return call.func.value if isinstance(call.func, cst.Attribute) else None
-    return call.args[0].value if len(call.args) == 1 else None
-
-
-def reversed_order(node: Any, code: Function) -> Edits:
-    """Run a loop backwards whose body depends on the order."""
-    if not isinstance(node, cst.For) or node.asynchronous or code.called(node.iter) in ENDLESS:
-        return
-    if code.depends_on_order(node):
-        yield from _part_of(node.iter, "list(x)[::-1]")
 
 
 def _part_of(node: cst.CSTNode, text: str) -> Iterator[Edit]:
