@@ -13,7 +13,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
-from tests.evaluation.foreign import GOLDEN, MEAN, PLAIN_PYTHON, STYLES, foreign_task
+from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 
 HEADER = "def softplus(x, beta=1.0):\n"
 GOOD = HEADER + "    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
@@ -232,20 +232,3 @@ def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: 
     (line,) = results(tmp_path)
     assert line["outcome"] == "infrastructure" and "no_such_library" in line["reason"]
     assert "not judged (1)" in done.out
-
-
-def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
-    log = "import os\nos.makedirs('unit_test/logs', exist_ok=True)\nopen('unit_test/logs/a.log', 'w').write('Passed')\n"
-    head, _, _ = GOLDEN.partition("        self.total += value")
-    masked = head + "        raise NotImplementedError\n"
-    foreign_task(tmp_path / "tasks", MEAN + log, goal_function="add", class_name="Mean", masked=masked)
-    cheat = (
-        "def add(self, value):\n    import os\n    os.makedirs('unit_test/logs', exist_ok=True)\n"
-        "    with open('unit_test/logs/unit_test_1.log', 'w') as log:\n        log.write('Passed')\n    os._exit(1)\n"
-    )
-    write(tmp_path, {"model": "cheat", "code": cheat})
-
-    assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
-    assert judge(tmp_path).code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["failed"]

@@ -92,20 +92,6 @@ class Bench:
         twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
 
-    def solved_alone(self) -> dict[str, bytes]:
-        """Return all goal files with only this implementation solved."""
-        overlay: dict[str, bytes] = {}
-        for implementation in self.info.implementations:
-            path = self.task.goal(self.info, implementation)
-            if path.is_file():
-                overlay[implementation.goal_file] = path.read_bytes()
-        name = self.implementation.goal_file
-        goal = code.Module.parse(overlay[name], name)
-        regions = {}
-        for golden, masked in self._matching(self.golden_module, goal):
-            regions[masked] = code.region_bytes(self.golden_module, golden)
-        return {**overlay, name: code.splice_regions(goal, regions)}
-
     @cached_property
     def golden_module(self) -> code.Module:
         """The goal file, golden throughout."""
@@ -121,15 +107,10 @@ class Bench:
     @cached_property
     def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
         """The masked functions, each in the golden and in the masked goal file; without those that either lacks."""
-        return tuple(self._matching(self.golden_module, self.masked_module))
-
-    def _matching(
-        self, golden: code.Module, goal: code.Module
-    ) -> Iterator[tuple[code.Definition, code.Definition]]:
-        for name in self.qualnames:
-            pair = code.matching(golden, goal, name, self.nth)
-            if pair is not None:
-                yield pair
+        pairs = [
+            code.matching(self.golden_module, self.masked_module, name, self.nth) for name in self.qualnames
+        ]
+        return tuple(pair for pair in pairs if pair is not None)
 
     @property
     def definitions(self) -> tuple[code.Definition, code.Definition] | None:

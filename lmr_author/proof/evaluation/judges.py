@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.core import code
 from lmr_author.core.errors import SandboxError
-from lmr_author.core.task import Target
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation import script
 from lmr_author.proof.evaluation.bench import Bench
@@ -55,16 +53,6 @@ class RecordingJudge:
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
         """Replay on the golden tree, with a hash seed that differs between repeats."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
-
-    def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Replay the golden on a tree in which other functions are masked: with these goal files."""
-        goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
-        module = code.Module.parse(overlay[goal_file], goal_file)
-        line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
-        try:
-            return self._alone("beside", overlay, line, 0)
-        finally:
-            self.bench.remove_tree("beside")
 
     def masked(self) -> Verdict:
         """Replay on the repository as the agent gets it, with the other implementations golden."""
@@ -260,23 +248,18 @@ class ScriptJudge:
 
     Args:
         goldens: let the test see ``golden_files/``, as LMR-Bench does; never for candidates.
-        by_log: judge by LMR-Bench's own rule, the logs alone.
     """
 
     method = "test script"
 
-    def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
+    def __init__(self, bench: Bench, *, goldens: bool = False) -> None:
         self.bench = bench
-        self.goldens, self.by_log = goldens, by_log
+        self.goldens = goldens
         self.passing: ScriptRun | None = None
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
         """Run the script on the golden tree."""
         return self._run("golden", self.bench.golden_overlay, seed, limits)
-
-    def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Run the script on a tree in which other functions are masked."""
-        return self._run("beside", overlay)
 
     def masked(self) -> Verdict:
         """Run the script on the masked tree."""
@@ -318,14 +301,10 @@ class ScriptJudge:
         if run.stopped and stop is not None and stop():
             raise KeyboardInterrupt
         is_golden = name == "golden"
-        if self.by_log:
-            reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
-        else:
-            reason = script.problem(run, None if is_golden else self.passing)
+        reason = script.problem(run, None if is_golden else self.passing)
         if is_golden and not reason:
             self.passing = run
-        failed = is_golden and bool(reason)
-        obstacle, hint = script.obstacle(run, script.pointers_read(self.bench)) if failed else ("", "")
+        obstacle, hint = script.obstacle(run) if is_golden and reason else ("", "")
         names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TypeVar
@@ -18,6 +21,7 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
 from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.runtime import cluster
 
 TRIES = 3
 """Attempts at a candidate whose sandbox fails."""
@@ -29,6 +33,13 @@ Job = tuple[TaskScorer, Prediction, str]
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 
+_Shipped = tuple[Path, str, Prediction, str]
+"""Folder and content of a task, an answer, and the digest of both: a job for a worker."""
+_LOCK = threading.Lock()
+_READY: dict[tuple[Path, str, CandidateOptions], TaskScorer] = {}
+"""On a worker: the tasks that are ready, by folder, content and options, with their sandboxes."""
+_ENDING = ExitStack()
+atexit.register(_ENDING.close)
 
 OnResult = Callable[[CandidateResult, int, int], None]
 """Called with a result, the number of candidates judged so far (in earlier runs, too), and of all."""
@@ -115,9 +126,7 @@ def score(
                     yield job
 
         if options.scheduler:
-            from lmr_author.proof.evaluation.candidates import cluster
-
-            judged_now = cluster.each(waiting(), options)
+            judged_now = _on_cluster(waiting(), options)
         else:
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
         for done, result in enumerate(judged_now, 1):
@@ -182,3 +191,33 @@ def retried(
         if number < tries and interruption.wait(backoff * 4 ** (number - 1)):
             raise KeyboardInterrupt
     return failure, tries
+
+
+def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
+    """Yield results as they come from the workers of a cluster, which see the tasks' folders."""
+    scorers: dict[str, TaskScorer] = {}
+    work: list[_Shipped] = []
+    for scorer, prediction, digest in jobs:
+        scorers[digest] = scorer
+        work.append((scorer.task.root.absolute(), scorer.content, prediction, digest))
+    there = replace(options, out=Path(), scheduler="", where=options.where.absolute)
+    spread = cluster.spread(options.scheduler, partial(_judge, there), work, gpus=bool(options.where.gpus))
+    for (_, _, prediction, digest), result in spread:
+        if isinstance(result, LmrError):
+            scorer = scorers[digest]
+            unjudged = scorer.unjudged(prediction, result.message)
+            yield replace(unjudged, digest=digest, environment=scorer.environment)
+        else:
+            yield result
+
+
+def _judge(options: CandidateOptions, work: _Shipped) -> CandidateResult:
+    """Judge a candidate, on a worker."""
+    root, content, prediction, digest = work
+    cluster.require_shared(root)
+    with _LOCK:
+        key = (root, content, options)
+        if key not in _READY:
+            _READY[key] = TaskScorer(Task(root), options, lambda _: None)
+            _ENDING.callback(_READY[key].close)
+    return judged(_READY[key], prediction, digest, Event())

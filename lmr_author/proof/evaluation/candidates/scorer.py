@@ -32,8 +32,6 @@ from lmr_author.runtime.environment.build import ask_inventory, prepare
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
-LMR_BENCH = "lmr-bench"
-"""The protocol that judges by grepping logs."""
 _GRACE_SECONDS = 5
 _OUTPUT_BYTES = 16 * 2**20
 _LOG = 4000
@@ -56,7 +54,6 @@ class CandidateOptions:
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
-        protocol: ``proof``, or :data:`LMR_BENCH`.
         start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
             import PyTorch.
     """
@@ -67,15 +64,14 @@ class CandidateOptions:
     scheduler: str = ""
     seconds: float = 60.0
     memory_mb: int = 8192
-    protocol: str = "proof"
     start_seconds: float = 180.0
 
     @property
     def that_matter(self) -> dict[str, Any]:
         """The options that a result depends on."""
-        names = ("seconds", "memory_mb", "protocol")
         return {
-            **{name: getattr(self, name) for name in names},
+            "seconds": self.seconds,
+            "memory_mb": self.memory_mb,
             "gpus": self.where.gpus,
             "base_image": self.where.base_image,
             "python": str(self.where.python or "") if self.scheduler else "",
@@ -103,15 +99,12 @@ class Scorer:
         self.options = options
         self._others = others
         self.judge: Judge
-        by_log = options.protocol == LMR_BENCH
-        if bench.recording is not None and not by_log:
+        if bench.recording is not None:
             self.judge = RecordingJudge(bench, bench.recording)
             self._limits = options.limits(bench.recording.cases)
         else:
-            self.judge = ScriptJudge(bench, by_log=by_log)
+            self.judge = ScriptJudge(bench)
             self._limits = options.limits()
-        self.method = LMR_BENCH if by_log else self.judge.method
-        """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
 
     def check(self) -> None:
         """Run the golden, so that a broken task or environment is not taken for wrong answers.
@@ -152,7 +145,8 @@ class Scorer:
             KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
-        result = replace(unjudged(prediction, self.bench.implementation.category), method=self.method)
+        result = CandidateResult.unjudged(prediction, self.bench.implementation.category)
+        result = replace(result, method=self.judge.method)
         try:
             fitted = self.fit(prediction)
         except Invalid as error:
@@ -180,7 +174,7 @@ class Scorer:
     def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
         """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
         bench, goal_file = self.bench, self.bench.implementation.goal_file
-        if verdict.passed and self.method == ScriptJudge.method:
+        if verdict.passed and isinstance(self.judge, ScriptJudge):
             used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
             if used:
                 tricks = ", ".join(used[:5])
@@ -197,21 +191,6 @@ class Scorer:
         path = bench.task.goal(bench.info, bench.implementation)
         given = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
         return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
-
-
-def unjudged(prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
-    """Return the result of a prediction without a verdict."""
-    return CandidateResult(
-        task=prediction.task,
-        index=prediction.index,
-        model=prediction.model,
-        sample=prediction.sample,
-        setting=prediction.setting,
-        input=prediction.input,
-        category=category,
-        outcome=Outcome.INFRASTRUCTURE,
-        reason=reason,
-    )
 
 
 class TaskScorer:
@@ -285,7 +264,8 @@ class TaskScorer:
 
     def unjudged(self, prediction: Prediction, reason: str = "") -> CandidateResult:
         """Return the result of a prediction that could not be judged, or is not judged yet."""
-        return unjudged(prediction, self._resolved[prediction.index].implementation.category, reason)
+        category = self._resolved[prediction.index].implementation.category
+        return CandidateResult.unjudged(prediction, category, reason)
 
     def close(self) -> None:
         """Remove the sandbox and every tree."""

@@ -78,14 +78,6 @@ class Function:
         """Return whether a node is an imported module, or something of one: ``F``, ``torch.linalg``."""
         return (node.value if isinstance(node, cst.Name) else self.root(node)) in self.modules
 
-    @staticmethod
-    def last_name(node: cst.CSTNode) -> str:
-        """Return the last name of what is called: ``attn_drop`` of ``self.attn_drop[i]``; or ""."""
-        while isinstance(node, cst.Subscript | cst.Call):
-            node = node.value if isinstance(node, cst.Subscript) else node.func
-        name = node.attr if isinstance(node, cst.Attribute) else node
-        return name.value if isinstance(name, cst.Name) else ""
-
     @cached_property
     def differentiable(self) -> frozenset[str]:
         """The parameters whose gradients are compared, and local names that are computed from them."""
@@ -270,12 +262,21 @@ def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[
         attributes: attribute of self → the constant that its class gives it.
     """
     groups: dict[object, dict[str, None]] = defaultdict(dict)
-    for name, default in parameters(function.args):
+    for parameter, default in parameters(function.args):
         if isinstance(default, ast.Constant) and isinstance(default.value, int | float | str):
-            groups["default", type(default.value).__name__][name.arg] = None
+            groups["default", type(default.value).__name__][parameter.arg] = None
     for node in ast.walk(function):
-        for group, text in _memberships(node):
-            groups[group][text] = None
+        match node:
+            case ast.Tuple(ctx=ast.Store()):
+                for element in node.elts:
+                    if isinstance(element, ast.Name) and element.id != "_":
+                        groups["unpacked", node.lineno, node.col_offset][element.id] = None
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.Subscript(value=mapping, slice=key)):
+                if _is_text(key):
+                    groups["taken", ast.unparse(mapping)][name] = None
+            case ast.Subscript(value=mapping, slice=key, ctx=ast.Load()):
+                if _is_text(key):
+                    groups["key", ast.unparse(mapping)][ast.unparse(node)] = None
     for attribute, value in attributes.items():
         if re.fullmatch(r"-?[\d.e+-]+", value):
             groups["number"][f"self.{attribute}"] = None
@@ -285,19 +286,8 @@ def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def _memberships(node: ast.AST) -> Iterator[tuple[object, str]]:
-    """Yield the groups that a node puts a variable or a key into."""
-    match node:
-        case ast.Tuple(ctx=ast.Store()):
-            for element in node.elts:
-                if isinstance(element, ast.Name) and element.id != "_":
-                    yield ("unpacked", node.lineno, node.col_offset), element.id
-        case ast.Assign(targets=[ast.Name(id=name), *_]):
-            if mapping := _mapping(node.value):
-                yield ("taken", mapping), name
-        case ast.Subscript(ctx=ast.Load()):
-            if mapping := _mapping(node):
-                yield ("key", mapping), ast.unparse(node)
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
@@ -317,14 +307,6 @@ def _names(function: FunctionNode) -> Iterator[str]:
     for name in each(function, ast.Name):
         if isinstance(name.ctx, ast.Store):
             yield name.id
-
-
-def _mapping(node: ast.expr) -> str:
-    """Return the mapping that is read by a text: ``group`` of ``group['lr']``; "" for anything else."""
-    match node:
-        case ast.Subscript(value=mapping, slice=ast.Constant(value=str())):
-            return ast.unparse(mapping)
-    return ""
 
 
 def _patterns(name: str) -> Iterator[str]:

@@ -69,7 +69,9 @@ def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
         bound[pattern.value] = node
         return isinstance(node, cst.BaseExpression)
     if isinstance(pattern, list | tuple):
-        return _all_match(pattern, node, bound)
+        if len(pattern) != len(node):
+            return False
+        return all(_matches(part, child, bound) for part, child in zip(pattern, node, strict=True))
     if not isinstance(pattern, cst.CSTNode):
         return bool(pattern == node)
     if type(pattern) is not type(node):
@@ -82,30 +84,12 @@ def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
     return True
 
 
-def _all_match(patterns: Sequence[Any], nodes: Sequence[Any], bound: dict[str, Any]) -> bool:
-    if len(patterns) == 1 and _is_any_arguments(patterns[0]):
-        bound["..."] = nodes
-        return True
-    if len(patterns) != len(nodes):
-        return False
-    return all(_matches(pattern, node, bound) for pattern, node in zip(patterns, nodes, strict=True))
-
-
-def _is_any_arguments(pattern: Any) -> bool:
-    return isinstance(pattern, cst.Arg) and isinstance(pattern.value, cst.Ellipsis)
-
-
 class _Filling(cst.CSTTransformer):
     def __init__(self, bound: dict[str, Any]) -> None:
         self.bound = bound
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         return operand(self.bound[updated_node.value]) if updated_node.value in self.bound else updated_node
-
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        if original_node.args and _is_any_arguments(original_node.args[0]):
-            return updated_node.with_changes(args=self.bound["..."])
-        return updated_node
 
 
 @dataclass(frozen=True)
@@ -238,7 +222,7 @@ def dropped_call(node: Any, code: Function) -> Edits:
     if name in WORDS["bounds"] and is_function and len(values) == len(node.args) == 2:
         if _integer(values[0]) is None and _integer(values[1]) is None:
             yield from map(operand, values)
-    elif _is_dropout(node) or _is_self(owner):
+    elif name.endswith(("dropout", "_drop")) or _is_self(owner):
         yield from map(operand, first)
     elif name in WORDS["passed_through"]:
         yield from map(operand, first if is_function else [owner])
@@ -251,17 +235,6 @@ _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
 
 def _is_self(owner: Any) -> bool:
     return isinstance(owner, cst.Name) and owner.value == "self"
-
-
-def _is_dropout(node: Any) -> bool:
-    """Return whether a node is a call of a dropout, whatever it is called: ``self.attn_drop[i](x)``."""
-    if not isinstance(node, cst.Call) or not node.args:
-        return False
-    name = Function.last_name(node.func)
-    if name == "drop":  # that of a DataFrame is another
-        return isinstance(node.func, cst.Name) or Function.root(node.func) == "self"
-    made = isinstance(node.func, cst.Call)  # nn.Dropout(0.1)(x)
-    return name.endswith("_drop") or ("dropout" in name.lower() and name[0].isupper() == made)
 
 
 def detached(node: Any, code: Function) -> Edits:
