@@ -112,6 +112,10 @@ def changes(body: str) -> list[str]:
         ("for i in tqdm(x, desc='go'):\n    y += i\nreturn y", "tqdm(x)"),
         ("return len(list(x)) + y", "len(x)"),
         ("return g(x, y, mask=None) + 1", "g(x, y)"),
+        ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, device=x.device)"),
+        ("return x.view(y, z).mean()", "view(z, y)"),
+        ("return torch.where(x < 1e-6, 1, y)", "<="),
+        ("return torch.where(x < 1e-6, 1, y)", "1.01e"),
         ("class Z:\n    def __init__(self, n=3): ...\nreturn Z(n=3, m=x)", "Z(m=x)"),
         ("m = Probe(penalty='l2', max_iter=1000, verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
@@ -172,10 +176,10 @@ def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, no
     ("body", "after"),
     [
         ("return x.weight @ y", ["return x.weight @ y.T"]),
-        ("return x.mT @ y.t()", ["return x @ y.t()", "return x.mT @ y", "return x.mT @ y.t().T"]),
+        ("return x.mT @ y.t()", ["return x @ y.t()", "return x.mT @ y.t().T"]),
         (
             "return torch.mm(x.t(), y)",
-            ["return torch.mm(x, y)", "return torch.mm(x.t(), y.T)"],
+            ["return torch.mm(x.t(), y.T)"],
         ),
         ("return x.T * y", []),
     ],

@@ -6,9 +6,9 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from lmr_author.core import code, files, processes
 from lmr_author.core.errors import LmrError
@@ -140,17 +140,12 @@ class Bench:
             files.remove(path)
 
 
-@dataclass(frozen=True)
-class _Golden:
-    """A masked function in its golden file."""
+class _Golden(NamedTuple):
+    """A masked function in its golden file; ``place``: in the repository."""
 
     place: staging.Place
     module: code.Module
     node: code.FunctionNode
-
-    @cached_property
-    def statements(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        return [statement.exact for statement in of_function(self.node)]
 
 
 def find_twins(
@@ -165,26 +160,26 @@ def find_twins(
         qualnames: the masked functions, if they are not the one that the implementation names.
     """
     others = [other for other in info.implementations if other.index != implementation.index]
-    if not others:
-        return []
-    own = list(_goldens(task, implementation, qualnames or (implementation.qualname,)))
-    solutions = []
-    for golden in own:
-        solution = leaks.solution_of(
-            implementation, golden.place.qualname, golden.module, golden.node, None, None
-        )
+    solutions: list[leaks.Solution] = []
+    bodies: list[list[Any]] = []  # the search leaves out what is too small to be recognized
+    for own in _goldens(task, implementation, qualnames or (implementation.qualname,)) if others else ():
+        solution = leaks.solution_of(implementation, own.place.qualname, own.module, own.node, None, None)
         if solution is not None:
             solutions.append(solution)
-    # The search leaves out what is too small to be recognized.
-    same = [golden.statements for golden in own if golden.statements]
+        if body := _exact(own.node):
+            bodies.append(body)
     twins = []
     for other in others:
         for golden in _goldens(task, other, (other.qualname,)):
             copies = leaks.in_file(golden.place.path, golden.module.data, solutions)
             copied = {leak.where for leak in copies if leak.sure and leak.kind == "code"}
-            if golden.statements in same or golden.place.qualname in copied:
+            if _exact(golden.node) in bodies or golden.place.qualname in copied:
                 twins.append(golden.place)
     return twins
+
+
+def _exact(node: code.FunctionNode) -> list[Any]:
+    return [statement.exact for statement in of_function(node)]
 
 
 def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str]) -> Iterator[_Golden]:
@@ -194,13 +189,12 @@ def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str
         module = code.Module.parse(data, implementation.golden_file)
     except LmrError:  # its own gates report it
         return
+    owners = tuple(f"{name}." for name in qualnames)
     for definition in module.definitions:
-        if not isinstance(definition.node, code.FunctionNode):
+        nth = implementation.nth if definition.qualname == implementation.qualname else None
+        is_other = nth is not None and definition.nth != nth  # a getter is not its setter
+        if not isinstance(definition.node, code.FunctionNode) or is_other:
             continue
-        is_target = definition.qualname == implementation.qualname
-        nth = implementation.nth if is_target else None
-        if nth is not None and definition.nth != nth:
-            continue  # a getter is not its setter
-        if f"{definition.qualname}.".startswith(tuple(f"{name}." for name in qualnames)):
+        if f"{definition.qualname}.".startswith(owners):
             place = staging.Place(implementation.goal_file, definition.qualname, nth)
             yield _Golden(place, module, definition.node)

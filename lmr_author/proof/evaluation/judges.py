@@ -84,8 +84,7 @@ class RecordingJudge:
             reached[case] = replay.of("candidate", case)
             if _is_lost(reached[case]):
                 break
-        log = replay.result.stderr.decode("utf-8", "replace")
-        return replace(self._verdict(reached), log=log)
+        return replace(self._verdict(reached), log=_log(replay))
 
     def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> replaying.Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
@@ -100,7 +99,7 @@ class RecordingJudge:
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
         bench = self.bench
-        found = replaying.replay(
+        replay = replaying.replay(
             bench.sandbox,
             bench.tree("masked", bench.masked_overlay),
             bench.inside,
@@ -109,16 +108,15 @@ class RecordingJudge:
             limits=limits,
             stop=stop,
         )
-        if found.result.stopped:
+        if replay.result.stopped:
             raise KeyboardInterrupt
-        if not found.facts:
+        if not replay.facts:
             # Sent before any code of the candidate runs, so this is not its doing.
-            log = found.result.stderr.decode("utf-8", "replace")
             raise SandboxError(
-                f"the replayer did not start: {log.strip()[-200:]}",
+                f"the replayer did not start: {_log(replay).strip()[-200:]}",
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
-        return found
+        return replay
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
         """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
@@ -127,19 +125,17 @@ class RecordingJudge:
     def _alone(
         self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None
     ) -> Verdict:
-        bench, tree = self.bench, self.bench.tree(name, overlay)
-        result = replaying.replay(
-            bench.sandbox,
-            tree,
-            bench.inside,
+        replay = replaying.replay(
+            self.bench.sandbox,
+            self.bench.tree(name, overlay),
+            self.bench.inside,
             self.plan(line),
             [replaying.Variant(name)],
             hash_seed=seed,
             limits=limits,
         )
-        outcomes = {case: result.of(name, case) for case in self.expected}
-        log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
-        return replace(self._verdict(outcomes), facts=result.facts, log=log)
+        outcomes = {case: replay.of(name, case) for case in self.expected}
+        return replace(self._verdict(outcomes), facts=replay.facts, log=_log(replay))
 
     def _tried(
         self, sources: Mapping[str, bytes], seconds: float | None, done: Done = lambda _: None
@@ -173,19 +169,19 @@ class RecordingJudge:
             raise Unproven("the golden itself fails beside wrong versions", BUSY)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
-            by_case: dict[str, replaying.ReplayOutcome] = {}
-            for case in self.expected:
-                outcome = tried.run.outcomes.get((version.id, case))
-                if outcome is not None:
-                    by_case[case] = outcome
+            outcomes = tried.run.outcomes
+            reached = {
+                case: outcomes[version.id, case] for case in self.expected if (version.id, case) in outcomes
+            }
             # A version that is late or crashes ends its own run: its later cases have no outcome.
-            if len(by_case) < len(self.expected) and not any(map(_is_lost, by_case.values())):
-                if not verdicts and tried.run.result.timed_out:
-                    raise Unproven("the run beside the golden was cut short", BUSY)
-                if not verdicts:
-                    verdicts[version.id] = Verdict(False, "the run ended in it")
-                break
-            verdicts[version.id] = self._verdict(by_case)
+            if len(reached) == len(self.expected) or any(map(_is_lost, reached.values())):
+                verdicts[version.id] = self._verdict(reached)
+                continue
+            if not verdicts and tried.run.result.timed_out:
+                raise Unproven("the run beside the golden was cut short", BUSY)
+            if not verdicts:
+                verdicts[version.id] = Verdict(False, "the run ended in it")
+            break
         return verdicts
 
     def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -229,6 +225,10 @@ class RecordingJudge:
         more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
         kind = LOST.get(outcome.status, Outcome.FAILED)
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
+
+
+def _log(replay: replaying.Replay) -> str:
+    return replay.result.stderr.decode("utf-8", "replace")[-20_000:]
 
 
 def _is_lost(outcome: replaying.ReplayOutcome) -> bool:
@@ -305,7 +305,7 @@ class ScriptJudge:
         if is_golden and not reason:
             self.passing = run
         obstacle, hint = script.obstacle(run) if is_golden and reason else ("", "")
-        names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
+        names = frozenset(name.rpartition(".")[2] for name in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(
             passed=not reason,

@@ -100,10 +100,11 @@ def score(
             broken[name] = error
     if not scorers:
         raise next(iter(broken.values()))
-    given = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
-    predictions_here = sorted(given.items, key=lambda item: (list(scorers).index(item.task), item.index))
+    answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
+    order = {name: number for number, name in enumerate(scorers)}
+    ours = sorted(answers.items, key=lambda prediction: (order[prediction.task], prediction.index))
     interruption = Event()
-    left = Counter(item.task for item in predictions_here)
+    left = Counter(prediction.task for prediction in ours)
 
     def finish(name: str) -> None:
         left[name] -= 1
@@ -117,13 +118,14 @@ def score(
 
         def waiting() -> Iterator[Job]:
             nonlocal resumed
-            for item in predictions_here:
-                job = scorers[item.task], item, scorers[item.task].digest(item)
-                if store.is_judged(item.key, job[2]):
+            for prediction in ours:
+                scorer = scorers[prediction.task]
+                digest = scorer.digest(prediction)
+                if store.is_judged(prediction.key, digest):
                     resumed += 1
-                    finish(item.task)
+                    finish(prediction.task)
                 else:
-                    yield job
+                    yield scorer, prediction, digest
 
         if options.scheduler:
             judged_now = _on_cluster(waiting(), options)
@@ -131,12 +133,17 @@ def score(
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
         for done, result in enumerate(judged_now, 1):
             store.add(result)
-            on_result(result, resumed + done, len(predictions_here))
+            on_result(result, resumed + done, len(ours))
             finish(result.task)
-        store.tidy([item.key for item in predictions_here])
-    found = tuple(store.results[item.key] for item in predictions_here)
-    elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
-    return ScoredPredictions(found, resumed, options.out / results.RESULTS, broken, elsewhere)
+        store.tidy([prediction.key for prediction in ours])
+    elsewhere = {name: number for name, number in answers.elsewhere.items() if name not in broken}
+    return ScoredPredictions(
+        results=tuple(store.results[prediction.key] for prediction in ours),
+        resumed=resumed,
+        path=options.out / results.RESULTS,
+        broken=broken,
+        elsewhere=elsewhere,
+    )
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
@@ -150,17 +157,17 @@ def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption
 
 
 def each(
-    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
+    tasks: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
 ) -> Iterator[Done]:
-    """Yield results of some work as they come, ``jobs`` at a time; items are taken only as work begins.
+    """Yield results of some work as they come, ``jobs`` at a time; each task is taken only as its work begins.
 
     An exception, including Ctrl-C, ends what is under way before it is raised: ``interruption`` is set.
     """
     under_way: set[Future[Done]] = set()
     with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
         try:
-            for item in items:
-                under_way.add(executor.submit(work, item))
+            for task in tasks:
+                under_way.add(executor.submit(work, task))
                 if len(under_way) >= jobs:
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)

@@ -27,7 +27,7 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.evaluate import Resolved, resolve
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
-from lmr_author.proof.evaluation.verdict import Outcome, Verdict
+from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.build import ask_inventory, prepare
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
@@ -109,9 +109,7 @@ class Scorer:
     def check(self) -> None:
         """Run the golden, so that a broken task or environment is not taken for wrong answers.
 
-        Raises:
-            Unscorable: it does not pass.
-            SandboxError: the sandbox failed.
+        Raises Unscorable: it does not pass. SandboxError: the sandbox failed.
         """
         bench = self.bench
         if not bench.sandbox.isolating:
@@ -140,46 +138,35 @@ class Scorer:
         Args:
             stop: polled while it runs; True ends it.
 
-        Raises:
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
+        Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
         result = CandidateResult.unjudged(prediction, self.bench.implementation.category)
-        result = replace(result, method=self.judge.method)
         try:
             fitted = self.fit(prediction)
         except Invalid as error:
-            seconds = round(time.monotonic() - started, 3)
-            return replace(result, outcome=Outcome.INVALID, reason=error.message, seconds=seconds)
-        result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+            result = replace(result, outcome=Outcome.INVALID, reason=error.message)
+        else:
+            result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+            result = self._judged(result, fitted, stop)
+        return replace(result, method=self.judge.method, seconds=round(time.monotonic() - started, 3))
+
+    def _judged(self, result: CandidateResult, fitted: Fitted, stop: Stop) -> CandidateResult:
+        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
         if fitted.unchanged:
             reason = "nothing was implemented: the target is as masked"
-            result = replace(result, outcome=Outcome.FAILED, reason=reason)
-        else:
-            verdict = self._judged(fitted, stop)
-            outcome, reason = self._believed(verdict, fitted)
-            result = replace(
-                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
-            )
-        return replace(result, seconds=round(time.monotonic() - started, 3))
-
-    def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
-        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
+            return replace(result, outcome=Outcome.FAILED, reason=reason)
         verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
         if verdict.outcome is Outcome.TIMEOUT:
             verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
-        return verdict
-
-    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
-        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
-        bench, goal_file = self.bench, self.bench.implementation.goal_file
+        outcome, reason = verdict.outcome, verdict.reason
         if verdict.passed and isinstance(self.judge, ScriptJudge):
+            bench, goal_file = self.bench, self.bench.implementation.goal_file
             used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
             if used:
-                tricks = ", ".join(used[:5])
-                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
-        return verdict.outcome, "" if verdict.passed else verdict.reason
+                outcome = Outcome.INVALID
+                reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
+        return replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
 
     def fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
@@ -237,19 +224,14 @@ class TaskScorer:
     def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction. Prepares the environment and runs the golden before the first one.
 
-        Raises:
-            Unscorable: the implementation's golden does not pass.
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
+        Raises Unscorable, SandboxError, KeyboardInterrupt, as :meth:`ready` and :meth:`Scorer.score`.
         """
         return self.ready(prediction.index).score(prediction, stop)
 
     def ready(self, index: int) -> Scorer:
         """Return the scorer of an implementation, in a prepared environment and with a golden that passes.
 
-        Raises:
-            Unscorable: its golden does not pass.
-            SandboxError: the sandbox failed.
+        Raises Unscorable: its golden does not pass. SandboxError: the sandbox failed.
         """
         with self._lock:
             self._prepare()

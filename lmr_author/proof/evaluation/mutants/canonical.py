@@ -21,6 +21,8 @@ Defaults = Mapping[str, Mapping[str, str]]
 """Function or class of the golden's file → parameter → its default, as Python."""
 
 _PURE = WORDS["pure"] | WORDS["passed_through"] | WORDS["reductions"] | OPPOSITES.keys()
+_LAYOUTS = WORDS["layouts"] - {"expand"}
+_STRICT: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
 _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _READ_ALL = {"eval", "exec", "locals", "vars", "dir"}
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -81,6 +83,8 @@ class _Canonical(ast.NodeTransformer):
             node.args = list(map(_unsigned, node.args))
             if isinstance(node.func, ast.Attribute):
                 node.func.value = _unsigned(node.func.value)
+        if name in WORDS["of_all"] and isinstance(node.func, ast.Attribute) and not node.args + node.keywords:
+            node.func.value = _any_layout(node.func.value)
         if name in WORDS["bounding"]:
             node.args = list(map(_mark_epsilon, node.args))
         is_pair = len(node.args) == 2 and not node.keywords
@@ -99,9 +103,19 @@ class _Canonical(ast.NodeTransformer):
             return True
         if parameter in ("dim", "axis"):
             return name in DIMENSIONS.get(text, ())
+        if parameter == "dtype":
+            return name in WORDS["factories"] and text in ("torch.float", "torch.float32")
         if parameter in WORDS["tuning"]:
             return isinstance(word.value, ast.Constant)
         return text == "None" or parameter in WORDS["without_effect"]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        right = node.comparators[0]
+        if _is_epsilon(right):  # what is compared with a guard is zero or far from it
+            node.ops[0] = _STRICT.get(type(node.ops[0]), type(node.ops[0]))()
+            node.comparators[0] = _mark_epsilon(right)
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -121,6 +135,15 @@ def _is_epsilon(node: ast.expr) -> bool:
 
 def _mark_epsilon(node: ast.expr) -> ast.expr:
     return ast.Name("<eps>", ast.Load()) if _is_epsilon(node) else node
+
+
+def _any_layout(node: ast.expr) -> ast.expr:
+    """Return the tensor of which a tensor is only laid out otherwise."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in _LAYOUTS:
+            break
+        node = node.func.value
+    return node
 
 
 def _unsigned(node: ast.expr) -> ast.expr:
