@@ -190,6 +190,12 @@ class GateTable:
         if result.counts:
             text = f"the evaluation in {result.counts} still counts for this task"
             _say(text, "note:", "cyan", indent=2)
+        if result.lost:
+            text = (
+                "this replaced an evaluation in the same sandbox in which every gate passed "
+                f"({result.lost}); if only the machine failed, evaluate again"
+            )
+            _say(text, "note:", "yellow", indent=2)
 
 
 def _refuse(task: Task, error: LmrError) -> None:

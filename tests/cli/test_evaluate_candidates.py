@@ -153,7 +153,7 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("{", "predictions.jsonl:1: not JSON"),
-        ("[1]", "entry 1: not a JSON object"),
+        ("[1]", "entry 1: Expected `object`, got `int`"),
         ('{"model": "m", "code": ""}', "names no task"),
         ('{"task": "7-Softplus", "code": ""}', "names no model"),
         ('{"task": "7-Softplus", "model": "m"}', "neither code nor a patch"),

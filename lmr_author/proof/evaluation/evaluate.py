@@ -83,12 +83,14 @@ class EvaluationRun:
     Attributes:
         record: the evaluation as stored.
         counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
+        lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
     """
 
     task: Task
     record: Evaluation
     counts: str = ""
+    lost: str = ""
     powerless: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -219,11 +221,13 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         gates=tuple(gates),
         passed=bool(gates) and all(gate.status is GateStatus.PASSED for gate in gates),
     )
-    counts = evaluation.store(task, record).counts
+    stored = evaluation.store(task, record)
+    before = stored.replaced
     return EvaluationRun(
         task,
         record,
-        counts="" if counts is record else counts.place,
+        counts="" if stored.counts is record else stored.counts.place,
+        lost=before.started if before and before.passed and not record.passed else "",
         powerless=_powerless(task, info, record),
     )
 

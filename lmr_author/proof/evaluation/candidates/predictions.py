@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
@@ -150,32 +152,44 @@ def _from_file(path: Path) -> Iterator[Prediction]:
                 yield _prediction(data, where)
 
 
+class _Line(msgspec.Struct):
+    """A line of predictions, in our words or in SWE-bench's; ``null`` as code is a model that gave no answer."""
+
+    task: str | int = ""
+    instance_id: str | int = ""
+    index: Annotated[int, msgspec.Meta(ge=0)] = 0
+    model: str = ""
+    model_name_or_path: str = ""
+    sample: Annotated[int, msgspec.Meta(ge=0)] = 0
+    code: str | msgspec.UnsetType | None = msgspec.UNSET
+    model_patch: str | msgspec.UnsetType | None = msgspec.UNSET
+    setting: str | None = None
+    input: str | None = None
+    kind: str | None = None
+    about: str | None = None
+
+
 def _prediction(data: Any, where: str) -> Prediction:
-    if not isinstance(data, dict):
-        raise LmrError(f"{where}: not a JSON object", _HINT)
-    task, model = data.get("task", data.get("instance_id")), data.get("model", data.get("model_name_or_path"))
-    index, sample = data.get("index", 0), data.get("sample", 0)
-    if not isinstance(task, str | int) or task == "":
-        raise LmrError(f"{where}: names no task", _HINT)
-    if not isinstance(model, str) or not model:
-        raise LmrError(f"{where}: names no model", _HINT)
-    if type(index) is not int or index < 0:
-        raise LmrError(f"{where}: index {index!r} is no number of an implementation", "count from 1")
-    if not {"code", "model_patch"} & data.keys():
+    try:
+        line = msgspec.convert(data, _Line)
+    except msgspec.ValidationError as error:
+        raise LmrError(f"{where}: {error}", _HINT) from error
+    task, model = str(line.task or line.instance_id), line.model or line.model_name_or_path
+    if not task or not model:
+        raise LmrError(f"{where}: names no {'model' if task else 'task'}", _HINT)
+    if line.code is msgspec.UNSET and line.model_patch is msgspec.UNSET:
         raise LmrError(f"{where}: has neither code nor a patch", _HINT)
-    answers = [data.get(key) for key in ("code", "model_patch")]
-    texts = [answer for answer in answers if isinstance(answer, str)]
     return Prediction(
-        str(task),
-        index,
+        task,
+        line.index,
         model,
         where,
-        sample if isinstance(sample, int) and sample > 0 else 0,
-        code=texts[0] if texts else "",  # null: a model that gave no answer
-        setting=str(data.get("setting") or ""),
-        input=str(data.get("input") or ""),
-        kind=str(data.get("kind") or ""),
-        about=str(data.get("about") or ""),
+        line.sample,
+        code=line.code or line.model_patch or "",
+        setting=line.setting or "",
+        input=line.input or "",
+        kind=line.kind or "",
+        about=line.about or "",
     )
 
 

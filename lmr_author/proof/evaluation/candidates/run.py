@@ -225,6 +225,11 @@ def _judge(options: CandidateOptions, work: _Shipped) -> CandidateResult:
     with _LOCK:
         key = (root, content, options)
         if key not in _READY:
-            _READY[key] = TaskScorer(Task(root), options, lambda _: None)
-            _ENDING.callback(_READY[key].close)
+            scorer = TaskScorer(Task(root), options, lambda _: None)
+            if scorer.content != content:
+                raise LmrError(
+                    f"{root} is another task on the worker, or was changed", "run the command again"
+                )
+            _READY[key] = scorer
+            _ENDING.callback(scorer.close)
     return judged(_READY[key], prediction, digest, Event())

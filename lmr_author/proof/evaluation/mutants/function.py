@@ -176,17 +176,12 @@ class Function:
         return False
 
     @staticmethod
-    def beside(statement: Any, new: Any, *, after: bool = False) -> list[Any]:
-        """Return a statement with another before or behind it: on a line of its own, if it has one."""
-        new = new.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    def before(statement: Any, new: Any) -> list[Any]:
+        """Return a statement with another before it: on a line of its own, if it has one."""
         if isinstance(statement, cst.BaseSmallStatement):
-            statement = statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            return [statement, new] if after else [new, statement]
-        line = cst.SimpleStatementLine([new])
-        if after:
-            return [statement, line]
-        above = statement.leading_lines
-        return [line.with_changes(leading_lines=above), statement.with_changes(leading_lines=())]
+            return [new, statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
+        line = cst.SimpleStatementLine([new], leading_lines=statement.leading_lines)
+        return [line, statement.with_changes(leading_lines=())]
 
     def replaced(self, old: cst.CSTNode, new: Any) -> str:
         """Return the function's source with one node, or one statement by several, replaced.

@@ -335,7 +335,7 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
         is_named = isinstance(default, ast.Name) and default.id in constants
         if is_literal or is_named:
             new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
-            yield Edit(code.statements[0], code.beside(code.statements[0], new), parameter.arg)
+            yield Edit(code.statements[0], code.before(code.statements[0], new), parameter.arg)
 
 
 def frozen_attribute(node: Any, code: Function) -> Edits:
@@ -424,21 +424,15 @@ def _reduced_less(node: Any, code: Function) -> Iterator[Edit]:
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:
-    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early; end a loop early."""
+    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early."""
     if isinstance(node, cst.Assign):
         if any(code.is_bound(target.target, node) for target in node.targets):
             yield cst.Pass()
     elif isinstance(node, cst.Expr):
         if isinstance(node.value, cst.Call | cst.Await):
             yield cst.Pass()
-    elif isinstance(node, cst.Return):
-        if code.parents[node] not in code.statements:
-            yield cst.Pass()
-    elif isinstance(node, cst.For):
-        last: Any = node.body.body[-1]
-        small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-        if not isinstance(small, cst.Return | cst.Break | cst.Continue | cst.Raise):
-            yield Edit(last, code.beside(last, cst.Break(), after=True))
+    elif isinstance(node, cst.Return) and code.parents[node] not in code.statements:
+        yield cst.Pass()
 
 
 def _integer(node: cst.CSTNode | None) -> int | None:
