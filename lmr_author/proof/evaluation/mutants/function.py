@@ -250,8 +250,8 @@ def called(node: ast.AST) -> str:
 def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
     """Return groups of what is of one kind, each as it is written, in the order of the source.
 
-    Of one kind are names that are unpacked together, that are taken from the same mapping, that differ in one word or
-    a digit, parameters with defaults of one type, the texts by which one mapping is read, and numbers of the class.
+    Of one kind are names that are unpacked together, or differ in one word or a digit, parameters with defaults of one
+    type, the texts by which one mapping is read, and numbers of the class.
 
     Args:
         attributes: attribute of self → the constant that its class gives it.
@@ -266,12 +266,8 @@ def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[
                 for element in node.elts:
                     if isinstance(element, ast.Name) and element.id != "_":
                         groups["unpacked", node.lineno, node.col_offset][element.id] = None
-            case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.Subscript(value=mapping, slice=key)):
-                if _is_text(key):
-                    groups["taken", ast.unparse(mapping)][name] = None
-            case ast.Subscript(value=mapping, slice=key, ctx=ast.Load()):
-                if _is_text(key):
-                    groups["key", ast.unparse(mapping)][ast.unparse(node)] = None
+            case ast.Subscript(value=mapping, slice=ast.Constant(value=str()), ctx=ast.Load()):
+                groups["key", ast.unparse(mapping)][ast.unparse(node)] = None
     for attribute, value in attributes.items():
         if re.fullmatch(r"-?[\d.e+-]+", value):
             groups["number"][f"self.{attribute}"] = None
@@ -279,10 +275,6 @@ def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[
         for pattern in _patterns(text):
             groups["alike", pattern][text] = None
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
