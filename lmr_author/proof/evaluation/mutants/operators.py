@@ -274,9 +274,9 @@ def swapped_arguments(node: Any, code: Function) -> Edits:
     """Swap neighbours."""
     if isinstance(node, cst.Call):
         yield from _swapped_in_call(node)
-    elif isinstance(node, cst.Tuple) and len(node.elements) > 1 and not _is_swapped_elsewhere(node, code):
+    elif isinstance(node, cst.Tuple) and len(node.elements) > 1:
         starred = any(isinstance(element, cst.StarredElement) for element in node.elements[:2])
-        if isinstance(code.parents[node], cst.Return | cst.Assign | cst.AssignTarget) and not starred:
+        if isinstance(code.parents[node], cst.Return | cst.Assign) and not starred:
             yield _swapped(node, "elements", 0)
 
 
@@ -288,15 +288,6 @@ def _swapped_in_call(call: cst.Call) -> Edits:
         first, second = call.args[position : position + 2]
         if _integer(first.value) is None and _integer(second.value) is None:
             yield _swapped(call, "args", position)
-
-
-def _is_swapped_elsewhere(node: cst.Tuple, code: Function) -> bool:
-    """Return whether a tuple is the left side of ``a, b = x, y``: either may be swapped, one of them is enough."""
-    target = code.parents[node]
-    if not isinstance(target, cst.AssignTarget):
-        return False
-    assignment: Any = code.parents[target]
-    return isinstance(assignment.value, cst.Tuple)
 
 
 def _swapped(node: Any, field: str, position: int) -> cst.CSTNode:
@@ -320,20 +311,12 @@ def dropped_keyword(node: Any, code: Function) -> Edits:
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
-    """Set a parameter to its default at the start of the body: a constant, or one of the module's by name."""
+    """Set a parameter to its default, a constant, at the start of the body."""
     if node is not code.node or not code.statements:
         return
     read = {name.id for name in each(code.ast, ast.Name)}
-    constants = set[str]()
-    for statement in code.golden.tree.body:
-        if isinstance(statement, ast.Assign):
-            constants |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     for parameter, default in parameters(code.ast.args):
-        if default is None or parameter.arg not in read:
-            continue
-        is_literal = isinstance(default, ast.Constant | ast.UnaryOp)
-        is_named = isinstance(default, ast.Name) and default.id in constants
-        if is_literal or is_named:
+        if isinstance(default, ast.Constant | ast.UnaryOp) and parameter.arg in read:
             new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
             yield Edit(code.statements[0], code.before(code.statements[0], new), parameter.arg)
 
