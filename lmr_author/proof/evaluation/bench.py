@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ MUTANTS = 100
 """The most mutants tried of each implementation."""
 
 
+@dataclass(eq=False)
 class Bench:
     """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
@@ -34,27 +36,19 @@ class Bench:
         qualnames: the masked functions; several when a class is masked.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        info: TaskInfo,
-        implementation: Implementation,
-        sandbox: Sandbox,
-        seconds: float,
-        mutants: int = MUTANTS,
-        progress: Progress = lambda _: None,
-        *,
-        qualnames: tuple[str, ...] = (),
-    ) -> None:
-        self.task = task
-        self.info = info
-        self.implementation = implementation
-        self.sandbox = sandbox
-        self.seconds = seconds
-        self.mutants = mutants
-        self.progress = progress
-        self.qualnames = qualnames or (implementation.qualname,)
-        self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
+    task: Task
+    info: TaskInfo
+    implementation: Implementation
+    sandbox: Sandbox
+    seconds: float
+    mutants: int = MUTANTS
+    progress: Progress = lambda _: None
+    qualnames: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        own = (self.implementation.qualname,)
+        self.qualnames = self.qualnames or own
+        self.nth = self.implementation.nth if self.qualnames == own else None
         self._lock = threading.RLock()
         self._ending = ExitStack()
 

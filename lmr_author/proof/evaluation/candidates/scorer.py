@@ -279,26 +279,24 @@ class TaskScorer:
 
     def _checked(self, index: int) -> Scorer | Unscorable:
         resolved = self._resolved[index]
-        others = tuple(
-            name
-            for other in self._resolved.values()
-            for name in other.qualnames
-            if other is not resolved and other.implementation.goal_file == resolved.implementation.goal_file
-        )
+        others: list[str] = []
+        for other in self._resolved.values():
+            same_file = other.implementation.goal_file == resolved.implementation.goal_file
+            if same_file and other is not resolved:
+                others += other.qualnames
         assert self._sandbox is not None
-        seconds = self.options.seconds
         bench = Bench(
             self.task,
             self.info,
             resolved.implementation,
             self._sandbox,
-            seconds,
+            self.options.seconds,
             qualnames=resolved.qualnames,
         )
         self._say(f"{self.task.name} {index}: running the golden")
         try:
             self._stack.enter_context(bench)
-            scorer = Scorer(bench, self.options, others)
+            scorer = Scorer(bench, self.options, tuple(others))
             scorer.check()
             return scorer
         except SandboxError:
