@@ -194,23 +194,12 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations)
         keep(build)
         for intended in implementations:
-            if build.status is not GateStatus.PASSED:
-                for name in GATES:
-                    index = intended.implementation.index
-                    keep(GateResult(name, GateStatus.SKIPPED, "skipped: build failed", implementation=index))
-                continue
-            with Bench(
-                task,
-                info,
-                intended.implementation,
-                sandbox,
-                options.seconds,
-                options.mutants,
-                progress,
-                qualnames=intended.qualnames,
-            ) as bench:
-                for result in run_gates(GATES, bench, options.repeats, progress):
-                    keep(result)
+            if build.status is GateStatus.PASSED:
+                results = _gates_of(task, info, intended, sandbox, options, progress)
+            else:
+                results = _skipped(intended)
+            for result in results:
+                keep(result)
     record = Evaluation(
         tool=__version__,
         sandbox=used,
@@ -230,6 +219,34 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         lost=before.started if before and before.passed and not record.passed else "",
         powerless=_powerless(task, info, record),
     )
+
+
+def _gates_of(
+    task: Task,
+    info: TaskInfo,
+    intended: Resolved,
+    sandbox: Sandbox,
+    options: EvaluateOptions,
+    progress: Progress,
+) -> Iterator[GateResult]:
+    bench = Bench(
+        task,
+        info,
+        intended.implementation,
+        sandbox,
+        options.seconds,
+        options.mutants,
+        progress,
+        intended.qualnames,
+    )
+    with bench:
+        yield from run_gates(GATES, bench, options.repeats, progress)
+
+
+def _skipped(intended: Resolved) -> Iterator[GateResult]:
+    index = intended.implementation.index
+    for name in GATES:
+        yield GateResult(name, GateStatus.SKIPPED, "skipped: build failed", implementation=index)
 
 
 def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]:

@@ -293,13 +293,13 @@ def zeroed(golden: code.FunctionNode) -> list[str]:
     for parameter in ast.walk(arguments):
         if isinstance(parameter, ast.arg):
             parameter.annotation = None
-    given = [f"_copy({parameter.arg})" for parameter in (*arguments.posonlyargs, *arguments.args)]
+    copies = [f"_copy({parameter.arg})" for parameter in (*arguments.posonlyargs, *arguments.args)]
     if arguments.vararg:
-        given.append(f"*_copy({arguments.vararg.arg})")
-    given += [f"{parameter.arg}=_copy({parameter.arg})" for parameter in arguments.kwonlyargs]
+        copies.append(f"*_copy({arguments.vararg.arg})")
+    copies += [f"{parameter.arg}=_copy({parameter.arg})" for parameter in arguments.kwonlyargs]
     if arguments.kwarg:
-        given.append(f"**_copy({arguments.kwarg.arg})")
-    call = f"return _zeros(_golden({', '.join(given)}))"
+        copies.append(f"**_copy({arguments.kwarg.arg})")
+    call = f"return _zeros(_golden({', '.join(copies)}))"
     return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
 
 

@@ -159,16 +159,16 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
 
 def _without_thoughts(text: str) -> str:
     """Return a reply without what stands between tags such as ``<think>``, whose first one may be missing."""
-    kept, depth, position = "", 0, 0
+    answer, depth, position = "", 0, 0
     for tag in _TAG.finditer(text):
         if not tag["end"]:
-            kept += text[position : tag.start()] if depth == 0 else ""
+            answer += text[position : tag.start()] if depth == 0 else ""
             depth += 1
         else:
-            kept = kept if depth else ""
+            answer = answer if depth else ""
             depth = max(depth - 1, 0)
         position = tag.end()
-    return kept + (text[position:] if depth == 0 else "")
+    return answer + (text[position:] if depth == 0 else "")
 
 
 def _from_json(text: str) -> str:
@@ -244,13 +244,13 @@ class _Reader:
     def pieces(self, text: str) -> Block | None:
         """Return the definitions, imports and assignments that stand between other text."""
         lines, number = text.split("\n"), 0
-        kept: list[str] = []
+        code: list[str] = []
         while number < len(lines):
             begin = lines[number]
             end = self._end(lines, number) if _BEGINS.match(begin) else None
             if end:
-                kept += [_WRAPPER.strip()] if begin[0] in " \t" else []
-                kept += lines[number:end]
+                code += [_WRAPPER.strip()] if begin[0] in " \t" else []
+                code += lines[number:end]
                 number = end
                 continue
             number += 1
@@ -259,7 +259,7 @@ class _Reader:
             ):  # the rest of an unfinished function is no code of its own
                 while number < len(lines) and _is_below(lines[number], begin):
                     number += 1
-        module = _module("\n".join(kept)) if kept else None
+        module = _module("\n".join(code)) if code else None
         return Block.of(module, is_whole=False) if module else None
 
     def _end(self, lines: list[str], begin: int) -> int | None:

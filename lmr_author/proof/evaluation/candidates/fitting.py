@@ -93,7 +93,7 @@ class Slot:
 def fit(answer: str, slot: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
     reply = read(answer, slot.shown, slot.targets)
-    answers = {target: found for target in slot.targets if (found := reply.function(target))}
+    answers = {target: pair for target in slot.targets if (pair := reply.function(target))}
     body = None if answers else _body(reply, slot)
     if body is not None:
         block, nodes = body, [_as_function(body)]

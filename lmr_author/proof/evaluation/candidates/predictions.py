@@ -207,7 +207,7 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
             info = tasks[task]
             inner = folder / info.repo_folder_name
             repository = inner if inner.is_dir() and not inner.is_symlink() else folder
-            goals = {item.index: _goal_text(repository, item.goal_file) for item in info.implementations}
+            goals = {part.index: _goal_text(repository, part.goal_file) for part in info.implementations}
             if any(goals.values()) or (folder / "info.json").is_file():
                 names.remove(name)
                 where = folder.relative_to(root)

@@ -91,15 +91,7 @@ def score(
         UsageError: two of the tasks have the same name.
         KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
     """
-    scorers: dict[str, TaskScorer] = {}
-    broken: dict[str, LmrError] = {}
-    for name, task in by_name(tasks, "results").items():
-        try:
-            scorers[name] = TaskScorer(task, options, say)
-        except LmrError as error:
-            broken[name] = error
-    if not scorers:
-        raise next(iter(broken.values()))
+    scorers, broken = _scorers(tasks, options, say)
     answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
     order = {name: number for number, name in enumerate(scorers)}
     ours = sorted(answers.items, key=lambda prediction: (order[prediction.task], prediction.index))
@@ -144,6 +136,22 @@ def score(
         broken=broken,
         elsewhere=elsewhere,
     )
+
+
+def _scorers(
+    tasks: Sequence[Task], options: CandidateOptions, say: Progress
+) -> tuple[dict[str, TaskScorer], dict[str, LmrError]]:
+    """Return the tasks that can be read, by name, and the errors of the others. Raises LmrError: none can."""
+    scorers: dict[str, TaskScorer] = {}
+    broken: dict[str, LmrError] = {}
+    for name, task in by_name(tasks, "results").items():
+        try:
+            scorers[name] = TaskScorer(task, options, say)
+        except LmrError as error:
+            broken[name] = error
+    if not scorers:
+        raise next(iter(broken.values()))
+    return scorers, broken
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:

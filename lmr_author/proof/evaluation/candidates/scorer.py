@@ -176,8 +176,8 @@ class Scorer:
     def _slot(self) -> Slot:
         bench, goal_file = self.bench, self.bench.implementation.goal_file
         path = bench.task.goal(bench.info, bench.implementation)
-        given = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
-        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
+        shown = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
+        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), shown, self._others)
 
 
 class TaskScorer:
@@ -271,9 +271,9 @@ class TaskScorer:
             except SandboxBuildError as error:
                 self._broken = error
                 return
-            kept = {name: facts.get(name, "") for name in ("isolation", "python", "image")}
+            known_facts = {name: facts.get(name, "") for name in ("isolation", "python", "image")}
             versions = {"torch": asked.torch, "numpy": asked.numpy, "cuda": asked.cuda}
-            named = {"kind": where.kind, **kept, **versions}
+            named = {"kind": where.kind, **known_facts, **versions}
             self.environment = {name: text for name, text in named.items() if text}
             self._sandbox = sandbox
 

@@ -155,10 +155,10 @@ def _unsigned(node: ast.expr) -> ast.expr:
 
 def _only_moves(call: ast.Call, name: str) -> bool:
     """Return whether a method only moves its object to a device, as in ``x.cuda()`` and ``x.to(device)``."""
-    given = [*call.args, *(word.value for word in call.keywords if word.arg != "non_blocking")]
-    if len(given) > 1:
+    values = [*call.args, *(word.value for word in call.keywords if word.arg != "non_blocking")]
+    if len(values) > 1:
         return False
-    return name in ("cpu", "cuda") or (name == "to" and all(map(_names_device, given)))
+    return name in ("cpu", "cuda") or (name == "to" and all(map(_names_device, values)))
 
 
 def _names_device(node: ast.expr) -> bool:
@@ -175,9 +175,9 @@ def _remove_unread(tree: ast.AST) -> bool:
         for field in _BLOCKS:
             block = getattr(node, field, None)
             if isinstance(block, list):
-                kept = list(_noticeable(block, read))
-                changed = changed or kept != block
-                setattr(node, field, kept)
+                remaining = list(_noticeable(block, read))
+                changed = changed or remaining != block
+                setattr(node, field, remaining)
     return changed
 
 

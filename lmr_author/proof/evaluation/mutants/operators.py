@@ -151,9 +151,9 @@ def _is_plain(argument: cst.Arg) -> bool:
 
 def _without(parts: Sequence[Any], position: int) -> list[Any]:
     """Return parts with commas between them, without one; the last has the comma that the last had."""
-    kept = [*parts[:position], *parts[position + 1 :]]
-    kept[-1] = kept[-1].with_changes(comma=parts[-1].comma)
-    return kept
+    remaining = [*parts[:position], *parts[position + 1 :]]
+    remaining[-1] = remaining[-1].with_changes(comma=parts[-1].comma)
+    return remaining
 
 
 def condition(node: Any, code: Function) -> Edits:
