@@ -110,6 +110,13 @@ def test_a_patch_that_does_not_apply_is_invalid(text: str) -> None:
         fitted(text)
 
 
+def test_a_patch_of_other_files_says_so() -> None:
+    with pytest.raises(Invalid, match=r"the answer changes old/smooth.py, and not scores/smooth.py"):
+        fitted(
+            "--- a/old/smooth.py\n+++ b/old/smooth.py\n@@ -5 +5 @@\n def f(x):\n-    pass\n+    return x\n"
+        )
+
+
 def test_a_patch_changes_nothing_but_the_goal_file() -> None:
     text = DIFF.format(old="a/", new="b/", count=8, blank=" ") + (
         "diff --git a/other/smooth.py b/other/smooth.py\n--- a/other/smooth.py\n+++ b/other/smooth.py\n"

@@ -154,6 +154,8 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
     if not any(map(reply.function, targets)) and (outside := reader.pieces(edited.before + edited.after)):
         blocks.append(outside)
     problem = "" if blocks else f"the answer is not Python: {_error(text)}"
+    if edited.elsewhere and edited.made is None:
+        problem = f"the answer changes {', '.join(edited.elsewhere[:3])}, and not {goal.name}"
     return Reply(tuple(blocks), problem, edited.elsewhere)
 
 

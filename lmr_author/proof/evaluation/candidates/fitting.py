@@ -7,7 +7,6 @@ target, methods above the method. Every other edit of the answer is left out and
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -110,8 +109,7 @@ def fit(answer: str, slot: Slot) -> Fitted:
     extras = _Extras(reply, slot, block, nodes)
     extras.add_what_is_used()
     dropped = [f"changes {path}" for path in reply.elsewhere]
-    if answers:
-        dropped += [*_headers(answers), *extras.dropped()]
+    dropped += extras.dropped() if answers else ()
     dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
     spliced, line = _spliced(slot.goal, regions, extras.added)
     return Fitted(
@@ -130,24 +128,6 @@ def _nothing(reply: Reply, slot: Slot) -> str:
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
     others = ", ".join(definition.qualname for definition in definitions[:5])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
-
-
-def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator[str]:
-    """Yield the headers that differ from the target's: they are not applied."""
-    for target, (_, own) in answers.items():
-        header = _header(own)
-        if header != _header(target):
-            yield f"the header of {target.qualname}: {' '.join(header.split())}"
-
-
-def _header(definition: Definition) -> str:
-    """Return the lines above a function's body, without annotations."""
-    node = copy.copy(definition.function)
-    node.body, node.returns, node.args = [ast.Pass()], None, copy.deepcopy(node.args)
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    return ast.unparse(node).rpartition(":")[0]
 
 
 def _body(reply: Reply, slot: Slot) -> Block | None:
