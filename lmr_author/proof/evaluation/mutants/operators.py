@@ -8,7 +8,7 @@ one. Titles and examples of all of them are in ``operators.toml``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -133,27 +133,8 @@ def _is_literal(node: Any) -> bool:
     return any(isinstance(side, cst.BaseString) for side in sides)
 
 
-def dropped_term(node: Any, code: Function) -> Edits:
-    """Leave one of three operands of a minimum out, or one item of a list that a call is given."""
-    if isinstance(node, cst.Call) and code.called(node) in WORDS["bounds"] and len(node.args) > 2:
-        if all(_is_plain(argument) for argument in node.args):
-            for position in range(len(node.args)):
-                yield node.with_changes(args=_without(node.args, position))
-    elif isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg):
-        is_short = 1 < len(node.elements) < 5
-        for position in range(len(node.elements) if is_short else 0):
-            yield node.with_changes(elements=_without(node.elements, position))
-
-
 def _is_plain(argument: cst.Arg) -> bool:
     return not argument.star and argument.keyword is None
-
-
-def _without(parts: Sequence[Any], position: int) -> list[Any]:
-    """Return parts with commas between them, without one; the last has the comma that the last had."""
-    remaining = [*parts[:position], *parts[position + 1 :]]
-    remaining[-1] = remaining[-1].with_changes(comma=parts[-1].comma)
-    return remaining
 
 
 def condition(node: Any, code: Function) -> Edits:
@@ -378,7 +359,7 @@ def _part_of(node: cst.CSTNode, text: str) -> Iterator[Edit]:
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
-    """Go through the last element alone, or all but it; of a comprehension the first. Reduce without the first."""
+    """Go through the last element alone, or all but it; of a comprehension the first."""
     if isinstance(node, cst.For | cst.CompFor):
         if node.asynchronous or code.called(node.iter) in ENDLESS:
             return
@@ -386,24 +367,6 @@ def fewer_elements(node: Any, code: Function) -> Edits:
         fewer = (":1",) if isinstance(node, cst.CompFor) else (":-1",) * (code.called(node.iter) != "range")
         for bounds in ("-1:", *fewer):
             yield from _part_of(node.iter, f"list(x)[{bounds}]")
-    elif code.called(node) in WORDS["over_elements"] and isinstance(node.func, cst.Attribute):
-        yield from _reduced_less(node, code)
-
-
-def _reduced_less(node: Any, code: Function) -> Iterator[Edit]:
-    """Reduce without the first element of the dimension that a reduction works along."""
-    arguments, reduced = list(node.args), node.func.value
-    if code.is_module(reduced):
-        if not arguments or not _is_plain(arguments[0]):
-            return
-        reduced = arguments.pop(0).value
-    dimension = 0
-    for argument in arguments:
-        if argument.keyword is None or argument.keyword.value in ("dim", "axis"):
-            dimension = _integer(argument.value) or 0
-            break
-    bounds = {-1: "..., 1:", 1: ":, 1:"}.get(dimension, "1:")
-    yield from _part_of(reduced, f"x[{bounds}]")
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:
