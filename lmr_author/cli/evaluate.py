@@ -22,8 +22,8 @@ from lmr_author.cli.options import (
     default_tasks,
     where_of,
 )
-from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError, UsageError
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
+from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
@@ -57,9 +57,6 @@ def evaluate(
     repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
     timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
     mutants: Annotated[int, Option(min=0, help="Largest number of mutants of each implementation.")] = 100,
-    implementation: Annotated[
-        int | None, Option(help="Only this one; the others keep their results.")
-    ] = None,
     scheduler: Annotated[
         str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")
     ] = "",
@@ -70,10 +67,8 @@ def evaluate(
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
     tasks = tasks_at(paths or [default_tasks()])
-    if implementation is not None and len(tasks) != 1:
-        raise UsageError(f"--implementation is for one task, not {len(tasks)}", "name the task")
     where = where_of(sandbox, python, base_image, gpus)
-    options = EvaluateOptions(where, repeats, timeout, mutants, implementation)
+    options = EvaluateOptions(where, repeats, timeout, mutants)
     shown = output is Format.text
     runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)
     return _summed_up(runs, len(tasks), paths or [], shown=shown)
@@ -174,10 +169,6 @@ class GateTable:
         if gate.status.value in ("passed", "skipped"):
             screen = ui.console(stderr=False)
             _say(shortened(text, screen.width - 4) if screen.is_terminal else text, mark, style, indent=2)
-            if gate.detail.needs:
-                named = listed(gate.detail.needs, 5)
-                why = f"the test needs {named}, masked too: with only this function solved, it fails"
-                _say(why, "note:", "yellow", indent=MESSAGE)
         else:
             _say(text, mark, style, indent=2, hang=MESSAGE)
             ui.hint(gate.hint, indent=MESSAGE, stderr=False)

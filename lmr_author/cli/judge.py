@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
-from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,13 +41,6 @@ REASONS = 10
 HEADER = ("model", "passed", "rate", "95 % interval", "not passed")
 
 
-class Protocol(StrEnum):
-    """The rule that judges candidates."""
-
-    proof = "proof"
-    lmr_bench = "lmr-bench"
-
-
 def judge(
     paths: TasksArgument = None,
     predictions: Annotated[
@@ -63,9 +55,6 @@ def judge(
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
     timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
-    protocol: Annotated[
-        Protocol, Option(help="lmr-bench: by Passed in the log, as its scripts score.")
-    ] = Protocol.proof,
     scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
     output: FormatOption = Format.text,
 ) -> int:
@@ -84,7 +73,6 @@ def judge(
         scheduler,
         seconds=timeout,
         memory_mb=memory,
-        protocol=protocol.value,
     )
     return _judge(tasks_at(paths or [default_tasks()]), predictions, options, as_json=output is Format.json)
 

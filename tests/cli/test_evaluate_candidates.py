@@ -13,7 +13,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
-from tests.evaluation.foreign import GOLDEN, MEAN, PLAIN_PYTHON, STYLES, foreign_task
+from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 
 HEADER = "def softplus(x, beta=1.0):\n"
 GOOD = HEADER + "    return math.log1p(math.exp(-abs(beta * x))) / beta + max(x, 0.0)\n"
@@ -138,7 +138,6 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         goal = copy / "scores-repo/scores/smooth.py"
         head, _, rest = goal.read_text().partition("def softplus")
         goal.write_text(head + code + "\n\nclass Mean" + rest.partition("class Mean")[2])
-        (copy / "scores-repo/scores/helper.py").write_text("x = 1\n")
 
     done = lmr("judge", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
 
@@ -148,14 +147,13 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         "model-a": "passed",
         "model-b": "failed",
     }
-    assert found["model-a"]["dropped"] == ["changes scores/helper.py"]
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("{", "predictions.jsonl:1: not JSON"),
-        ("[1]", "entry 1: not a JSON object"),
+        ("[1]", "entry 1: Expected `object`, got `int`"),
         ('{"model": "m", "code": ""}', "names no task"),
         ('{"task": "7-Softplus", "code": ""}', "names no model"),
         ('{"task": "7-Softplus", "model": "m"}', "neither code nor a patch"),
@@ -234,20 +232,3 @@ def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: 
     (line,) = results(tmp_path)
     assert line["outcome"] == "infrastructure" and "no_such_library" in line["reason"]
     assert "not judged (1)" in done.out
-
-
-def test_lmr_benchs_own_way_believes_a_log(tmp_path: Path) -> None:
-    log = "import os\nos.makedirs('unit_test/logs', exist_ok=True)\nopen('unit_test/logs/a.log', 'w').write('Passed')\n"
-    head, _, _ = GOLDEN.partition("        self.total += value")
-    masked = head + "        raise NotImplementedError\n"
-    foreign_task(tmp_path / "tasks", MEAN + log, goal_function="add", class_name="Mean", masked=masked)
-    cheat = (
-        "def add(self, value):\n    import os\n    os.makedirs('unit_test/logs', exist_ok=True)\n"
-        "    with open('unit_test/logs/unit_test_1.log', 'w') as log:\n        log.write('Passed')\n    os._exit(1)\n"
-    )
-    write(tmp_path, {"model": "cheat", "code": cheat})
-
-    assert judge(tmp_path, "--protocol", "lmr-bench").code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["passed"]
-    assert judge(tmp_path).code == 0
-    assert [line["outcome"] for line in results(tmp_path)] == ["failed"]

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.errors import LmrError
-from lmr_author.proof.evaluation.candidates import cluster
-from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
-from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.cluster import connect
 from tests.clusters import cluster_of
@@ -50,13 +48,3 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
 def test_nobody_at_the_address_is_a_clear_error() -> None:
     with pytest.raises(LmrError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         connect("tcp://127.0.0.1:1", seconds=1)
-
-
-def test_an_agents_goal_file_goes_along(tmp_path: Path) -> None:
-    task = foreign_task(tmp_path)
-    tree = task.root / "scores-repo"
-    item = Prediction("7-Softplus", 1, "m", "here", tree=tree)
-
-    found = cluster.shipped_prediction(TaskScorer(task, CandidateOptions(tmp_path), print), item)
-
-    assert (found.tree, found.code) == (None, (tree / "scores/smooth.py").read_text())

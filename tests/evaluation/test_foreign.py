@@ -19,8 +19,6 @@ from tests.evaluation.foreign import (
     foreign_task,
 )
 
-POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{64 * 'a'}\nsize 1234\n"
-
 
 def gates(task: Task) -> dict[str, GateResult]:
     """Run all gates, few mutants."""
@@ -204,30 +202,6 @@ def test_zeros_that_can_be_unpacked_are_tried_on_a_hand_made_test(
 
     assert found.status is status, found.message
     assert ("zeros in the golden's shape" in found.message) is (status is GateStatus.FAILED)
-
-
-LOADING = "_pickle.UnpicklingError: Weights only load failed. In PyTorch 2.6"
-
-
-def test_pointers_are_asked_for_before_error_texts_are_read() -> None:
-    reason, hint = obstacle(run(1, stderr=LOADING), ["unit_test/in.pt"])
-
-    assert reason == "unit_test/in.pt, which it reads, is a Git LFS pointer instead of data"
-    assert "git lfs pull" in hint and "weights_only" not in hint + obstacle(run(1, stderr=LOADING))[1]
-    assert obstacle(run(1, stderr="AssertionError"), ["unit_test/in.pt"]) == ("", "")
-
-
-@pytest.mark.bwrap
-@pytest.mark.parametrize(("data", "status"), [(POINTER, GateStatus.UNPROVEN), ("[]", GateStatus.FAILED)])
-def test_a_test_that_reads_a_pointer_is_unproven(tmp_path: Path, data: str, status: GateStatus) -> None:
-    test = ASSERTS + "json.load(open('unit_test/more.json'))['key']\n"
-    task = foreign_task(tmp_path, test)
-    (task.root / "scores-repo/unit_test/more.json").write_text(data)
-
-    found = gates(task)["golden-passes"]
-
-    assert found.status is status
-    assert ("unit_test/more.json, which it reads" in found.message) is (status is GateStatus.UNPROVEN)
 
 
 @pytest.mark.parametrize("golden", [run(log="Failed"), run(stdout="Failed"), run(1, log="Passed")])

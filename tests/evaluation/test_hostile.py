@@ -96,6 +96,7 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path:
         "returns what it was given": Outcome.FAILED,
     }.items():
         assert found[name].outcome is outcome, found[name]
+    assert len(found["never ends"].cases) == 1, "later cases do not wait for their time limit, too"
 
 
 @pytest.mark.docker

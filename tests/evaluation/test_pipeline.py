@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task, evaluation
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
-from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from lmr_author.proof.validation.run import select_checks, validate
 from tests.pipeline import ADD, EQUIVALENT, HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task
@@ -58,27 +57,6 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     stored = evaluation.load(task)
     assert stored is not None
     assert stored.passed and stored.content_digest == task.content_digest()
-
-
-def test_one_implementation_is_evaluated_and_the_others_count_as_they_were(task: Task) -> None:
-    recorded(task)
-    recorded(task, ADD)
-    quick = {"repeats": 1}
-
-    def found(evaluated: EvaluationRun, index: int) -> list[dict[str, object]]:
-        return [gate.to_json() for gate in evaluated.gates if gate.implementation == index]
-
-    alone = run_gates(task, implementation=2, **quick)
-    assert {gate["status"] for gate in found(alone, 1)} == {"unproven"} and not alone.passed
-    assert {gate["status"] for gate in found(alone, 2)} == {"passed"}
-    then = run_gates(task, implementation=1, **quick)
-    assert found(then, 1)[0]["status"] == "passed"
-    assert found(then, 2) == found(alone, 2), "it was proven before, for the same state"
-    (task.repository(task.load()) / "new.py").write_text("a = 1\n")
-    changed = run_gates(task, implementation=1, **quick)
-    assert {gate["status"] for gate in found(changed, 2)} == {"unproven"}, "it was proven for another state"
-    with pytest.raises(UsageError, match=r"which implementation\? \(the task has 1, 2\)"):
-        run_gates(task, implementation=3)
 
 
 def test_the_shipped_test_runs_as_lmr_bench_runs_it(task: Task) -> None:

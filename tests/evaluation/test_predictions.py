@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lmr_author.core.task import Task
+from lmr_author.core import code
+from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.predictions import MAX_FILES
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
 
@@ -50,23 +50,23 @@ def test_an_agents_folders_name_the_model(task: Task, tmp_path: Path) -> None:
     found = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
 
     assert sorted(item.model for item in found) == ["one", "runs", "two/run-3"]
-    assert all(item.tree is not None and item.tree.name == "scores-repo" for item in found)
+    assert {item.code for item in found} == {MASKED}
 
 
-def test_what_an_agent_changed(task: Task, tmp_path: Path) -> None:
-    repository = task.root / "scores-repo"
-    tree = tmp_path / "tree"
-    shutil.copytree(repository, tree)
-    (tree / "new.py").write_text("x = 1\n")
-    (tree / "run.log").write_text("noise")
-    (tree / "outside.py").symlink_to("/etc/passwd")
+def test_a_link_of_an_agent_is_not_followed(task: Task, tmp_path: Path) -> None:
+    shutil.copytree(task.root, tmp_path / "runs/m/7-Softplus")
+    goal = tmp_path / "runs/m/7-Softplus/scores-repo/scores/smooth.py"
+    goal.unlink()
+    goal.symlink_to("/etc/passwd")
 
-    assert changed(task, tree=tree) == {"new.py": b"x = 1\n"}
+    (found,) = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
+
+    assert found.code == ""
 
 
-def changed(task: Task, **given: Any) -> dict[str, bytes]:
-    item = predictions.Prediction("7-Softplus", 1, "m", "here", **given)
-    return predictions.changed_files(item, task.root / "scores-repo", "scores/smooth.py")
+def fitted(patch: str) -> Fitted:
+    module = code.Module.parse(MASKED.encode(), "scores/smooth.py")
+    return fit(patch, Slot(module, (code.find(module, Target(module.name, "softplus")),)))
 
 
 DIFF = """\
@@ -84,44 +84,45 @@ DIFF = """\
 """
 
 
-def test_only_so_many_files_of_an_agent_are_taken(task: Task, tmp_path: Path) -> None:
-    for number in range(MAX_FILES + 1):
-        (tmp_path / f"m{number}.py").write_text("x = 1\n")
-    assert len(changed(task, tree=tmp_path)) == MAX_FILES
-
-
 @pytest.mark.parametrize(("old", "new"), [("a/", "b/"), ("a/scores-repo/", "b/scores-repo/"), ("", "")])
 @pytest.mark.parametrize(
     ("count", "blank"), [(8, " "), (6, ""), (5, " ")], ids=["exact", "stripped", "wrong"]
 )
 def test_a_patch_applies_from_where_it_was_made_even_miscounted(
-    old: str, new: str, count: int, blank: str, task: Task
+    old: str, new: str, count: int, blank: str
 ) -> None:
-    found = changed(task, patch=DIFF.format(old=old, new=new, count=count, blank=blank))
+    found = fitted(DIFF.format(old=old, new=new, count=count, blank=blank))
 
-    assert found == {"scores/smooth.py": MASKED.replace("raise NotImplementedError", "return x").encode()}
+    assert found.data.decode() == MASKED.replace("raise NotImplementedError", "return x")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "no patch",
         "--- a/scores/smooth.py\n+++ b/scores/smooth.py\n@@ -1 +1 @@\n-not there\n+y\n",
         "--- a/../../../etc/passwd.py\n+++ b/../../../etc/passwd.py\n@@ -1 +1 @@\n-root\n+y\n",
+        "--- a/old/smooth.py\n+++ b/old/smooth.py\n@@ -5 +5 @@\n def softplus(x):\n-    pass\n+    return x\n",
     ],
 )
-def test_a_patch_that_does_not_apply_is_invalid(text: str, task: Task) -> None:
+def test_a_patch_that_does_not_apply_is_invalid(text: str) -> None:
     with pytest.raises(Invalid):
-        changed(task, patch=text)
+        fitted(text)
 
 
-def test_a_patch_cannot_leave_its_folder(task: Task, tmp_path: Path) -> None:
+def test_a_patch_of_other_files_says_so() -> None:
+    with pytest.raises(Invalid, match=r"the answer changes old/smooth.py, and not scores/smooth.py"):
+        fitted(
+            "--- a/old/smooth.py\n+++ b/old/smooth.py\n@@ -5 +5 @@\n def f(x):\n-    pass\n+    return x\n"
+        )
+
+
+def test_a_patch_changes_nothing_but_the_goal_file() -> None:
     text = DIFF.format(old="a/", new="b/", count=8, blank=" ") + (
-        "diff --git a/link.py b/link.py\nnew file mode 120000\n--- /dev/null\n+++ b/link.py\n@@ -0,0 +1 @@\n"
-        f"+{tmp_path}/victim\n\\ No newline at end of file\n"
+        "diff --git a/other/smooth.py b/other/smooth.py\n--- a/other/smooth.py\n+++ b/other/smooth.py\n"
+        "@@ -1,3 +1,3 @@\n def softplus(x, beta=1.0):\n-    return 1\n+    return 2\n"
     )
-    (tmp_path / "victim").write_text("whole")
+    found = fitted(text)
 
-    assert set(changed(task, patch=text)) == {"scores/smooth.py"}
-    assert (tmp_path / "victim").read_text() == "whole"
+    assert found.data.decode() == MASKED.replace("raise NotImplementedError", "return x")
+    assert "changes other/smooth.py" in found.dropped

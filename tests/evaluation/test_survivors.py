@@ -1,8 +1,7 @@
-"""Mutants that survive: why, which are accepted and what the gate says then; targets that need one another."""
+"""Mutants that survive: why, which are accepted and what the gate says then."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import pytest
@@ -135,58 +134,12 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     assert stored is not None and stored.passed
 
 
-ON_GPU = """\
-def outer(x, fused=False):
-    total = x + 1
-    if fused:
-        assert x.is_cuda
-        total = total * 3
-        total = total + 5
-    return total
-"""
-
-
-@pytest.mark.bwrap
-def test_lines_that_run_on_a_gpu_only_are_named_with_the_command_that_accepts_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    task = make_task(tmp_path)
-    (task.root / "small-repo/pkg/steps.py").write_text(ON_GPU)
-    (task.root / "small-repo/go.py").write_text(
-        "from pkg.steps import outer\nfor x in (1.5, 2.5, 4.0):\n    outer(x)\n"
-        "try:\n    outer(2.0, True)\nexcept AttributeError:\n    pass\n"
-    )
-    mask(task, MaskOptions((OUTER,), category="Evaluation Metrics"), task.root)
-    recorded(task, OUTER, "python", "go.py")
-    found = gate(run_gates(task, repeats=1), "mutants-die")
-    behind = [item for item in found.detail.survivors if item.gpu]
-    assert {item.line for item in behind} == {5, 6} and {item.unreached for item in behind} == {(5, 6)}
-    assert behind[0].why == "no case tells the difference: lines 5-6 run on a GPU only"
-    command = "lmr-author accept --mutant 5-6 --reason 'runs on a GPU only'"
-    assert command in found.hint
-    words = shlex.split(command)[1:]
-    assert app.main([*words[:1], str(task.root), *words[1:]]) == 0
-    assert len(equivalents.load(task).of(OUTER)) == len(behind)
-
-
 @pytest.mark.bwrap
 def test_a_handful_of_mutants_proves_nothing(task: Task) -> None:
     mask(task, MaskOptions((INNER,), category="Evaluation Metrics"), task.root)
     recorded(task, INNER, "python", "go.py")
     found = gate(run_gates(task, mutants=1, repeats=1), "mutants-die", 2)
     assert found.status is GateStatus.UNPROVEN and "fewer than" in found.message
-
-
-@pytest.mark.bwrap
-def test_a_target_that_needs_another_one_is_found(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
-    mask(task, MaskOptions((INNER,), category="Evaluation Metrics"), task.root)
-    for target in (OUTER, INNER):
-        recorded(task, target, "python", "go.py")
-    result = run_gates(task, mutants=0, repeats=1)
-
-    assert gate(result, "golden-passes").detail.needs == ("inner",)
-    assert gate(result, "golden-passes").status is GateStatus.PASSED
-    assert gate(result, "golden-passes", 2).detail.needs == ()
 
 
 @pytest.mark.parametrize("damaged", ["{", '{"accepted": [3]}'])

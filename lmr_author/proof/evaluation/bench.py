@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from lmr_author.core import code, files, processes
 from lmr_author.core.errors import LmrError
@@ -24,6 +25,7 @@ MUTANTS = 100
 """The most mutants tried of each implementation."""
 
 
+@dataclass(eq=False)
 class Bench:
     """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
@@ -34,27 +36,19 @@ class Bench:
         qualnames: the masked functions; several when a class is masked.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        info: TaskInfo,
-        implementation: Implementation,
-        sandbox: Sandbox,
-        seconds: float,
-        mutants: int = MUTANTS,
-        progress: Progress = lambda _: None,
-        *,
-        qualnames: tuple[str, ...] = (),
-    ) -> None:
-        self.task = task
-        self.info = info
-        self.implementation = implementation
-        self.sandbox = sandbox
-        self.seconds = seconds
-        self.mutants = mutants
-        self.progress = progress
-        self.qualnames = qualnames or (implementation.qualname,)
-        self.nth = implementation.nth if self.qualnames == (implementation.qualname,) else None
+    task: Task
+    info: TaskInfo
+    implementation: Implementation
+    sandbox: Sandbox
+    seconds: float
+    mutants: int = MUTANTS
+    progress: Progress = lambda _: None
+    qualnames: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        own = (self.implementation.qualname,)
+        self.qualnames = self.qualnames or own
+        self.nth = self.implementation.nth if self.qualnames == own else None
         self._lock = threading.RLock()
         self._ending = ExitStack()
 
@@ -92,20 +86,6 @@ class Bench:
         twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
 
-    def solved_alone(self) -> dict[str, bytes]:
-        """Return all goal files with only this implementation solved."""
-        overlay: dict[str, bytes] = {}
-        for implementation in self.info.implementations:
-            path = self.task.goal(self.info, implementation)
-            if path.is_file():
-                overlay[implementation.goal_file] = path.read_bytes()
-        name = self.implementation.goal_file
-        goal = code.Module.parse(overlay[name], name)
-        regions = {}
-        for golden, masked in self._matching(self.golden_module, goal):
-            regions[masked] = code.region_bytes(self.golden_module, golden)
-        return {**overlay, name: code.splice_regions(goal, regions)}
-
     @cached_property
     def golden_module(self) -> code.Module:
         """The goal file, golden throughout."""
@@ -121,15 +101,10 @@ class Bench:
     @cached_property
     def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
         """The masked functions, each in the golden and in the masked goal file; without those that either lacks."""
-        return tuple(self._matching(self.golden_module, self.masked_module))
-
-    def _matching(
-        self, golden: code.Module, goal: code.Module
-    ) -> Iterator[tuple[code.Definition, code.Definition]]:
-        for name in self.qualnames:
-            pair = code.matching(golden, goal, name, self.nth)
-            if pair is not None:
-                yield pair
+        pairs = [
+            code.matching(self.golden_module, self.masked_module, name, self.nth) for name in self.qualnames
+        ]
+        return tuple(pair for pair in pairs if pair is not None)
 
     @property
     def definitions(self) -> tuple[code.Definition, code.Definition] | None:
@@ -159,17 +134,12 @@ class Bench:
             files.remove(path)
 
 
-@dataclass(frozen=True)
-class _Golden:
-    """A masked function in its golden file."""
+class _Golden(NamedTuple):
+    """A masked function in its golden file; ``place``: in the repository."""
 
     place: staging.Place
     module: code.Module
     node: code.FunctionNode
-
-    @cached_property
-    def statements(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        return [statement.exact for statement in of_function(self.node)]
 
 
 def find_twins(
@@ -184,26 +154,26 @@ def find_twins(
         qualnames: the masked functions, if they are not the one that the implementation names.
     """
     others = [other for other in info.implementations if other.index != implementation.index]
-    if not others:
-        return []
-    own = list(_goldens(task, implementation, qualnames or (implementation.qualname,)))
-    solutions = []
-    for golden in own:
-        solution = leaks.solution_of(
-            implementation, golden.place.qualname, golden.module, golden.node, None, None
-        )
+    solutions: list[leaks.Solution] = []
+    bodies: list[list[Any]] = []  # the search leaves out what is too small to be recognized
+    for own in _goldens(task, implementation, qualnames or (implementation.qualname,)) if others else ():
+        solution = leaks.solution_of(implementation, own.place.qualname, own.module, own.node, None, None)
         if solution is not None:
             solutions.append(solution)
-    # The search leaves out what is too small to be recognized.
-    same = [golden.statements for golden in own if golden.statements]
+        if body := _exact(own.node):
+            bodies.append(body)
     twins = []
     for other in others:
         for golden in _goldens(task, other, (other.qualname,)):
             copies = leaks.in_file(golden.place.path, golden.module.data, solutions)
             copied = {leak.where for leak in copies if leak.sure and leak.kind == "code"}
-            if golden.statements in same or golden.place.qualname in copied:
+            if _exact(golden.node) in bodies or golden.place.qualname in copied:
                 twins.append(golden.place)
     return twins
+
+
+def _exact(node: code.FunctionNode) -> list[Any]:
+    return [statement.exact for statement in of_function(node)]
 
 
 def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str]) -> Iterator[_Golden]:
@@ -213,13 +183,12 @@ def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str
         module = code.Module.parse(data, implementation.golden_file)
     except LmrError:  # its own gates report it
         return
+    owners = tuple(f"{name}." for name in qualnames)
     for definition in module.definitions:
-        if not isinstance(definition.node, code.FunctionNode):
+        nth = implementation.nth if definition.qualname == implementation.qualname else None
+        is_other = nth is not None and definition.nth != nth  # a getter is not its setter
+        if not isinstance(definition.node, code.FunctionNode) or is_other:
             continue
-        is_target = definition.qualname == implementation.qualname
-        nth = implementation.nth if is_target else None
-        if nth is not None and definition.nth != nth:
-            continue  # a getter is not its setter
-        if f"{definition.qualname}.".startswith(tuple(f"{name}." for name in qualnames)):
+        if f"{definition.qualname}.".startswith(owners):
             place = staging.Place(implementation.goal_file, definition.qualname, nth)
             yield _Golden(place, module, definition.node)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 from lmr_author import __version__
 from lmr_author.core import files
@@ -38,15 +37,7 @@ from lmr_author.proof.evaluation.gates import (
     untampered,
 )
 from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
-from lmr_author.proof.lookup import (
-    Pair,
-    candidates,
-    canonical_category,
-    function_names,
-    original_name,
-    pair,
-    unit_test_path,
-)
+from lmr_author.proof.lookup import canonical_category, pair, unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment import place
@@ -77,14 +68,12 @@ class EvaluateOptions:
         repeats: number of golden runs.
         seconds: time limit of one case.
         mutants: the most mutants to try of each implementation.
-        implementation: index of the only one whose gates are run; None for all.
     """
 
     where: Where = HERE
     repeats: int = 3
     seconds: float = 60.0
     mutants: int = MUTANTS
-    implementation: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,64 +128,33 @@ def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
     info = task.load()
     view = TaskView(task)
     resolved = []
-    for loose, given in zip(view.implementations, info.implementations, strict=True):
-        resolved.append(_resolve(view, loose, given))
+    for loose, written in zip(view.implementations, info.implementations, strict=True):
+        resolved.append(_resolve(view, loose, written))
     intended = tuple(each.implementation for each in resolved)
     return replace(info, implementations=intended), tuple(resolved)
 
 
-def _resolve(view: TaskView, loose: Implementation, given: Implementation) -> Resolved:
+def _resolve(view: TaskView, loose: Implementation, written: Implementation) -> Resolved:
     files_of = pair(view, loose)
-    goal_path, test_path = files_of.goal_path, unit_test_path(view, loose)
     names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
-    if not names and files_of.golden is not None:
-        goal_path, names = _goal_by_name(view, loose, files_of)
-    taken = replace(given, category=canonical_category(given.category) or given.category)
-    if goal_path is not None and view.repository is not None:
-        taken = replace(taken, goal_file=goal_path.relative_to(view.repository).as_posix())
+    taken = replace(written, category=canonical_category(written.category) or written.category)
+    if files_of.goal_path is not None and view.repository is not None:
+        taken = replace(taken, goal_file=files_of.goal_path.relative_to(view.repository).as_posix())
     if files_of.golden_path is not None:
         taken = replace(taken, golden_file=files_of.golden_path.relative_to(view.task.root).as_posix())
-    if inside := view.in_repository_path(test_path):
+    if inside := view.in_repository_path(unit_test_path(view, loose)):
         taken = replace(taken, unit_test_file=inside)
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
         taken = replace(taken, goal_function=name, class_name=owner)
-    return Resolved(taken, names or (given.qualname,), tuple(_corrections(given, taken, names)))
-
-
-def _goal_by_name(
-    view: TaskView, loose: Implementation, files_of: Pair
-) -> tuple[Path | None, tuple[str, ...]]:
-    """Find the goal file by the golden's name, where the file that is named does not define the target."""
-    assert files_of.golden is not None and files_of.golden_path is not None
-    meant: dict[str, None] = {}
-    for name in function_names(loose):
-        for definition in candidates(files_of.golden, name, loose.class_name.strip()):
-            meant[definition.qualname] = None
-    wanted_name = f"{original_name(files_of.golden_path.name)}.py"
-    goals = []
-    for entry in view.repository_files.values():
-        module = view.module(view.path(entry)) if entry.name == wanted_name else None
-        functions = (
-            [definition for definition in module.definitions if definition.kind == "function"]
-            if module
-            else []
-        )
-        defined = meant.keys() & {function.qualname for function in functions}
-        if defined:
-            goals.append((view.path(entry), tuple(name for name in meant if name in defined)))
-    return goals[0] if len(goals) == 1 else (files_of.goal_path, ())
-
-
-def _corrections(given: Implementation, taken: Implementation, names: tuple[str, ...]) -> Iterator[str]:
+    notes = []
     for key in ("goal_file", "golden_file", "unit_test_file"):
-        before, after = getattr(given, key), getattr(taken, key)
+        before, after = getattr(written, key), getattr(taken, key)
         if before != after:
-            yield f"{key} {before or 'is missing'}: took {after}"
-    if given.qualname != taken.qualname:
-        yield f"the target {given.qualname}: took {taken.qualname}"
-    if len(names) > 1:
-        yield f"the target {given.qualname}: took {', '.join(names)}"
+            notes.append(f"{key} {before or 'is missing'}: took {after}")
+    if written.qualname != taken.qualname or len(names) > 1:
+        notes.append(f"the target {written.qualname}: took {', '.join(names)}")
+    return Resolved(taken, names or (written.qualname,), tuple(notes))
 
 
 @changes_task
@@ -218,13 +176,11 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
-    if options.implementation is not None:
-        info.implementation(options.implementation)
     files.require_writable(task.evaluation_path)
     python = python_of(task, options.where)
     about = python.remark
     if python.path is None and options.where.kind == LOCAL:
-        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes intended)"
+        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     state = State.of(task)
     gates: list[GateResult] = []
@@ -238,20 +194,12 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations)
         keep(build)
         for intended in implementations:
-            index = intended.implementation.index
-            if options.implementation not in (None, index):
-                for result in _as_before(task, index, used, state):
-                    keep(result)
-            elif build.status is not GateStatus.PASSED:
-                for result in _unrun(index, GateStatus.SKIPPED, "skipped: build failed"):
-                    keep(result)
+            if build.status is GateStatus.PASSED:
+                results = _gates_of(task, info, intended, sandbox, options, progress)
             else:
-                limits, names = (options.seconds, options.mutants), intended.qualnames
-                with Bench(
-                    task, info, intended.implementation, sandbox, *limits, progress, qualnames=names
-                ) as bench:
-                    for result in run_gates(GATES, bench, options.repeats, progress):
-                        keep(result)
+                results = _skipped(intended)
+            for result in results:
+                keep(result)
     record = Evaluation(
         tool=__version__,
         sandbox=used,
@@ -271,6 +219,34 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         lost=before.started if before and before.passed and not record.passed else "",
         powerless=_powerless(task, info, record),
     )
+
+
+def _gates_of(
+    task: Task,
+    info: TaskInfo,
+    intended: Resolved,
+    sandbox: Sandbox,
+    options: EvaluateOptions,
+    progress: Progress,
+) -> Iterator[GateResult]:
+    bench = Bench(
+        task,
+        info,
+        intended.implementation,
+        sandbox,
+        options.seconds,
+        options.mutants,
+        progress,
+        intended.qualnames,
+    )
+    with bench:
+        yield from run_gates(GATES, bench, options.repeats, progress)
+
+
+def _skipped(intended: Resolved) -> Iterator[GateResult]:
+    index = intended.implementation.index
+    for name in GATES:
+        yield GateResult(name, GateStatus.SKIPPED, "skipped: build failed", implementation=index)
 
 
 def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]:
@@ -346,26 +322,3 @@ def _build(
     detail = GateDetail(notes=tuple(notes))
     seconds = time.monotonic() - clock
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), used
-
-
-def _as_before(task: Task, index: int, used: UsedSandbox, state: State) -> list[GateResult]:
-    """Return the last evaluation's gates of an implementation that is left out; unproven if it no longer holds.
-
-    Args:
-        used: the sandbox, with the versions in it.
-        state: of the task as it is.
-    """
-    stored = evaluation.find_same_sandbox(task, used)
-    kept = []
-    if stored and (stored.sandbox, stored.tool) == (used, __version__) and stored.is_of(state):
-        kept = [gate for gate in stored.gates if gate.implementation == index]
-    if kept:
-        return kept
-    why = (
-        "not run: --implementation names another, and no earlier evaluation holds for this state and sandbox"
-    )
-    return _unrun(index, GateStatus.UNPROVEN, why)
-
-
-def _unrun(index: int, status: GateStatus, why: str) -> list[GateResult]:
-    return [GateResult(name, status, why, implementation=index) for name in GATES]

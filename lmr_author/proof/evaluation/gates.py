@@ -15,7 +15,7 @@ from lmr_author.core.task.evaluation import NOTHING, GateDetail, OwnTest
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
 from lmr_author.proof.evaluation.verdict import Unproven, Verdict
-from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.replay import replaying
 
 NO_GUARANTEE = (
     "it runs beside the code that it judges, which can read what it expects and can forge what it says: "
@@ -112,16 +112,14 @@ def golden_passes(on: Subject) -> GateResult:
                 "the shipped test file must pass on the golden too; record again",
                 GateDetail(log=verdict.log[-4000:]),
             )
-    needs = tuple(needed_targets(bench, judge))
-    also = f"; it needs {', '.join(needs)}, masked too" if needs else ""
     if isinstance(judge, ScriptJudge):
         signs = ", ".join(["exit code 0", *sorted(judge.passing.evidence if judge.passing else ())])
-        message = f"passed {repeats} of {repeats} (test script: {signs}){also}"
-        return passed(message, GateDetail(own_test=on.own_test(on.golden), needs=needs))
+        message = f"passed {repeats} of {repeats} (test script: {signs})"
+        return passed(message, GateDetail(own_test=on.own_test(on.golden)))
     same = len({verdict.identity for verdict in on.golden}) == 1
     how = "identical to the bit" if same and on.golden[0].identity else "within the tolerances"
-    message = f"passed {repeats} of {repeats} ({judge.method}), outputs {how}{also}"
-    return passed(message, GateDetail(bitwise=same, needs=needs))
+    message = f"passed {repeats} of {repeats} ({judge.method}), outputs {how}"
+    return passed(message, GateDetail(bitwise=same))
 
 
 def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | None) -> GateResult:
@@ -137,27 +135,6 @@ def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | N
     if number > 1:
         hint = "the result differs from run to run: set every seed that the test and the target draw from"
     return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, detail)
-
-
-def needed_targets(bench: Bench, judge: Judge) -> list[str]:
-    """Return the other targets without which the test of this one fails, although its golden is in place.
-
-    A model that solves this function alone would fail there for another's sake.
-    """
-    others = [other for other in bench.info.implementations if other.index != bench.implementation.index]
-    needed = []
-    try:
-        if not others or judge.beside(bench.solved_alone()).passed:
-            return []
-        for other in others:
-            if not judge.beside(staging.only_masked(bench.task, bench.info, other)).passed:
-                needed.append(other.qualname)
-    except SandboxError:
-        raise
-    except LmrError:  # another target is broken, which its own gates say
-        return []
-    # None is needed alone: together they are.
-    return needed or [other.qualname for other in others]
 
 
 def masked_fails(on: Subject) -> GateResult:

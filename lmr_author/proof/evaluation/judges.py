@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.core import code
 from lmr_author.core.errors import SandboxError
-from lmr_author.core.task import Target
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation import script
 from lmr_author.proof.evaluation.bench import Bench
@@ -56,16 +54,6 @@ class RecordingJudge:
         """Replay on the golden tree, with a hash seed that differs between repeats."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
 
-    def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Replay the golden on a tree in which other functions are masked: with these goal files."""
-        goal_file, qualname = self.bench.implementation.goal_file, self.bench.qualnames[0]
-        module = code.Module.parse(overlay[goal_file], goal_file)
-        line = code.find(module, Target(goal_file, qualname, nth=self.bench.nth)).line
-        try:
-            return self._alone("beside", overlay, line, 0)
-        finally:
-            self.bench.remove_tree("beside")
-
     def masked(self) -> Verdict:
         """Replay on the repository as the agent gets it, with the other implementations golden."""
         return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
@@ -88,47 +76,47 @@ class RecordingJudge:
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
         return {**verdicts, **self._tried(late, seconds)}
 
-    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
         """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
-        replay = self.outcomes(source, line, limits, stop, again=again)
-        log = replay.result.stderr.decode("utf-8", "replace")
-        return replace(self._verdict({case: replay.of("candidate", case) for case in self.expected}), log=log)
+        replay = self.outcomes(source, line, limits, stop)
+        reached: dict[str, replaying.ReplayOutcome] = {}
+        for case in self.expected:
+            reached[case] = replay.of("candidate", case)
+            if _is_lost(reached[case]):
+                break
+        return replace(self._verdict(reached), log=_log(replay))
 
-    def outcomes(
-        self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False
-    ) -> replaying.Replay:
+    def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> replaying.Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
 
-        Its outcomes are those of the version ``candidate``.
+        Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
 
         Args:
             source: the goal file with the answer in it.
             line: of the target in it.
             stop: polled while it runs; True ends it.
-            again: end at the first case that is late or crashes, as in a second attempt.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
         bench = self.bench
-        found = replaying.replay(
+        replay = replaying.replay(
             bench.sandbox,
             bench.tree("masked", bench.masked_overlay),
             bench.inside,
-            replace(self.plan(line), until_lost=again),
+            replace(self.plan(line), until_lost=True),
             [replaying.Variant("candidate", source, line)],
             limits=limits,
             stop=stop,
         )
-        if found.result.stopped:
+        if replay.result.stopped:
             raise KeyboardInterrupt
-        if not found.facts:
+        if not replay.facts:
             # Sent before any code of the candidate runs, so this is not its doing.
-            log = found.result.stderr.decode("utf-8", "replace")
             raise SandboxError(
-                f"the replayer did not start: {log.strip()[-200:]}",
+                f"the replayer did not start: {_log(replay).strip()[-200:]}",
                 "run `lmr-author evaluate` on the task: does its golden still pass here?",
             )
-        return found
+        return replay
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
         """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
@@ -137,19 +125,17 @@ class RecordingJudge:
     def _alone(
         self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None
     ) -> Verdict:
-        bench, tree = self.bench, self.bench.tree(name, overlay)
-        result = replaying.replay(
-            bench.sandbox,
-            tree,
-            bench.inside,
+        replay = replaying.replay(
+            self.bench.sandbox,
+            self.bench.tree(name, overlay),
+            self.bench.inside,
             self.plan(line),
             [replaying.Variant(name)],
             hash_seed=seed,
             limits=limits,
         )
-        outcomes = {case: result.of(name, case) for case in self.expected}
-        log = result.result.stderr.decode("utf-8", "replace")[-20_000:]
-        return replace(self._verdict(outcomes), facts=result.facts, log=log)
+        outcomes = {case: replay.of(name, case) for case in self.expected}
+        return replace(self._verdict(outcomes), facts=replay.facts, log=_log(replay))
 
     def _tried(
         self, sources: Mapping[str, bytes], seconds: float | None, done: Done = lambda _: None
@@ -183,19 +169,19 @@ class RecordingJudge:
             raise Unproven("the golden itself fails beside wrong versions", BUSY)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
-            by_case: dict[str, replaying.ReplayOutcome] = {}
-            for case in self.expected:
-                outcome = tried.run.outcomes.get((version.id, case))
-                if outcome is not None:
-                    by_case[case] = outcome
+            outcomes = tried.run.outcomes
+            reached = {
+                case: outcomes[version.id, case] for case in self.expected if (version.id, case) in outcomes
+            }
             # A version that is late or crashes ends its own run: its later cases have no outcome.
-            if len(by_case) < len(self.expected) and not any(map(_is_lost, by_case.values())):
-                if not verdicts and tried.run.result.timed_out:
-                    raise Unproven("the run beside the golden was cut short", BUSY)
-                if not verdicts:
-                    verdicts[version.id] = Verdict(False, "the run ended in it")
-                break
-            verdicts[version.id] = self._verdict(by_case)
+            if len(reached) == len(self.expected) or any(map(_is_lost, reached.values())):
+                verdicts[version.id] = self._verdict(reached)
+                continue
+            if not verdicts and tried.run.result.timed_out:
+                raise Unproven("the run beside the golden was cut short", BUSY)
+            if not verdicts:
+                verdicts[version.id] = Verdict(False, "the run ended in it")
+            break
         return verdicts
 
     def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
@@ -241,6 +227,10 @@ class RecordingJudge:
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
 
 
+def _log(replay: replaying.Replay) -> str:
+    return replay.result.stderr.decode("utf-8", "replace")[-20_000:]
+
+
 def _is_lost(outcome: replaying.ReplayOutcome) -> bool:
     return outcome.document is None and outcome.status in LOST
 
@@ -258,23 +248,18 @@ class ScriptJudge:
 
     Args:
         goldens: let the test see ``golden_files/``, as LMR-Bench does; never for candidates.
-        by_log: judge by LMR-Bench's own rule, the logs alone.
     """
 
     method = "test script"
 
-    def __init__(self, bench: Bench, *, goldens: bool = False, by_log: bool = False) -> None:
+    def __init__(self, bench: Bench, *, goldens: bool = False) -> None:
         self.bench = bench
-        self.goldens, self.by_log = goldens, by_log
+        self.goldens = goldens
         self.passing: ScriptRun | None = None
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
         """Run the script on the golden tree."""
         return self._run("golden", self.bench.golden_overlay, seed, limits)
-
-    def beside(self, overlay: dict[str, bytes]) -> Verdict:
-        """Run the script on a tree in which other functions are masked."""
-        return self._run("beside", overlay)
 
     def masked(self) -> Verdict:
         """Run the script on the masked tree."""
@@ -294,7 +279,7 @@ class ScriptJudge:
             done(len(verdicts))
         return verdicts
 
-    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop, *, again: bool = False) -> Verdict:
+    def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
         """Run the script on a fresh tree with the answer in place."""
         name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
         try:
@@ -316,15 +301,11 @@ class ScriptJudge:
         if run.stopped and stop is not None and stop():
             raise KeyboardInterrupt
         is_golden = name == "golden"
-        if self.by_log:
-            reason = "" if run.passes_by_log else "no log says Passed, or one says Failed"
-        else:
-            reason = script.problem(run, None if is_golden else self.passing)
+        reason = script.problem(run, None if is_golden else self.passing)
         if is_golden and not reason:
             self.passing = run
-        failed = is_golden and bool(reason)
-        obstacle, hint = script.obstacle(run, script.pointers_read(self.bench)) if failed else ("", "")
-        names = frozenset(item.rpartition(".")[2] for item in self.bench.qualnames)
+        obstacle, hint = script.obstacle(run) if is_golden and reason else ("", "")
+        names = frozenset(name.rpartition(".")[2] for name in self.bench.qualnames)
         test = self.bench.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(
             passed=not reason,

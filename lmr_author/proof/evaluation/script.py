@@ -11,18 +11,14 @@ import os
 import posixpath
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.texts import listed
-from lmr_author.proof.checks.unit_test_code import read_test
 from lmr_author.proof.evaluation.bench import Bench
-from lmr_author.proof.leaks.tree import scan
-from lmr_author.proof.view import TaskView
 from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.replay.staging import PROBE_ROOT
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
@@ -155,12 +151,8 @@ def _all_skipped(run: ScriptRun) -> bool:
     return skipped is not None and bool(skipped[2] or (ran and ran[1] == skipped[1]))
 
 
-def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
-    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or "".
-
-    Args:
-        pointers: Git LFS pointers that the test reads.
-    """
+def obstacle(run: ScriptRun) -> tuple[str, str]:
+    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or ""."""
     if run.timed_out or run.out_of_memory:
         limit = "time" if run.timed_out else "memory"
         return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
@@ -175,27 +167,9 @@ def obstacle(run: ScriptRun, pointers: Sequence[str] = ()) -> tuple[str, str]:
             make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
             hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
             return reason, f"{reason}: {hint}"
-        if pointers and run.error not in ("AssertionError", *_NOT_IMPORTED):
-            hint = "fetch the data (`git lfs pull` in a clone) and copy it here"
-            return f"{listed(list(pointers), 3)}, which it reads, is a Git LFS pointer instead of data", hint
         if explanation := explain(Failure("script", "", text)):
             return explanation.cause if explanation.about == "environment" else "", explanation.advice
     return "", ""
-
-
-def pointers_read(bench: Bench) -> list[str]:
-    """Return the Git LFS pointers of a task that its test names, or whose folder it names."""
-    view = TaskView(bench.task)
-    test = read_test(view, bench.implementation)
-    text = test.text if test else ""
-    paths = [view.in_repository(entry) for entry in scan(view).pointers]
-    named = (part for part in paths if re.search(rf"\b{re.escape(part.rpartition('/')[2])}\b", text))
-    beside = (part for part in paths if (folder := part.split("/")[-2:-1]) and _names_folder(text, folder[0]))
-    return list(dict.fromkeys([*named, *beside]))
-
-
-def _names_folder(text: str, folder: str) -> bool:
-    return folder != "unit_test" and re.search(rf"[\"'/]{re.escape(folder)}[\"'/]", text) is not None
 
 
 def run(

@@ -147,10 +147,10 @@ def mutants_die(on: Subject) -> GateResult:
 
 def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
-    gpu = _on_gpu_only(bench, mutant)
-    unreached = gpu or _unreached(bench, mutant, same)
-    why = explain_survivor(bench, mutant, same, unreached, bool(gpu))
-    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached, bool(gpu))
+    recording = bench.recording
+    unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
+    why = explain_survivor(recording, mutant, same, unreached) if recording else ""
+    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached)
 
 
 def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
@@ -182,10 +182,6 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
             f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
             "lmr-author accept --mutant ID --mutant 40-52 --reason TEXT"
         )
-        blocks = dict.fromkeys(survivor.unreached for survivor in left if survivor.gpu)
-        if blocks:
-            lines = " ".join("--mutant {}-{}".format(*block) for block in blocks)
-            hint = f"some lines run on a GPU only: lmr-author accept {lines} --reason 'runs on a GPU only'; {hint}"
     elif tried < FEWEST and left_out > 0:
         status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
         message += f"; fewer than {FEWEST} prove nothing"
@@ -198,36 +194,26 @@ def whole_percent(share: float) -> str:
     return f"{int(100 * share + 1e-9)}%"
 
 
-def explain_survivor(
-    bench: Bench, mutant: Mutant, same: bool, unreached: tuple[int, ...], gpu: bool = False
-) -> str:
-    """Return why the test does not notice a mutant: it is equivalent, or no case tells the difference.
+def explain_survivor(recording: Recording, mutant: Mutant, same: bool, unreached: tuple[int, ...]) -> str:
+    """Return why the cases do not notice a mutant: it is equivalent, or no case tells the difference.
 
     Args:
         same: its outputs are the golden's to the bit.
         unreached: first and last line of the block that no case reaches, where that is why; else ().
-        gpu: that block runs on a GPU only.
     """
-    recording = bench.recording
-    if recording is None:
-        return ""
     no_case = "no case tells the difference: "
-    coverage = recording.coverage
-    if gpu:
-        return no_case + "lines {}-{} run on a GPU only".format(*unreached)
     if unreached:
         first, last = unreached
-        return no_case + (
-            f"none reaches lines {first}-{last}" if last > first else f"none reaches line {first}"
-        )
+        lines = f"lines {first}-{last}" if last > first else f"line {first}"
+        return f"{no_case}none reaches {lines}"
     if not same:
         ignored = _ignored(recording)
         elsewhere = f", or in what is not compared: {listed(ignored, 4)}" if ignored else ""
-        return no_case + f"the outputs differ, but within the tolerance{elsewhere}"
+        return f"{no_case}the outputs differ, but within the tolerance{elsewhere}"
     if mutant.parameter:
-        return no_case + f"none needs another value of `{mutant.parameter}` than its default"
-    if mutant.line in coverage.never_false:
-        return no_case + f"the condition on line {mutant.line} holds in all of them"
+        return f"{no_case}none needs another value of `{mutant.parameter}` than its default"
+    if mutant.line in recording.coverage.never_false:
+        return f"{no_case}the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
     return f"{every}: accept it, or record a call that shows the mistake"
 
@@ -242,40 +228,14 @@ def _ignored(recording: Recording) -> list[str]:
     return list(paths)
 
 
-def _on_gpu_only(bench: Bench, mutant: Mutant) -> tuple[int, ...]:
-    """Return first and last line of the block around a mutant that no CPU runs; or ()."""
-    covered = bench.recording.coverage.lines if bench.recording else ()
-    for function, _ in bench.pairs:
-        for first, last in code.gpu_only(function.node):
-            if first <= mutant.line <= last and first not in covered:
-                return first, last
-    return ()
-
-
-def _unreached(bench: Bench, mutant: Mutant, same: bool) -> tuple[int, ...]:
-    """Return first and last line of the block that no case reaches, where the mutant lies or that it opens; or ()."""
-    if bench.recording is None:
+def _unreached(recording: Recording, tree: ast.Module, line: int) -> tuple[int, ...]:
+    """Return first and last line of the block around a line that no case reaches; or ()."""
+    coverage = recording.coverage
+    if line in coverage.lines:
         return ()
-    coverage, tree = bench.recording.coverage, bench.golden_module.tree
-    for first in coverage.missed:  # the first lines of blocks
-        last = code.block_end(tree, first)
-        inside = first <= mutant.line <= last and mutant.line not in coverage.lines
-        if inside or (same and _decides(tree, mutant.line, first)):
-            return first, last
-    for first, last in code.behind_exits(tree, coverage.never_false):
-        if first <= mutant.line <= last and mutant.line not in coverage.lines:
-            return first, last
-    return ()
-
-
-def _decides(tree: ast.Module, line: int, first: int) -> bool:
-    """Return whether the condition on a line decides over the block that begins on another."""
-    for node in code.each(tree, ast.If):
-        if node.test.lineno == line:
-            begins = {code.first_line(block[0]) for block in (node.body, node.orelse) if block}
-            if first in begins:
-                return True
-    return False
+    blocks = [(first, code.block_end(tree, first)) for first in coverage.missed]
+    blocks += code.behind_exits(tree, coverage.never_false)
+    return next(((first, last) for first, last in blocks if first <= line <= last), ())
 
 
 def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:
@@ -333,14 +293,18 @@ def zeroed(golden: code.FunctionNode) -> list[str]:
     for parameter in ast.walk(arguments):
         if isinstance(parameter, ast.arg):
             parameter.annotation = None
-    given = [f"_copy({parameter.arg})" for parameter in (*arguments.posonlyargs, *arguments.args)]
+    copies = [f"_copy({parameter.arg})" for parameter in (*arguments.posonlyargs, *arguments.args)]
     if arguments.vararg:
-        given.append(f"*_copy({arguments.vararg.arg})")
-    given += [f"{parameter.arg}=_copy({parameter.arg})" for parameter in arguments.kwonlyargs]
+        copies.append(f"*_copy({arguments.vararg.arg})")
+    copies += [f"{parameter.arg}=_copy({parameter.arg})" for parameter in arguments.kwonlyargs]
     if arguments.kwarg:
-        given.append(f"**_copy({arguments.kwarg.arg})")
-    call = f"return _zeros(_golden({', '.join(given)}))"
+        copies.append(f"**_copy({arguments.kwarg.arg})")
+    call = f"return _zeros(_golden({', '.join(copies)}))"
     return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
+
+
+class _UnwritableError(Exception):
+    """A recorded value that cannot be written as a Python expression."""
 
 
 def zeros_expression(document: Document) -> str | None:
@@ -352,41 +316,36 @@ def zeros_expression(document: Document) -> str | None:
     for _, node in walk(tree):
         if isinstance(node, dict) and node.get("$", "ref") != "ref" and "id" in node:
             by_id[node["id"]] = node
-    return _zeros(tree["value"], by_id)
+    try:
+        return _zeros(tree["value"], by_id)
+    except _UnwritableError:
+        return None
 
 
-def _zeros(node: Any, by_id: Mapping[int, Any]) -> str | None:
+def _zeros(node: Any, by_id: Mapping[int, Any]) -> str:
     node = tagged(node)
-    if isinstance(node, dict) and node["$"] == "ref":
-        node = by_id.get(node["id"], node)
     if not isinstance(node, dict):
         return "None" if node is None else repr(type(node)())
     match node["$"]:
+        case "ref" if node["id"] in by_id:
+            return _zeros(by_id[node["id"]], by_id)
         case "tensor":
             shape = tuple(node["shape"])
             return f"__import__('torch').zeros({shape!r}, dtype=__import__('torch').{node['dtype']})"
-        case "array" | "scalar" as kind:
-            zeros = f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
-            return f"{zeros}[()]" if kind == "scalar" else zeros
+        case "array":
+            return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
+        case "scalar":
+            return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})[()]"
         case "complex":
             return "0j"
-        case "list" | "tuple" as kind:
-            elements = [_zeros(element, by_id) for element in node["v"]]
-            inner = _joined(elements)
-            if inner is None or kind == "list":
-                return None if inner is None else f"[{inner}]"
-            return f"({inner},)" if elements else "()"
-        case "dict":
-            entries = []
-            for key, value in node["v"]:
-                zeros_of = _zeros(value, by_id)
-                entries.append(f"{key!r}: {zeros_of}" if isinstance(key, str) and zeros_of else None)
-            inner = _joined(entries)
-            return None if inner is None else f"{{{inner}}}"
-    return None
+        case "list":
+            return f"[{_zeros_of_all(node['v'], by_id)}]"
+        case "tuple":
+            return f"({_zeros_of_all(node['v'], by_id)})"
+        case "dict" if all(isinstance(key, str) for key, _ in node["v"]):
+            return "{" + "".join(f"{key!r}: {_zeros(value, by_id)}, " for key, value in node["v"]) + "}"
+    raise _UnwritableError
 
 
-def _joined(parts: Sequence[str | None]) -> str | None:
-    """Return parts with commas between them; None if any part is."""
-    texts = [part for part in parts if part is not None]
-    return ", ".join(texts) if len(texts) == len(parts) else None
+def _zeros_of_all(elements: Sequence[Any], by_id: Mapping[int, Any]) -> str:
+    return "".join(f"{_zeros(element, by_id)}, " for element in elements)

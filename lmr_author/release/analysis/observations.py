@@ -16,8 +16,8 @@ import msgspec
 
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates import logs
-from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
 from lmr_author.proof.evaluation.candidates.predictions import Key
+from lmr_author.proof.evaluation.candidates.results import JsonLines
 from lmr_author.release.analysis import published
 from lmr_author.release.analysis.given import Given
 

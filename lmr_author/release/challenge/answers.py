@@ -12,7 +12,6 @@ from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import observations
-from lmr_author.release.models.prompts import answer_text
 from lmr_author.release.recipes.recipe import RECIPE
 from lmr_author.release.recipes.recipe import read as read_recipe
 from lmr_author.release.review import score
@@ -126,8 +125,7 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
         kind = Kind(answer.kind) if answer.kind else disagreements.get(answer.key)
         if kind is not None:
             name = _name(answer, alone=samples[answer.model, answer.index] == 1)
-            code = answer_text(answer, task, info)
-            yield _answer(path, answer.index, name, kind, answer.about, code)
+            yield _answer(path, answer.index, name, kind, answer.about, answer.code)
         elif not disagreements and not named:
             raise LmrError(
                 f"{answer.where}: nothing says what this answer is meant to be",

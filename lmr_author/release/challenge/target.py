@@ -124,7 +124,7 @@ class Trials:
         self.say(f"{answer.kind} {answer.name} on {len(cases)} calls")
         limits = self.options.limits(cases)
         for _ in range(2):
-            replay = judge.outcomes(fitted.data, fitted.line, limits, lambda: False, again=True)
+            replay = judge.outcomes(fitted.data, fitted.line, limits, lambda: False)
             if all(outcome.status != "timeout" for outcome in replay.outcomes.values()):
                 break
         return Trial(judge, replay)

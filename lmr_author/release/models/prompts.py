@@ -15,8 +15,6 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
-from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.predictions import Prediction, changed_files
 from lmr_author.release.analysis.given import Given
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
@@ -134,19 +132,6 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
         meanings=GRADES,
     )
     return text, f"{prompt}@{files.sha256_bytes(resources.template(name).encode())[:12]}"
-
-
-def answer_text(answer: Prediction, task: Task, info: TaskInfo) -> str:
-    """Return an answer as text: of a patch or a tree, the goal file as it is afterwards."""
-    if answer.code is not None:
-        return answer.code
-    implementation = info.implementation(answer.index)
-    try:
-        changed = changed_files(answer, task.repository(info), implementation.goal_file)
-    except Invalid:
-        return answer.patch or ""
-    data = changed.get(implementation.goal_file) or task.goal(info, implementation).read_bytes()
-    return data.decode("utf-8", "replace")
 
 
 def signature(task: Task, info: TaskInfo, implementation: Implementation) -> str:

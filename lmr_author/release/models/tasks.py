@@ -178,7 +178,7 @@ def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
         implementation = owner.load().implementation(prediction.index)
         about = _about(owner, implementation, prediction.setting, prediction.input)
         about["model"], about["sample"] = prediction.model, prediction.sample
-        about["answer"] = prompts.answer_text(prediction, owner, owner.load())
+        about["answer"] = prediction.code
         parts = ("task", "index", "model", "setting", "input", "sample")
         name = "/".join(str(about[part]) for part in parts)
         samples.append(Sample(implementation.instruction, id=name, metadata=about))

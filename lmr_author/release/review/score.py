@@ -18,7 +18,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task
 from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.runtime.replay.staging import read_golden
@@ -197,7 +197,7 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 def answer(task: Task, prediction: Prediction) -> Candidate:
     """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
     masked = task.load().implementation(prediction.index)
-    golden, text = read_golden(task, masked), _text(prediction, masked)
+    golden, text = read_golden(task, masked), prediction.code
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # The same text (an empty one, say) may answer several tasks, and is graded for each.
     name = f"answer-{files.sha256_bytes(f'{task.name} {prediction.index} {digest}'.encode())[:8]}"
@@ -219,22 +219,7 @@ def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> Fitte
     goal = Module.parse(task.goal(info, masked).read_bytes(), masked.goal_file)
     others = tuple(other.qualname for other in info.implementations if other.index != masked.index)
     slot = Slot(goal, methods(goal, find(goal, masked.target)), others=others)
-    if prediction.code is not None:
-        return fit(prediction.code, slot)
-    changed = predictions.changed_files(prediction, task.repository(info), masked.goal_file)
-    return fit_file(changed.get(masked.goal_file, goal.data), slot)
-
-
-def _text(prediction: Prediction, masked: Implementation) -> str:
-    if prediction.code is not None:
-        return prediction.code
-    if prediction.patch is not None:
-        return prediction.patch
-    assert prediction.tree is not None
-    path = files.inside(prediction.tree, masked.goal_file)
-    if not path.is_file() or path.stat().st_size > MOST_BYTES:
-        return ""
-    return path.read_bytes().decode("utf-8", "replace")
+    return fit(prediction.code, slot)
 
 
 def _unindented(module: Module, definition: Definition) -> str:

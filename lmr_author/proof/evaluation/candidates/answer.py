@@ -82,10 +82,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Reply:
-    """The blocks of a reply in their order; ``problem`` says what could not be read."""
+    """The blocks of a reply in their order.
+
+    Attributes:
+        problem: why it could not be read.
+        elsewhere: other files that it changes.
+    """
 
     blocks: tuple[Block, ...]
     problem: str = ""
+    elsewhere: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
         """Return the last complete definition of a target; the last stub where nothing is complete."""
@@ -122,11 +128,11 @@ def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
+def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
     """Read a reply. Raises Invalid: too long, or empty.
 
     Args:
-        given: the goal file, to apply edits to.
+        goal: the goal file as the model saw it, to apply edits to.
         targets: the functions that are looked for.
     """
     if len(text) > MAX_ANSWER:
@@ -136,32 +142,35 @@ def read(text: str, given: Module, targets: tuple[Definition, ...]) -> Reply:
         raise Invalid("the answer is empty")
     text = _without_thoughts(_from_json(text))
     reader = _Reader()
-    made, before, after = edits.applied(text, given, targets[0])
-    blocks = reader.blocks(before)
-    if isinstance(made, bytes):
-        module = _module(made)
+    edited = edits.apply_edits(text, goal, targets[0])
+    blocks = reader.blocks(edited.before)
+    if edited.made is not None:
+        module = _module(edited.made)
         blocks += [Block.of(module)] if module else []
-    blocks += reader.blocks(after)
-    if isinstance(made, str):
-        return Reply(tuple(blocks), made)
+    blocks += reader.blocks(edited.after)
+    if edited.problem:
+        return Reply(tuple(blocks), edited.problem, edited.elsewhere)
     reply = Reply(tuple(blocks))
-    if not any(map(reply.function, targets)) and (outside := reader.pieces(text)):
+    if not any(map(reply.function, targets)) and (outside := reader.pieces(edited.before + edited.after)):
         blocks.append(outside)
-    return Reply(tuple(blocks), "" if blocks else f"the answer is not Python: {_error(text)}")
+    problem = "" if blocks else f"the answer is not Python: {_error(text)}"
+    if edited.elsewhere and edited.made is None:
+        problem = f"the answer changes {', '.join(edited.elsewhere[:3])}, and not {goal.name}"
+    return Reply(tuple(blocks), problem, edited.elsewhere)
 
 
 def _without_thoughts(text: str) -> str:
     """Return a reply without what stands between tags such as ``<think>``, whose first one may be missing."""
-    kept, depth, position = "", 0, 0
+    answer, depth, position = "", 0, 0
     for tag in _TAG.finditer(text):
         if not tag["end"]:
-            kept += text[position : tag.start()] if depth == 0 else ""
+            answer += text[position : tag.start()] if depth == 0 else ""
             depth += 1
         else:
-            kept = kept if depth else ""
+            answer = answer if depth else ""
             depth = max(depth - 1, 0)
         position = tag.end()
-    return kept + (text[position:] if depth == 0 else "")
+    return answer + (text[position:] if depth == 0 else "")
 
 
 def _from_json(text: str) -> str:
@@ -191,7 +200,9 @@ class _Reader:
         self._left = _MAX_PARSED
 
     def blocks(self, text: str) -> list[Block]:
-        """Return the code of the Markdown fences; of a text without one, the code in it."""
+        """Return the code of the Markdown fences; of a text that is Python, or has no fence, the code in it."""
+        if whole := self._parsed(text):
+            return [whole]
         blocks: list[Block | None] = []
         position = 0
         while len(blocks) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
@@ -199,7 +210,7 @@ class _Reader:
             content = _from_json(content)
             blocks.append(self._parsed(content) or self.pieces(content))
         if not blocks:
-            blocks.append(self._parsed(text) or self.pieces(text))
+            blocks.append(self.pieces(text))
         return [block for block in blocks if block]
 
     def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:
@@ -235,13 +246,13 @@ class _Reader:
     def pieces(self, text: str) -> Block | None:
         """Return the definitions, imports and assignments that stand between other text."""
         lines, number = text.split("\n"), 0
-        kept: list[str] = []
+        code: list[str] = []
         while number < len(lines):
             begin = lines[number]
             end = self._end(lines, number) if _BEGINS.match(begin) else None
             if end:
-                kept += [_WRAPPER.strip()] if begin[0] in " \t" else []
-                kept += lines[number:end]
+                code += [_WRAPPER.strip()] if begin[0] in " \t" else []
+                code += lines[number:end]
                 number = end
                 continue
             number += 1
@@ -250,7 +261,7 @@ class _Reader:
             ):  # the rest of an unfinished function is no code of its own
                 while number < len(lines) and _is_below(lines[number], begin):
                     number += 1
-        module = _module("\n".join(kept)) if kept else None
+        module = _module("\n".join(code)) if code else None
         return Block.of(module, is_whole=False) if module else None
 
     def _end(self, lines: list[str], begin: int) -> int | None:

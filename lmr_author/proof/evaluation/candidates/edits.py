@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.code import Definition, Module
@@ -21,41 +21,70 @@ _FILE = re.compile(r"^--- [^\n]*\n\+\+\+ (?P<path>[^\t\n]*)[^\n]*\n", re.MULTILI
 
 @dataclass(frozen=True)
 class _Edit:
+    """Lines to search and what replaces them; ``start`` and ``end``: of the edit in the reply."""
+
     start: int
     end: int
     search: list[str]
     replace: list[str]
+    path: str = ""
 
 
-def applied(text: str, given: Module, target: Definition) -> tuple[bytes | str | None, str, str]:
-    """Apply the edits in a reply to a file.
+@dataclass(frozen=True)
+class Edited:
+    """A reply whose edits are applied.
+
+    Attributes:
+        made: the goal file with them; None without edits, or if one does not fit.
+        problem: why one does not fit.
+        before, after: the reply before and behind them.
+        elsewhere: other files that the reply changes.
+    """
+
+    made: bytes | None
+    problem: str
+    before: str
+    after: str
+    elsewhere: tuple[str, ...] = ()
+
+
+def apply_edits(text: str, goal: Module, target: Definition) -> Edited:
+    """Apply the edits in a reply to the goal file.
 
     Args:
         target: of several places where an edit fits, the one that is nearest to this function is meant.
-
-    Returns: the file, why an edit does not fit, or None without edits; the reply before and behind the edits.
     """
-    edits = _searches(text) or _hunks(text, given.name)
+    edits = _searches(text) or _hunks(text)
     if not edits:
-        return None, text, ""
+        return Edited(None, "", text, "")
     before, after = text[: edits[0].start], text[edits[-1].end :]
     for left, right in itertools.pairwise(edits):
         before += text[left.end : right.start]
+    ours = [edit for edit in edits if _is_of_file(edit.path, goal.name)]
+    elsewhere = dict.fromkeys(edit.path for edit in edits if not _is_of_file(edit.path, goal.name))
+    lines = re.sub(r"\r\n?", "\n", goal.text).split("\n")
     if len(edits) > _MAX_EDITS:
-        return f"the answer has more than {_MAX_EDITS} edits", before, after
-    lines = re.sub(r"\r\n?", "\n", given.text).split("\n")
+        problem = f"the answer has more than {_MAX_EDITS} edits"
+    else:
+        problem = _apply(ours, lines, goal.name, target)
+    made = "\n".join(lines).encode("utf-8", "replace") if ours and not problem else None
+    return Edited(made, problem, before, after, tuple(elsewhere))
+
+
+def _apply(edits: Sequence[_Edit], lines: list[str], name: str, target: Definition) -> str:
+    """Edit the lines of a file; return why an edit does not fit, or ""."""
     for edit in edits:
         if not edit.search:
-            lines = edit.replace  # of a new file
+            lines[:] = edit.replace  # of a new file
             continue
         # A first line often lost its indentation.
         starts = _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)
         if not starts:
             sought = next(filter(str.strip, edit.search), "").strip()
-            return f"an edit does not fit: {given.name} has no lines as from {sought!r}", before, after
+            return f"an edit does not fit: {name} has no lines as from {sought!r}"
         start = min(starts, key=lambda start: max(target.line - start - 1, start + 1 - target.end_line))
         lines[start : start + len(edit.search)] = edit.replace
-    return "\n".join(lines).encode("utf-8", "replace"), before, after
+    return ""
 
 
 def _starts(lines: list[str], search: list[str], strip: Callable[[str], str]) -> list[int]:
@@ -84,22 +113,22 @@ def _searches(text: str) -> list[_Edit]:
     return edits
 
 
-def _hunks(text: str, path: str) -> list[_Edit]:
-    """Return the hunks of a unified diff that are for a file, or for no named one."""
+def _hunks(text: str) -> list[_Edit]:
+    """Return the hunks of a unified diff, with the files that they are for, where these are named."""
     headers: list[re.Match[str] | None] = [None, *_FILE.finditer(text)]
     bounds = [0, *(header.start() for header in headers if header), len(text)]
     edits = []
     for header, (start, end) in zip(headers, itertools.pairwise(bounds), strict=True):
-        if header and not _is_of_file(header["path"], path):
-            continue
+        path = header["path"].strip().removeprefix("b/") if header else ""
         for match in _HUNK.finditer(text, start, end):
             lines = match["lines"].rstrip("\n").split("\n")
             if any(line.startswith(("+", "-")) for line in lines):
                 before = [line[1:] for line in lines if line[:1] in ("", " ", "-")]
                 after = [line[1:] for line in lines if line[:1] in ("", " ", "+")]
-                edits.append(_Edit(start if header else match.start(), match.end(), before, after))
+                edits.append(_Edit(start if header else match.start(), match.end(), before, after, path))
     return edits
 
 
-def _is_of_file(header: str, path: str) -> bool:
-    return f"/{path}".endswith("/" + header.strip().removeprefix("b/").rpartition("/")[2])
+def _is_of_file(written: str, path: str) -> bool:
+    """Return whether a path in a diff, made at the repository's root, above or below it, is a file's; "" is any."""
+    return not written or f"/{path}".endswith(f"/{written}") or f"/{written}".endswith(f"/{path}")

@@ -7,7 +7,6 @@ target, methods above the method. Every other edit of the answer is left out and
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -47,7 +46,7 @@ class Fitted:
     Attributes:
         data: the goal file.
         line: of the (first) target's ``def`` in it.
-        form: of the answer: ``function``, ``file`` or ``body``.
+        form: of the answer: ``function``, also in a whole file, or ``body``.
         added: source of what was added for the target: helpers, constants and imports.
         kept: their names.
         dropped: the answer's other changes, which were not applied.
@@ -92,72 +91,43 @@ class Slot:
 
 def fit(answer: str, slot: Slot) -> Fitted:
     """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
-    return _fitted(read(answer, slot.shown, slot.targets), slot)
-
-
-def fit_file(answer: bytes, slot: Slot) -> Fitted:
-    """Fit a goal file as an agent left it. Raises Invalid."""
-    try:
-        module = Module.parse(answer, slot.goal.name)
-    except LmrError as error:
-        raise Invalid(error.message) from error
-    return _fitted(Reply((Block.of(module),)), slot, as_file=True)
-
-
-def _fitted(reply: Reply, slot: Slot, *, as_file: bool = False) -> Fitted:
-    answers = {target: answer for target in slot.targets if (answer := reply.function(target))}
-    body = None if answers or as_file else _body(reply, slot)
-    nodes: list[FunctionNode] = []
-    regions: dict[Definition, bytes] = {}
+    reply = read(answer, slot.shown, slot.targets)
+    answers = {target: pair for target in slot.targets if (pair := reply.function(target))}
+    body = None if answers else _body(reply, slot)
     if body is not None:
-        form, block, nodes = "body", body, [_as_function(body)]
-        regions[slot.targets[0]] = body_of(body.module, body.statements, slot.goal, slot.targets[0])
+        block, nodes = body, [_as_function(body)]
+        regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
     elif answers:
-        is_method = any(target.class_name and own.class_name for target, (_, own) in answers.items())
-        form = "file" if as_file or is_method else "function"
-        for target, (source, own) in answers.items():
-            nodes.append(own.function)
-            regions[target] = body_from(source.module, own, slot.goal, target)
         block = next(reversed(answers.values()))[0]
+        nodes = [own.function for _, own in answers.values()]
+        regions = {
+            target: body_from(source.module, own, slot.goal, target)
+            for target, (source, own) in answers.items()
+        }
     else:
-        raise Invalid(_nothing(reply, slot))
+        raise Invalid(reply.problem or _nothing(reply, slot))
     extras = _Extras(reply, slot, block, nodes)
     extras.add_what_is_used()
-    dropped = [] if body else [*_headers(answers), *extras.dropped()]
+    dropped = [f"changes {path}" for path in reply.elsewhere]
+    dropped += extras.dropped() if answers else ()
     dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
-    if as_file:
-        removed = _bound(slot.shown.tree.body) - _bound(block.statements)
-        dropped += [f"removes {name}" for name in sorted(removed)]
     spliced, line = _spliced(slot.goal, regions, extras.added)
-    unchanged = all(region_bytes(slot.goal, target) == data for target, data in regions.items())
-    added = tuple(text for texts in extras.added.values() for text in texts)
-    return Fitted(spliced, line, form, added, tuple(extras.names), tuple(dict.fromkeys(dropped)), unchanged)
+    return Fitted(
+        data=spliced,
+        line=line,
+        form="function" if answers else "body",
+        added=tuple(text for texts in extras.added.values() for text in texts),
+        kept=tuple(extras.names),
+        dropped=tuple(dict.fromkeys(dropped)),
+        unchanged=all(region_bytes(slot.goal, target) == data for target, data in regions.items()),
+    )
 
 
 def _nothing(reply: Reply, slot: Slot) -> str:
     """Return why there is no answer in a reply."""
-    if reply.problem:
-        return reply.problem
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
     others = ", ".join(definition.qualname for definition in definitions[:5])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
-
-
-def _headers(answers: Mapping[Definition, tuple[Block, Definition]]) -> Iterator[str]:
-    for target, (_, own) in answers.items():
-        header = _header(own)
-        if header != _header(target):
-            yield f"the header of {target.qualname}: {' '.join(header.split())}"
-
-
-def _header(definition: Definition) -> str:
-    """Return the lines above a function's body, without annotations."""
-    node = copy.copy(definition.function)
-    node.body, node.returns, node.args = [ast.Pass()], None, copy.deepcopy(node.args)
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    return ast.unparse(node).rpartition(":")[0]
 
 
 def _body(reply: Reply, slot: Slot) -> Block | None:
@@ -307,23 +277,19 @@ class _Extras:
         self.names += [name for name in names if name not in self.names]
 
     def dropped(self) -> Iterator[str]:
-        """Yield what the answer's block changes beside, and what is not applied."""
+        """Yield what the answer's block changes or runs beside the target, and what is not applied."""
         for scope, statement in self._statements[self._block]:
             prefix = f"{scope}." if scope else ""
-            names = [prefix + name for name in sorted(_bound([statement]))]
+            names = {prefix + name for name in _bound([statement])}
             is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
             if statement in self._taken or is_docstring or scope + ast.dump(statement) in self._same:
                 continue
             if statement in self._nodes or (names and self._masked.issuperset(names)):
                 continue  # the target, an earlier definition of it, or another target
-            changed = [name for name in names if name.removeprefix(prefix) in self._known[scope]]
-            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-                yield ast.unparse(statement)
-            elif changed:
+            changed = [name for name in sorted(names) if name.removeprefix(prefix) in self._known[scope]]
+            if changed:
                 yield f"changes {', '.join(changed)}"
-            elif names and isinstance(statement, _DECLARATIONS):
-                yield f"adds {', '.join(names)}, not used by the target"
-            else:
+            elif not names:
                 line = self._block.module.line_text(first_line(statement)).strip()[:60]
                 yield f"code at module level, line {statement.lineno}: {line}"
 

@@ -72,8 +72,8 @@ def _places(sandbox: Sandbox) -> dict[str, bool]:
     """Return the places of an image with goldens, records or unit tests: path → whether it is a folder."""
     result = sandbox.run(Command(("python", "-I", "-c", _LOOK, *_FOLDERS), limits=Limits(seconds=_SECONDS)))
     try:
-        found: Sequence[tuple[str, bool]] = json.loads(result.stdout)
-        return {str(path): bool(folder) for path, folder in found}
+        listing: Sequence[tuple[str, bool]] = json.loads(result.stdout)
+        return {str(path): bool(folder) for path, folder in listing}
     except (ValueError, TypeError) as error:
         last = result.stderr.decode("utf-8", "replace")[-200:]
         raise SandboxError(f"the image's files cannot be listed: {last}", "see the image's Python") from error
@@ -106,13 +106,13 @@ _SUSPICIOUS = re.compile(
 )
 
 
-def suspicions(answer: bytes, golden: bytes, given: bytes) -> list[str]:
+def suspicions(answer: bytes, golden: bytes, masked: bytes) -> list[str]:
     """Return what an answer uses, and neither golden nor masked file, that could forge a test's verdict.
 
     A hand-written test runs in the same process as the code that it judges, so a candidate that passes by such
     means is not believed. Recorded tests need none of this: their expected outputs are compared outside.
     """
-    return sorted(_suspicious(answer) - _suspicious(golden) - _suspicious(given))
+    return sorted(_suspicious(answer) - _suspicious(golden) - _suspicious(masked))
 
 
 def _suspicious(data: bytes) -> set[str]:

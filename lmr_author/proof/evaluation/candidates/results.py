@@ -16,8 +16,7 @@ from typing import Any, Literal
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.record import Record
-from lmr_author.proof.evaluation.candidates.jsonl import JsonLines
-from lmr_author.proof.evaluation.candidates.predictions import Key
+from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
 
 RESULTS = "results.jsonl"
@@ -33,9 +32,9 @@ class CandidateResult(Record):
     Attributes:
         setting, input: how the model was asked, and with what, as in a log.
         reason: why it did not pass, one line.
-        method: ``recorded cases``, ``test script`` or ``lmr-bench``.
+        method: ``recorded cases`` or ``test script``.
         cases: in detail.
-        form: of the answer: ``function``, ``body``, ``file``.
+        form: of the answer: ``function`` or ``body``.
         kept: helpers and imports of the answer that were added.
         dropped: its other changes, which were not applied.
         seconds: duration.
@@ -65,6 +64,21 @@ class CandidateResult(Record):
     input: str = ""
     log: str = ""
     digest: str = ""
+
+    @classmethod
+    def unjudged(cls, prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
+        """Return the result of a prediction without a verdict."""
+        return cls(
+            task=prediction.task,
+            index=prediction.index,
+            model=prediction.model,
+            sample=prediction.sample,
+            setting=prediction.setting,
+            input=prediction.input,
+            category=category,
+            outcome=Outcome.INFRASTRUCTURE,
+            reason=reason,
+        )
 
     @property
     def key(self) -> Key:
@@ -137,6 +151,36 @@ def opened(folder: Path) -> Iterator[Store]:
         yield Store(path)
 
 
+class JsonLines:
+    """The lines of a JSONL file with their numbers, without blank ones.
+
+    A last line that is no JSON and has no end was cut off, by a full disk or a kill, and is left out.
+
+    Attributes:
+        cut: its number, once all lines are read; 0 for none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.cut = 0
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        """Yield each line. Raises LmrError for one that is not JSON."""
+        with self._path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    data = json.loads(line.decode("utf-8", "replace"))
+                except (ValueError, RecursionError) as error:
+                    if not line.endswith(b"\n"):
+                        self.cut = number
+                        return
+                    hint = "remove the line; `lmr-author judge` with the same --out judges its answer again"
+                    raise LmrError(f"{self._path}:{number}: not JSON ({error})", hint) from error
+                yield number, data
+
+
 def load(path: Path) -> list[CandidateResult]:
     """Return the results in a file. Raises LmrError when a line is none."""
     results = []
@@ -144,10 +188,8 @@ def load(path: Path) -> list[CandidateResult]:
         try:
             results.append(CandidateResult.from_json(data))
         except (ValueError, LmrError) as error:
-            raise LmrError(
-                f"{path}:{number}: not a result ({error})",
-                "remove the line, or give another folder with --out",
-            ) from error
+            hint = "remove the line, or give another folder with --out"
+            raise LmrError(f"{path}:{number}: not a result ({error})", hint) from error
     return results
 
 
@@ -186,9 +228,8 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as an object."""
-        return {
-            key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
-        }
+        rounded = {name: round(getattr(self, name), 4) for name in ("share", "low", "high")}
+        return {**asdict(self), **rounded}
 
 
 def summary(results: Iterable[CandidateResult]) -> list[Row]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TypeVar
@@ -18,7 +21,7 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
 from lmr_author.proof.evaluation.verdict import Outcome
-from lmr_author.runtime.cluster import connect
+from lmr_author.runtime import cluster
 
 TRIES = 3
 """Attempts at a candidate whose sandbox fails."""
@@ -30,6 +33,13 @@ Job = tuple[TaskScorer, Prediction, str]
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 
+_Shipped = tuple[Path, str, Prediction, str]
+"""Folder and content of a task, an answer, and the digest of both: a job for a worker."""
+_LOCK = threading.Lock()
+_READY: dict[tuple[Path, str, CandidateOptions], TaskScorer] = {}
+"""On a worker: the tasks that are ready, by folder, content and options, with their sandboxes."""
+_ENDING = ExitStack()
+atexit.register(_ENDING.close)
 
 OnResult = Callable[[CandidateResult, int, int], None]
 """Called with a result, the number of candidates judged so far (in earlier runs, too), and of all."""
@@ -81,19 +91,12 @@ def score(
         UsageError: two of the tasks have the same name.
         KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
     """
-    scorers: dict[str, TaskScorer] = {}
-    broken: dict[str, LmrError] = {}
-    for name, task in by_name(tasks, "results").items():
-        try:
-            scorers[name] = TaskScorer(task, options, say)
-        except LmrError as error:
-            broken[name] = error
-    if not scorers:
-        raise next(iter(broken.values()))
-    given = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
-    predictions_here = sorted(given.items, key=lambda item: (list(scorers).index(item.task), item.index))
+    scorers, broken = _scorers(tasks, options, say)
+    answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
+    order = {name: number for number, name in enumerate(scorers)}
+    ours = sorted(answers.items, key=lambda prediction: (order[prediction.task], prediction.index))
     interruption = Event()
-    left = Counter(item.task for item in predictions_here)
+    left = Counter(prediction.task for prediction in ours)
 
     def finish(name: str) -> None:
         left[name] -= 1
@@ -107,29 +110,48 @@ def score(
 
         def waiting() -> Iterator[Job]:
             nonlocal resumed
-            for item in predictions_here:
-                job = scorers[item.task], item, scorers[item.task].digest(item)
-                if store.is_judged(item.key, job[2]):
+            for prediction in ours:
+                scorer = scorers[prediction.task]
+                digest = scorer.digest(prediction)
+                if store.is_judged(prediction.key, digest):
                     resumed += 1
-                    finish(item.task)
+                    finish(prediction.task)
                 else:
-                    yield job
+                    yield scorer, prediction, digest
 
         if options.scheduler:
-            from lmr_author.proof.evaluation.candidates import cluster
-
-            client = stack.enter_context(connect(options.scheduler))
-            judged_now = cluster.each(client, waiting(), options)
+            judged_now = _on_cluster(waiting(), options)
         else:
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
         for done, result in enumerate(judged_now, 1):
             store.add(result)
-            on_result(result, resumed + done, len(predictions_here))
+            on_result(result, resumed + done, len(ours))
             finish(result.task)
-        store.tidy([item.key for item in predictions_here])
-    found = tuple(store.results[item.key] for item in predictions_here)
-    elsewhere = {name: number for name, number in given.elsewhere.items() if name not in broken}
-    return ScoredPredictions(found, resumed, options.out / results.RESULTS, broken, elsewhere)
+        store.tidy([prediction.key for prediction in ours])
+    elsewhere = {name: number for name, number in answers.elsewhere.items() if name not in broken}
+    return ScoredPredictions(
+        results=tuple(store.results[prediction.key] for prediction in ours),
+        resumed=resumed,
+        path=options.out / results.RESULTS,
+        broken=broken,
+        elsewhere=elsewhere,
+    )
+
+
+def _scorers(
+    tasks: Sequence[Task], options: CandidateOptions, say: Progress
+) -> tuple[dict[str, TaskScorer], dict[str, LmrError]]:
+    """Return the tasks that can be read, by name, and the errors of the others. Raises LmrError: none can."""
+    scorers: dict[str, TaskScorer] = {}
+    broken: dict[str, LmrError] = {}
+    for name, task in by_name(tasks, "results").items():
+        try:
+            scorers[name] = TaskScorer(task, options, say)
+        except LmrError as error:
+            broken[name] = error
+    if not scorers:
+        raise next(iter(broken.values()))
+    return scorers, broken
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
@@ -143,17 +165,17 @@ def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption
 
 
 def each(
-    items: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
+    tasks: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
 ) -> Iterator[Done]:
-    """Yield results of some work as they come, ``jobs`` at a time; items are taken only as work begins.
+    """Yield results of some work as they come, ``jobs`` at a time; each task is taken only as its work begins.
 
     An exception, including Ctrl-C, ends what is under way before it is raised: ``interruption`` is set.
     """
     under_way: set[Future[Done]] = set()
     with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
         try:
-            for item in items:
-                under_way.add(executor.submit(work, item))
+            for task in tasks:
+                under_way.add(executor.submit(work, task))
                 if len(under_way) >= jobs:
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)
@@ -184,3 +206,38 @@ def retried(
         if number < tries and interruption.wait(backoff * 4 ** (number - 1)):
             raise KeyboardInterrupt
     return failure, tries
+
+
+def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
+    """Yield results as they come from the workers of a cluster, which see the tasks' folders."""
+    scorers: dict[str, TaskScorer] = {}
+    work: list[_Shipped] = []
+    for scorer, prediction, digest in jobs:
+        scorers[digest] = scorer
+        work.append((scorer.task.root.absolute(), scorer.content, prediction, digest))
+    there = replace(options, out=Path(), scheduler="", where=options.where.absolute)
+    spread = cluster.spread(options.scheduler, partial(_judge, there), work, gpus=bool(options.where.gpus))
+    for (_, _, prediction, digest), result in spread:
+        if isinstance(result, LmrError):
+            scorer = scorers[digest]
+            unjudged = scorer.unjudged(prediction, result.message)
+            yield replace(unjudged, digest=digest, environment=scorer.environment)
+        else:
+            yield result
+
+
+def _judge(options: CandidateOptions, work: _Shipped) -> CandidateResult:
+    """Judge a candidate, on a worker."""
+    root, content, prediction, digest = work
+    cluster.require_shared(root)
+    with _LOCK:
+        key = (root, content, options)
+        if key not in _READY:
+            scorer = TaskScorer(Task(root), options, lambda _: None)
+            if scorer.content != content:
+                raise LmrError(
+                    f"{root} is another task on the worker, or was changed", "run the command again"
+                )
+            _READY[key] = scorer
+            _ENDING.callback(scorer.close)
+    return judged(_READY[key], prediction, digest, Event())

@@ -20,21 +20,18 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
-from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.answer import Invalid
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit, fit_file
+from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.evaluate import Resolved, resolve
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
-from lmr_author.proof.evaluation.verdict import Outcome, Verdict
+from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.build import ask_inventory, prepare
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
-LMR_BENCH = "lmr-bench"
-"""The protocol that judges by grepping logs."""
 _GRACE_SECONDS = 5
 _OUTPUT_BYTES = 16 * 2**20
 _LOG = 4000
@@ -57,7 +54,6 @@ class CandidateOptions:
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
-        protocol: ``proof``, or :data:`LMR_BENCH`.
         start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
             import PyTorch.
     """
@@ -68,15 +64,14 @@ class CandidateOptions:
     scheduler: str = ""
     seconds: float = 60.0
     memory_mb: int = 8192
-    protocol: str = "proof"
     start_seconds: float = 180.0
 
     @property
     def that_matter(self) -> dict[str, Any]:
         """The options that a result depends on."""
-        names = ("seconds", "memory_mb", "protocol")
         return {
-            **{name: getattr(self, name) for name in names},
+            "seconds": self.seconds,
+            "memory_mb": self.memory_mb,
             "gpus": self.where.gpus,
             "base_image": self.where.base_image,
             "python": str(self.where.python or "") if self.scheduler else "",
@@ -104,22 +99,17 @@ class Scorer:
         self.options = options
         self._others = others
         self.judge: Judge
-        by_log = options.protocol == LMR_BENCH
-        if bench.recording is not None and not by_log:
+        if bench.recording is not None:
             self.judge = RecordingJudge(bench, bench.recording)
             self._limits = options.limits(bench.recording.cases)
         else:
-            self.judge = ScriptJudge(bench, by_log=by_log)
+            self.judge = ScriptJudge(bench)
             self._limits = options.limits()
-        self.method = LMR_BENCH if by_log else self.judge.method
-        """The method in results: ``recorded cases``, ``test script`` or ``lmr-bench``."""
 
     def check(self) -> None:
         """Run the golden, so that a broken task or environment is not taken for wrong answers.
 
-        Raises:
-            Unscorable: it does not pass.
-            SandboxError: the sandbox failed.
+        Raises Unscorable: it does not pass. SandboxError: the sandbox failed.
         """
         bench = self.bench
         if not bench.sandbox.isolating:
@@ -148,85 +138,46 @@ class Scorer:
         Args:
             stop: polled while it runs; True ends it.
 
-        Raises:
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
+        Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
-        result = replace(unjudged(prediction, self.bench.implementation.category), method=self.method)
+        result = CandidateResult.unjudged(prediction, self.bench.implementation.category)
         try:
             fitted = self.fit(prediction)
         except Invalid as error:
-            seconds = round(time.monotonic() - started, 3)
-            return replace(result, outcome=Outcome.INVALID, reason=error.message, seconds=seconds)
-        result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+            result = replace(result, outcome=Outcome.INVALID, reason=error.message)
+        else:
+            result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
+            result = self._judged(result, fitted, stop)
+        return replace(result, method=self.judge.method, seconds=round(time.monotonic() - started, 3))
+
+    def _judged(self, result: CandidateResult, fitted: Fitted, stop: Stop) -> CandidateResult:
+        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
         if fitted.unchanged:
             reason = "nothing was implemented: the target is as masked"
-            result = replace(result, outcome=Outcome.FAILED, reason=reason)
-        else:
-            verdict = self._judged(fitted, stop)
-            outcome, reason = self._believed(verdict, fitted)
-            result = replace(
-                result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:]
-            )
-        return replace(result, seconds=round(time.monotonic() - started, 3))
-
-    def _judged(self, fitted: Fitted, stop: Stop) -> Verdict:
-        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
+            return replace(result, outcome=Outcome.FAILED, reason=reason)
         verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
-        if verdict.outcome is not Outcome.TIMEOUT:
-            return verdict
-        again = self.judge.answer(fitted.data, fitted.line, self._limits, stop, again=True)
-        # The second attempt ends at the first late case, so it has no result for those behind.
-        return verdict if any(case.outcome is Outcome.TIMEOUT for case in again.cases) else again
-
-    def _believed(self, verdict: Verdict, fitted: Fitted) -> tuple[Outcome, str]:
-        """Return outcome and reason; a pass that a test script could have been tricked into is invalid."""
-        bench, goal_file = self.bench, self.bench.implementation.goal_file
-        if verdict.passed and self.method == ScriptJudge.method:
+        if verdict.outcome is Outcome.TIMEOUT:
+            verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
+        outcome, reason = verdict.outcome, verdict.reason
+        if verdict.passed and isinstance(self.judge, ScriptJudge):
+            bench, goal_file = self.bench, self.bench.implementation.goal_file
             used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
             if used:
-                tricks = ", ".join(used[:5])
-                return Outcome.INVALID, f"it passes a test that it could forge, and uses {tricks}"
-        return verdict.outcome, "" if verdict.passed else verdict.reason
+                outcome = Outcome.INVALID
+                reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
+        return replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
 
     def fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
+        return fit(prediction.code, self._slot)
+
+    @cached_property
+    def _slot(self) -> Slot:
         bench, goal_file = self.bench, self.bench.implementation.goal_file
-        if prediction.code is not None:
-            return fit(prediction.code, self._place)
-        changed = predictions.changed_files(prediction, bench.task.repository(bench.info), goal_file)
-        fitted = fit_file(changed.pop(goal_file, self._given), self._place)
-        goals = {item.goal_file for item in bench.info.implementations}
-        elsewhere = (f"changes {name}" for name in sorted(changed) if name not in goals)
-        return replace(fitted, dropped=(*fitted.dropped, *elsewhere))
-
-    @cached_property
-    def _given(self) -> bytes:
-        """The goal file as the model was given it."""
-        path = self.bench.task.goal(self.bench.info, self.bench.implementation)
-        return path.read_bytes() if path.is_file() else b""
-
-    @cached_property
-    def _place(self) -> Slot:
-        bench = self.bench
-        given = code.Module.parse(self._given, bench.implementation.goal_file)
-        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), given, self._others)
-
-
-def unjudged(prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
-    """Return the result of a prediction without a verdict."""
-    return CandidateResult(
-        task=prediction.task,
-        index=prediction.index,
-        model=prediction.model,
-        sample=prediction.sample,
-        setting=prediction.setting,
-        input=prediction.input,
-        category=category,
-        outcome=Outcome.INFRASTRUCTURE,
-        reason=reason,
-    )
+        path = bench.task.goal(bench.info, bench.implementation)
+        shown = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
+        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), shown, self._others)
 
 
 class TaskScorer:
@@ -248,7 +199,8 @@ class TaskScorer:
         self._lock = threading.RLock()
 
     @cached_property
-    def _content(self) -> str:
+    def content(self) -> str:
+        """The digest of the task's content."""
         return self.task.content_digest()
 
     def digest(self, prediction: Prediction) -> str:
@@ -258,13 +210,12 @@ class TaskScorer:
         """
         if not self.options.scheduler:
             self._prepare()
-        goals = [one.goal_file for one in self.info.implementations]
         parts = {
             "tool": __version__,
             "probe": _probe_digest(),
-            "task": self._content,
+            "task": self.content,
             "index": prediction.index,
-            "answer": files.sha256_bytes(predictions.content(prediction, goals)),
+            "answer": files.sha256_bytes(f"code\0{prediction.code}".encode("utf-8", "surrogatepass")),
             "environment": dict(self.environment),
             "options": self.options.that_matter,
         }
@@ -273,19 +224,14 @@ class TaskScorer:
     def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction. Prepares the environment and runs the golden before the first one.
 
-        Raises:
-            Unscorable: the implementation's golden does not pass.
-            SandboxError: the sandbox failed.
-            KeyboardInterrupt: it was ended by ``stop``.
+        Raises Unscorable, SandboxError, KeyboardInterrupt, as :meth:`ready` and :meth:`Scorer.score`.
         """
         return self.ready(prediction.index).score(prediction, stop)
 
     def ready(self, index: int) -> Scorer:
         """Return the scorer of an implementation, in a prepared environment and with a golden that passes.
 
-        Raises:
-            Unscorable: its golden does not pass.
-            SandboxError: the sandbox failed.
+        Raises Unscorable: its golden does not pass. SandboxError: the sandbox failed.
         """
         with self._lock:
             self._prepare()
@@ -300,7 +246,8 @@ class TaskScorer:
 
     def unjudged(self, prediction: Prediction, reason: str = "") -> CandidateResult:
         """Return the result of a prediction that could not be judged, or is not judged yet."""
-        return unjudged(prediction, self._resolved[prediction.index].implementation.category, reason)
+        category = self._resolved[prediction.index].implementation.category
+        return CandidateResult.unjudged(prediction, category, reason)
 
     def close(self) -> None:
         """Remove the sandbox and every tree."""
@@ -324,34 +271,32 @@ class TaskScorer:
             except SandboxBuildError as error:
                 self._broken = error
                 return
-            kept = {name: facts.get(name, "") for name in ("isolation", "python", "image")}
+            known_facts = {name: facts.get(name, "") for name in ("isolation", "python", "image")}
             versions = {"torch": asked.torch, "numpy": asked.numpy, "cuda": asked.cuda}
-            named = {"kind": where.kind, **kept, **versions}
+            named = {"kind": where.kind, **known_facts, **versions}
             self.environment = {name: text for name, text in named.items() if text}
             self._sandbox = sandbox
 
     def _checked(self, index: int) -> Scorer | Unscorable:
         resolved = self._resolved[index]
-        others = tuple(
-            name
-            for other in self._resolved.values()
-            for name in other.qualnames
-            if other is not resolved and other.implementation.goal_file == resolved.implementation.goal_file
-        )
+        others: list[str] = []
+        for other in self._resolved.values():
+            same_file = other.implementation.goal_file == resolved.implementation.goal_file
+            if same_file and other is not resolved:
+                others += other.qualnames
         assert self._sandbox is not None
-        seconds = self.options.seconds
         bench = Bench(
             self.task,
             self.info,
             resolved.implementation,
             self._sandbox,
-            seconds,
+            self.options.seconds,
             qualnames=resolved.qualnames,
         )
         self._say(f"{self.task.name} {index}: running the golden")
         try:
             self._stack.enter_context(bench)
-            scorer = Scorer(bench, self.options, others)
+            scorer = Scorer(bench, self.options, tuple(others))
             scorer.check()
             return scorer
         except SandboxError:

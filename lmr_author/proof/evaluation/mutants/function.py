@@ -20,7 +20,7 @@ from libcst.metadata import (
     PositionProvider,
 )
 
-from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters, walk
+from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters
 
 _WITHOUT_GRAPH = frozenset(("shape", "size", "len", "dim", "item"))
 HEADER = "if 1:\n"
@@ -78,14 +78,6 @@ class Function:
         """Return whether a node is an imported module, or something of one: ``F``, ``torch.linalg``."""
         return (node.value if isinstance(node, cst.Name) else self.root(node)) in self.modules
 
-    @staticmethod
-    def last_name(node: cst.CSTNode) -> str:
-        """Return the last name of what is called: ``attn_drop`` of ``self.attn_drop[i]``; or ""."""
-        while isinstance(node, cst.Subscript | cst.Call):
-            node = node.value if isinstance(node, cst.Subscript) else node.func
-        name = node.attr if isinstance(node, cst.Attribute) else node
-        return name.value if isinstance(name, cst.Name) else ""
-
     @cached_property
     def differentiable(self) -> frozenset[str]:
         """The parameters whose gradients are compared, and local names that are computed from them."""
@@ -131,29 +123,6 @@ class Function:
         """The variables, attributes and keys of one kind, each as it is written: who means one may write another."""
         return kinds(self.ast, self.attributes)
 
-    @cached_property
-    def objects(self) -> frozenset[str]:
-        """The parameters of which attributes or items are taken: tensors, lists, and other things that may change."""
-        taken = each(self.ast, ast.Attribute, ast.Subscript)
-        owners = {node.value.id for node in taken if isinstance(node.value, ast.Name)}
-        names = {parameter.arg for parameter, _ in parameters(self.ast.args)}
-        return frozenset((names & owners) - {"self", "cls"})
-
-    def is_given(self, name: str, node: cst.CSTNode) -> bool:
-        """Return whether a parameter is still what the caller gave: no statement above has made it something new."""
-        line = self.line(node)
-        for statement in self.ast.body:
-            if not isinstance(statement, ast.Assign) or statement.lineno >= line:
-                continue
-            if name in _bound_names(statement) and _is_new(statement.value):
-                return False
-        return True
-
-    @cached_property
-    def changed(self) -> frozenset[str]:
-        """The names of what the function changes in place."""
-        return frozenset(map(changed_name, ast.walk(self.ast))) - {""}
-
     def is_read(self, node: cst.CSTNode) -> bool:
         """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
         parent = self.parents[node]
@@ -165,30 +134,6 @@ class Function:
     def source(node: cst.CSTNode) -> str:
         """Return a node as Python."""
         return cst.Module([]).code_for_node(node)
-
-    def depends_on_order(self, loop: cst.For) -> bool:
-        """Return whether a loop may give something else when it runs backwards, as far as its source tells.
-
-        A sum does not: it differs by rounding only. Neither does a loop that only counts.
-        """
-        line = self.line(loop)
-        same = next(node for node in each(self.ast, ast.For) if node.lineno == line)
-        inside = [node for statement in same.body for node in walk(statement)]
-        fresh = {name.id for name in each(same.target, ast.Name)}
-        read = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        if not fresh & read:
-            return False
-        for node in inside:
-            if isinstance(node, ast.Return | ast.Break | ast.Yield):
-                return True
-            if isinstance(node, ast.Call) and called(node) in WORDS["ordered"]:
-                return True
-            if isinstance(node, ast.Assign):
-                names = _bound_names(node)
-                if (names & {name.id for name in each(node.value, ast.Name)}) - fresh:
-                    return True  # x = f(x, i): each step goes on with what the one before has left
-                fresh |= names
-        return False
 
     @cached_property
     def statements(self) -> list[Any]:
@@ -231,17 +176,12 @@ class Function:
         return False
 
     @staticmethod
-    def beside(statement: Any, new: Any, *, after: bool = False) -> list[Any]:
-        """Return a statement with another before or behind it: on a line of its own, if it has one."""
-        new = new.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    def before(statement: Any, new: Any) -> list[Any]:
+        """Return a statement with another before it: on a line of its own, if it has one."""
         if isinstance(statement, cst.BaseSmallStatement):
-            statement = statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            return [statement, new] if after else [new, statement]
-        line = cst.SimpleStatementLine([new])
-        if after:
-            return [statement, line]
-        above = statement.leading_lines
-        return [line.with_changes(leading_lines=above), statement.with_changes(leading_lines=())]
+            return [new, statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
+        line = cst.SimpleStatementLine([new], leading_lines=statement.leading_lines)
+        return [line, statement.with_changes(leading_lines=())]
 
     def replaced(self, old: cst.CSTNode, new: Any) -> str:
         """Return the function's source with one node, or one statement by several, replaced.
@@ -290,13 +230,6 @@ def _set_by(init: ast.FunctionDef) -> dict[str, str]:
     return values
 
 
-def _is_new(node: ast.expr) -> bool:
-    """Return whether an expression makes an object, and gives none that it was given, or a view of it."""
-    if isinstance(node, ast.Call):
-        return called(node) not in WORDS["layouts"] | WORDS["transpositions"] | WORDS["views"]
-    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.ListComp | ast.DictComp | ast.SetComp)
-
-
 def _text(node: ast.expr | None) -> str:
     """Return a constant as Python; "" for anything else."""
     plain = node.operand if isinstance(node, ast.UnaryOp) else node
@@ -314,38 +247,27 @@ def called(node: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def changed_name(node: ast.AST) -> str:
-    """Return the name of what a statement changes in place: ``x`` of ``x += 1``, ``x[0] = 1``, ``x.add_(1)``; or ""."""
-    target: ast.AST | None = None
-    if isinstance(node, ast.AugAssign):
-        target = node.target
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
-        target = node.targets[0].value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        method = node.func.attr
-        if method in WORDS["changing"] or (method.endswith("_") and not method.endswith("__")):
-            target = node.func.value
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
-
-
 def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
     """Return groups of what is of one kind, each as it is written, in the order of the source.
 
-    Of one kind are names that are unpacked together, that are taken from the same mapping, that differ in one word or
-    a digit, parameters with defaults of one type, the texts by which one mapping is read, and numbers of the class.
+    Of one kind are names that are unpacked together, or differ in one word or a digit, parameters with defaults of one
+    type, the texts by which one mapping is read, and numbers of the class.
 
     Args:
         attributes: attribute of self → the constant that its class gives it.
     """
     groups: dict[object, dict[str, None]] = defaultdict(dict)
-    for name, default in parameters(function.args):
+    for parameter, default in parameters(function.args):
         if isinstance(default, ast.Constant) and isinstance(default.value, int | float | str):
-            groups["default", type(default.value).__name__][name.arg] = None
+            groups["default", type(default.value).__name__][parameter.arg] = None
     for node in ast.walk(function):
-        for group, text in _memberships(node):
-            groups[group][text] = None
+        match node:
+            case ast.Tuple(ctx=ast.Store()):
+                for element in node.elts:
+                    if isinstance(element, ast.Name) and element.id != "_":
+                        groups["unpacked", node.lineno, node.col_offset][element.id] = None
+            case ast.Subscript(value=mapping, slice=ast.Constant(value=str()), ctx=ast.Load()):
+                groups["key", ast.unparse(mapping)][ast.unparse(node)] = None
     for attribute, value in attributes.items():
         if re.fullmatch(r"-?[\d.e+-]+", value):
             groups["number"][f"self.{attribute}"] = None
@@ -353,21 +275,6 @@ def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[
         for pattern in _patterns(text):
             groups["alike", pattern][text] = None
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _memberships(node: ast.AST) -> Iterator[tuple[object, str]]:
-    """Yield the groups that a node puts a variable or a key into."""
-    match node:
-        case ast.Tuple(ctx=ast.Store()):
-            for element in node.elts:
-                if isinstance(element, ast.Name) and element.id != "_":
-                    yield ("unpacked", node.lineno, node.col_offset), element.id
-        case ast.Assign(targets=[ast.Name(id=name), *_]):
-            if mapping := _mapping(node.value):
-                yield ("taken", mapping), name
-        case ast.Subscript(ctx=ast.Load()):
-            if mapping := _mapping(node):
-                yield ("key", mapping), ast.unparse(node)
 
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
@@ -387,14 +294,6 @@ def _names(function: FunctionNode) -> Iterator[str]:
     for name in each(function, ast.Name):
         if isinstance(name.ctx, ast.Store):
             yield name.id
-
-
-def _mapping(node: ast.expr) -> str:
-    """Return the mapping that is read by a text: ``group`` of ``group['lr']``; "" for anything else."""
-    match node:
-        case ast.Subscript(value=mapping, slice=ast.Constant(value=str())):
-            return ast.unparse(mapping)
-    return ""
 
 
 def _patterns(name: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ one. Titles and examples of all of them are in ``operators.toml``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,6 +28,8 @@ ATOMS = (
 )  # fmt: skip
 WILD = ("x", "y", "z")
 ENDLESS = ("count", "cycle", "repeat")
+HUGE = 1e6
+"""A constant from here on stands for infinity."""
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -67,7 +69,9 @@ def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
         bound[pattern.value] = node
         return isinstance(node, cst.BaseExpression)
     if isinstance(pattern, list | tuple):
-        return _all_match(pattern, node, bound)
+        if len(pattern) != len(node):
+            return False
+        return all(_matches(part, child, bound) for part, child in zip(pattern, node, strict=True))
     if not isinstance(pattern, cst.CSTNode):
         return bool(pattern == node)
     if type(pattern) is not type(node):
@@ -80,30 +84,12 @@ def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
     return True
 
 
-def _all_match(patterns: Sequence[Any], nodes: Sequence[Any], bound: dict[str, Any]) -> bool:
-    if len(patterns) == 1 and _is_any_arguments(patterns[0]):
-        bound["..."] = nodes
-        return True
-    if len(patterns) != len(nodes):
-        return False
-    return all(_matches(pattern, node, bound) for pattern, node in zip(patterns, nodes, strict=True))
-
-
-def _is_any_arguments(pattern: Any) -> bool:
-    return isinstance(pattern, cst.Arg) and isinstance(pattern.value, cst.Ellipsis)
-
-
 class _Filling(cst.CSTTransformer):
     def __init__(self, bound: dict[str, Any]) -> None:
         self.bound = bound
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         return operand(self.bound[updated_node.value]) if updated_node.value in self.bound else updated_node
-
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        if original_node.args and _is_any_arguments(original_node.args[0]):
-            return updated_node.with_changes(args=self.bound["..."])
-        return updated_node
 
 
 @dataclass(frozen=True)
@@ -147,27 +133,8 @@ def _is_literal(node: Any) -> bool:
     return any(isinstance(side, cst.BaseString) for side in sides)
 
 
-def dropped_term(node: Any, code: Function) -> Edits:
-    """Leave one of three operands of a minimum out, or one item of a list that a call is given."""
-    if isinstance(node, cst.Call) and code.called(node) in WORDS["bounds"] and len(node.args) > 2:
-        if all(_is_plain(argument) for argument in node.args):
-            for position in range(len(node.args)):
-                yield node.with_changes(args=_without(node.args, position))
-    elif isinstance(node, cst.List) and isinstance(code.parents[node], cst.Arg):
-        is_short = 1 < len(node.elements) < 5
-        for position in range(len(node.elements) if is_short else 0):
-            yield node.with_changes(elements=_without(node.elements, position))
-
-
 def _is_plain(argument: cst.Arg) -> bool:
     return not argument.star and argument.keyword is None
-
-
-def _without(parts: Sequence[Any], position: int) -> list[Any]:
-    """Return parts with commas between them, without one; the last has the comma that the last had."""
-    kept = [*parts[:position], *parts[position + 1 :]]
-    kept[-1] = kept[-1].with_changes(comma=parts[-1].comma)
-    return kept
 
 
 def condition(node: Any, code: Function) -> Edits:
@@ -202,7 +169,7 @@ def constant(node: Any, code: Function) -> Edits:
             yield cst.Name(str(node.value != "True"))
         case cst.Integer():
             yield parsed(str(node.evaluated_value + 1))
-        case cst.Float():
+        case cst.Float() if node.evaluated_value < HUGE:
             yield parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0))
             yield parsed(repr(round(node.evaluated_value * 10, 12) or 1.0))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
@@ -236,7 +203,7 @@ def dropped_call(node: Any, code: Function) -> Edits:
     if name in WORDS["bounds"] and is_function and len(values) == len(node.args) == 2:
         if _integer(values[0]) is None and _integer(values[1]) is None:
             yield from map(operand, values)
-    elif _is_dropout(node) or _is_self(owner):
+    elif name.endswith(("dropout", "_drop")) or _is_self(owner):
         yield from map(operand, first)
     elif name in WORDS["passed_through"]:
         yield from map(operand, first if is_function else [owner])
@@ -249,17 +216,6 @@ _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
 
 def _is_self(owner: Any) -> bool:
     return isinstance(owner, cst.Name) and owner.value == "self"
-
-
-def _is_dropout(node: Any) -> bool:
-    """Return whether a node is a call of a dropout, whatever it is called: ``self.attn_drop[i](x)``."""
-    if not isinstance(node, cst.Call) or not node.args:
-        return False
-    name = Function.last_name(node.func)
-    if name == "drop":  # that of a DataFrame is another
-        return isinstance(node.func, cst.Name) or Function.root(node.func) == "self"
-    made = isinstance(node.func, cst.Call)  # nn.Dropout(0.1)(x)
-    return name.endswith("_drop") or ("dropout" in name.lower() and name[0].isupper() == made)
 
 
 def detached(node: Any, code: Function) -> Edits:
@@ -299,9 +255,9 @@ def swapped_arguments(node: Any, code: Function) -> Edits:
     """Swap neighbours."""
     if isinstance(node, cst.Call):
         yield from _swapped_in_call(node)
-    elif isinstance(node, cst.Tuple) and len(node.elements) > 1 and not _is_swapped_elsewhere(node, code):
+    elif isinstance(node, cst.Tuple) and len(node.elements) > 1:
         starred = any(isinstance(element, cst.StarredElement) for element in node.elements[:2])
-        if isinstance(code.parents[node], cst.Return | cst.Assign | cst.AssignTarget) and not starred:
+        if isinstance(code.parents[node], cst.Return | cst.Assign) and not starred:
             yield _swapped(node, "elements", 0)
 
 
@@ -313,15 +269,6 @@ def _swapped_in_call(call: cst.Call) -> Edits:
         first, second = call.args[position : position + 2]
         if _integer(first.value) is None and _integer(second.value) is None:
             yield _swapped(call, "args", position)
-
-
-def _is_swapped_elsewhere(node: cst.Tuple, code: Function) -> bool:
-    """Return whether a tuple is the left side of ``a, b = x, y``: either may be swapped, one of them is enough."""
-    target = code.parents[node]
-    if not isinstance(target, cst.AssignTarget):
-        return False
-    assignment: Any = code.parents[target]
-    return isinstance(assignment.value, cst.Tuple)
 
 
 def _swapped(node: Any, field: str, position: int) -> cst.CSTNode:
@@ -345,22 +292,14 @@ def dropped_keyword(node: Any, code: Function) -> Edits:
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
-    """Set a parameter to its default at the start of the body: a constant, or one of the module's by name."""
+    """Set a parameter to its default, a constant, at the start of the body."""
     if node is not code.node or not code.statements:
         return
     read = {name.id for name in each(code.ast, ast.Name)}
-    constants = set[str]()
-    for statement in code.golden.tree.body:
-        if isinstance(statement, ast.Assign):
-            constants |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     for parameter, default in parameters(code.ast.args):
-        if default is None or parameter.arg not in read:
-            continue
-        is_literal = isinstance(default, ast.Constant | ast.UnaryOp)
-        is_named = isinstance(default, ast.Name) and default.id in constants
-        if is_literal or is_named:
+        if isinstance(default, ast.Constant | ast.UnaryOp) and parameter.arg in read:
             new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
-            yield Edit(code.statements[0], code.beside(code.statements[0], new), parameter.arg)
+            yield Edit(code.statements[0], code.before(code.statements[0], new), parameter.arg)
 
 
 def frozen_attribute(node: Any, code: Function) -> Edits:
@@ -413,65 +352,6 @@ def other_variable(node: Any, code: Function) -> Edits:
                 return
 
 
-def changed_argument(node: Any, code: Function) -> Edits:
-    """Change a parameter itself: by an operator, by the method that does so, or by leaving out the copy of it."""
-    if isinstance(node, cst.Assign) and len(node.targets) == 1:
-        target, value = node.targets[0].target, node.value
-        if isinstance(target, cst.Name) and isinstance(value, cst.BinaryOperation):
-            yield from _augmented(node, target, value, code)
-        elif isinstance(value, cst.Call):
-            yield from _not_copied(node, target, value, code)
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        owner, method = node.func.value, node.func.attr
-        if not isinstance(owner, cst.Name) or owner.value not in code.objects:
-            return
-        if method.value in WORDS["in_place"] and code.is_given(owner.value, node):
-            yield Edit(method, cst.Name(f"{method.value}_"))
-
-
-def _augmented(node: cst.Assign, target: cst.Name, value: cst.BinaryOperation, code: Function) -> Edits:
-    """Yield ``x += y`` for ``x = x + y``."""
-    operator = _AUGMENTED.get(type(value.operator))
-    if operator is None or not _is_name(value.left, target.value):
-        return
-    if target.value in code.objects and code.is_given(target.value, node):
-        yield cst.AugAssign(target, operator(), value.right, semicolon=node.semicolon)
-
-
-def _not_copied(node: cst.Assign, target: Any, value: cst.Call, code: Function) -> Edits:
-    """Yield ``x = y`` for ``x = y.clone()`` where x is changed afterwards."""
-    if not isinstance(target, cst.Name) or target.value not in code.changed:
-        return
-    copied = _copied(value) if code.called(value) in WORDS["copies"] else None
-    if copied and code.source(copied) in code.objects:
-        yield Edit(value, copied)
-
-
-_AUGMENTED: dict[type[cst.BaseBinaryOp], type[cst.BaseAugOp]] = {
-    cst.Add: cst.AddAssign, cst.Subtract: cst.SubtractAssign, cst.Multiply: cst.MultiplyAssign,
-    cst.Divide: cst.DivideAssign,
-}  # fmt: skip
-
-
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
-
-
-def _copied(call: Any) -> Any:
-    """Return what is copied by ``x.clone()``, ``list(x)`` or ``copy.deepcopy(x)``; None for other calls."""
-    if not call.args:
-        return call.func.value if isinstance(call.func, cst.Attribute) else None
-    return call.args[0].value if len(call.args) == 1 else None
-
-
-def reversed_order(node: Any, code: Function) -> Edits:
-    """Run a loop backwards whose body depends on the order."""
-    if not isinstance(node, cst.For) or node.asynchronous or code.called(node.iter) in ENDLESS:
-        return
-    if code.depends_on_order(node):
-        yield from _part_of(node.iter, "list(x)[::-1]")
-
-
 def _part_of(node: cst.CSTNode, text: str) -> Iterator[Edit]:
     """Yield the edit that puts a part of ``x`` in the place of a node, which is that x."""
     for new in Rewrite(cst.Name("x"), parsed(text)).of(node):
@@ -479,7 +359,7 @@ def _part_of(node: cst.CSTNode, text: str) -> Iterator[Edit]:
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
-    """Go through the last element alone, or all but it; of a comprehension the first. Reduce without the first."""
+    """Go through the last element alone, or all but it; of a comprehension the first."""
     if isinstance(node, cst.For | cst.CompFor):
         if node.asynchronous or code.called(node.iter) in ENDLESS:
             return
@@ -487,42 +367,18 @@ def fewer_elements(node: Any, code: Function) -> Edits:
         fewer = (":1",) if isinstance(node, cst.CompFor) else (":-1",) * (code.called(node.iter) != "range")
         for bounds in ("-1:", *fewer):
             yield from _part_of(node.iter, f"list(x)[{bounds}]")
-    elif code.called(node) in WORDS["over_elements"] and isinstance(node.func, cst.Attribute):
-        yield from _reduced_less(node, code)
-
-
-def _reduced_less(node: Any, code: Function) -> Iterator[Edit]:
-    """Reduce without the first element of the dimension that a reduction works along."""
-    arguments, reduced = list(node.args), node.func.value
-    if code.is_module(reduced):
-        if not arguments or not _is_plain(arguments[0]):
-            return
-        reduced = arguments.pop(0).value
-    dimension = 0
-    for argument in arguments:
-        if argument.keyword is None or argument.keyword.value in ("dim", "axis"):
-            dimension = _integer(argument.value) or 0
-            break
-    bounds = {-1: "..., 1:", 1: ":, 1:"}.get(dimension, "1:")
-    yield from _part_of(reduced, f"x[{bounds}]")
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:
-    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early; end a loop early."""
+    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early."""
     if isinstance(node, cst.Assign):
         if any(code.is_bound(target.target, node) for target in node.targets):
             yield cst.Pass()
     elif isinstance(node, cst.Expr):
         if isinstance(node.value, cst.Call | cst.Await):
             yield cst.Pass()
-    elif isinstance(node, cst.Return):
-        if code.parents[node] not in code.statements:
-            yield cst.Pass()
-    elif isinstance(node, cst.For):
-        last: Any = node.body.body[-1]
-        small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-        if not isinstance(small, cst.Return | cst.Break | cst.Continue | cst.Raise):
-            yield Edit(last, code.beside(last, cst.Break(), after=True))
+    elif isinstance(node, cst.Return) and code.parents[node] not in code.statements:
+        yield cst.Pass()
 
 
 def _integer(node: cst.CSTNode | None) -> int | None:
