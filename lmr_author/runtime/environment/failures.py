@@ -65,7 +65,7 @@ class Fix:
     def text(self, lock: str) -> str:
         """Return the command or the edit, to be pasted."""
         first = self.names[0] if self.names else ""
-        pin = lock_file.held(lock).get(canonicalize_name(first), first)
+        pin = lock_file.requirements(lock).get(canonicalize_name(first), first)
         words = {
             "requirements": [word for name in self.names for word in ("--with", name)],
             "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],

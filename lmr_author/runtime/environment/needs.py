@@ -122,6 +122,17 @@ class Needs:
     system: tuple[SystemPackage, ...] = ()
     nltk: tuple[str, ...] = ()
 
+    def own_metadata(self) -> dict[str, str]:
+        """Return the file that says that the repository's own package is installed, by its path among the packages.
+
+        Empty where the code does not ask. The published form is never installed, as that holds the solution.
+        """
+        if not self.own_version:
+            return {}
+        folder = f"{self.project.replace('-', '_')}-{self.own_version}.dist-info"
+        text = f"Metadata-Version: 2.1\nName: {self.project}\nVersion: {self.own_version}\n"
+        return {f"{folder}/METADATA": text}
+
 
 def applies(declared: Declared) -> bool:
     """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task, TaskInfo
-from lmr_author.runtime.environment import place, venvs
+from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -113,7 +113,7 @@ def python_of(task: Task, where: Where) -> ChosenPython:
     """Return the interpreter: the one that was named, else that of the environment made for the task's lock."""
     if where.python is not None or where.kind == DOCKER or not task.lock.is_file():
         return ChosenPython(where.python)
-    made = venvs.find(place.text_of(task.lock))
+    made = venvs.find(task)
     if made is None:
         return ChosenPython(None)
     venvs.touch(made)
