@@ -62,7 +62,7 @@ def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: st
     ("torch", "date", "tag", "reason"),
     [
         ("torch==2.0.1", "2020-01-01", "2.0.1-cuda11.7-cudnn8-runtime", "asks for torch==2.0.1 (here:1)"),
-        ("torch==2.1.0+cu118", "2024-01-01", "2.1.0-cuda11.8-cudnn8-runtime", "torch==2.1.0+cu118"),
+        ("torch==2.1.0+cu118", "2024-01-01", "2.1.0-cuda12.1-cudnn8-runtime", "torch==2.1.0+cu118"),
         ("torch==1.10.2", "2024-01-01", "1.10.0-cuda11.3-cudnn8-runtime", "nearest"),
         ("torch==1.4.0", "2024-01-01", "1.4-cuda10.1-cudnn7-runtime", ""),
         ("torch", "2023-06-01", "2.0.1-cuda11.7-cudnn8-runtime", "the newest when it was committed"),

@@ -150,12 +150,9 @@ def _choose(needs: Needs) -> BaseImage:
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
     release, reason = _release(needs, wanted, specifier)
-    label = re.search(r"\+cu(\d+)", text)
-    builds = {cuda.replace(".", ""): (cuda, cudnn) for cuda, cudnn in reversed(release.builds)}
-    build = builds.get(label[1]) if label else None
     if needs.devel:
-        return release.image("devel", f"{reason}; devel, because {needs.devel}", build)
-    return release.image("runtime", reason, build)
+        return release.image("devel", f"{reason}; devel, because {needs.devel}")
+    return release.image("runtime", reason)
 
 
 def torchtext(base: BaseImage) -> str:

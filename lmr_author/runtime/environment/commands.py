@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.needs import Declared, Fact
+from lmr_author.runtime.environment.needs import Declared
 from lmr_author.runtime.environment.requirements import (
     ELSEWHERE,
     Manifest,
@@ -27,7 +27,6 @@ _PIP = re.compile(r"^(?:python[\d.]* -m )?(?:uv )?pip[\d.]* (?:-\S+ )*install\b(
 _CONDA = re.compile(
     r"^(?:micro)?(?:conda|mamba) (?P<verb>install|create|env create|env update)\b(?P<words>.*)$"
 )
-_APT = re.compile(r"^apt(?:-get)? (?:-\S+ )*install\b(.*)$")
 _PIP_WITH_VALUE = re.compile(
     r"-[fitC]|--(find-links|index-url|extra-index-url|target|prefix|python|trusted-host|config-settings"
     r"|global-option|no-binary|only-binary|index|torch-backend)"
@@ -93,10 +92,6 @@ def _read_command(manifest: Manifest, command: str, origin: str) -> None:
         _read_pip(manifest, _words(pip[1]), origin)
     elif conda := _CONDA.match(command):
         _read_conda(manifest, _words(conda["words"]), origin, is_file=conda["verb"].startswith("env"))
-    elif apt := _APT.match(command):
-        for name in _words(apt[1]):
-            if re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
-                manifest.apt.append(Fact(name, origin))
 
 
 def _words(text: str) -> list[str]:

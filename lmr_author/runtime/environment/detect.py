@@ -34,7 +34,6 @@ from lmr_author.runtime.environment.needs import (
 )
 from lmr_author.runtime.environment.packages import (
     interchangeable,
-    known_debian,
     names,
     system_packages,
     table,
@@ -86,10 +85,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
             requirements.append(requirement)
     remarks += _remarks_on_code(code)
     python, problems = _python(manifests)
-    apt = [package for manifest in manifests for package in manifest.apt]
-    for package in apt:
-        if not known_debian(package.text) and package.text not in names("system_common"):
-            remarks.append(f"not installed, a system package: {printable(str(package))}")
     unused = []
     for manifest in manifests:
         unused += [each for each in manifest.unused if not project or each.name != project]
@@ -108,7 +103,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         problems=tuple(dict.fromkeys([*reported, *problems, *map(str, unused), *remarks])),
         constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
-        system=_system(requirements, apt),
+        system=_system(requirements),
         nltk=code.nltk,
     )
     return _only(needs, code, goals) if goals else needs
@@ -412,15 +407,12 @@ def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Decl
     return replace(requirement, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
 
 
-def _system(declared: Iterable[Declared], apt: Iterable[Fact]) -> tuple[SystemPackage, ...]:
-    """Return Debian packages: those that Python packages need, and those that the repository installs."""
+def _system(declared: Iterable[Declared]) -> tuple[SystemPackage, ...]:
+    """Return the Debian packages that Python packages need."""
     packages: dict[str, SystemPackage] = {}
     for requirement in declared:
         for name in system_packages(requirement.name):
             packages.setdefault(name, SystemPackage(name, f"for {requirement.name}", requirement.origin))
-    for fact in apt:
-        if name := known_debian(fact.text):
-            packages.setdefault(name, SystemPackage(name, "the repository installs it", fact.origin))
     if "default-jdk-headless" in packages:
         packages.pop("default-jre-headless", None)
     return tuple(packages[name] for name in sorted(packages))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import TORCH_FAMILY, provenance
+from lmr_author.core.task import provenance
 from lmr_author.core.task.provenance import EnvironmentOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
@@ -29,8 +29,6 @@ from lmr_author.runtime.environment.place import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
-LISTED = 10
-"""Most missing packages that a Dockerfile's comments name."""
 _NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
 _COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
 """Collections of NLTK's downloader beside single packages; `all` has 3 GB."""
@@ -92,7 +90,6 @@ def render(
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
         java=any(package.name.startswith("default-j") for package in system),
         nltk=_nltk_data(needs),
-        missing=_missing(needs),
     )
     return lock_file.stamped(text)
 
@@ -110,17 +107,6 @@ def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[Syst
     if base.kind == "devel":
         packages.pop("build-essential", None)
     return [replace(packages[name], reason=_plain(packages[name].reason)) for name in sorted(packages)]
-
-
-def _missing(needs: Needs) -> list[str]:
-    """Return the packages that the repository takes from elsewhere than the index, one line each."""
-    installed = TORCH_FAMILY | {requirement.name for requirement in needs.requirements}
-    lines: dict[str, None] = {}
-    for unused in needs.unused:
-        if unused.kind in ("git", "url", "path") and unused.name and unused.name not in installed:
-            lines[_plain(f"{unused.name} ({unused.origin})")] = None
-    more = [f"and {len(lines) - LISTED} more (lmr-author env detect)"] if len(lines) > LISTED else []
-    return [*list(lines)[:LISTED], *more]
 
 
 def _nltk_data(needs: Needs) -> list[str]:

@@ -9,26 +9,25 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import TORCH_FAMILY, Progress
 from lmr_author.core.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
-from lmr_author.core.texts import listed, printable
+from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import place
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import detect
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
-from lmr_author.runtime.environment.needs import Declared, Needs, exact_version, has_version
-from lmr_author.runtime.environment.pinning import commented, pin
+from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.place import RepositoryPlace, Written
 from lmr_author.runtime.environment.requirements import parse_requirement
 
 Agree = Callable[[str], bool]
 """Asks a person at a terminal a question."""
 
-_ROUNDS = 20
-"""So often the requirements that uv blames are loosened."""
 _WITH = "--with"
 """Origin of a requirement that the annotator added, which is never loosened."""
 
@@ -121,53 +120,40 @@ def _relaxed(
     if not (options.relax or (agree and agree(f"{why}. Loosen what prevents it?"))):
         raise LmrError(why, "--relax loosens what prevents it, and says what it changed")
     if failed.failure is Unpinned.NO_DATES:
-        change = "today's versions: the package index gives no upload dates"
-        loose = replace(needs, date=None)
-        made = pin(loose, base, options, say, changes=(*changes, change))
+        needs = replace(needs, date=None)
+        changes = (*changes, "today's versions: the package index gives no upload dates")
+        made = pin(needs, base, options, say, changes=changes)
     else:
-        loose, made = _loosened(needs, base, failed, options, say)
-        loosened = [
-            f"{new.text} in place of {old}"
-            for new, old in zip(loose.requirements, needs.requirements, strict=True)
-            if new != old
-        ]
-        made = commented(
-            replace(made, changes=(*changes, *loosened, *made.changes)), loose, base, options.again()
-        )
+        needs, made = _without_versions(needs, base, failed, options, changes, say)
     if not made.pinned:
         raise LmrError(why, _advice(made))
-    return loose, made
+    return needs, made
 
 
-def _loosened(
-    needs: Needs, base: BaseImage, made: Lock, options: LockOptions, say: Progress
+def _without_versions(
+    needs: Needs, base: BaseImage, made: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress
 ) -> tuple[Needs, Lock]:
-    """Loosen the requirements that uv blames, one step at a time, until its versions fit together."""
+    """Drop the versions of the requirements that uv blames, until the others fit together."""
     deadline = time.monotonic() + options.seconds
-    loose = needs
-    for _ in range(_ROUNDS):
-        blamed = {requirement.name for requirement in made.blamed if requirement.origin != _WITH}
-        weaker = tuple(_weaker(each) if each.name in blamed else each for each in loose.requirements)
-        if made.failure is not Unpinned.CONFLICT or weaker == loose.requirements:
+    while made.failure is Unpinned.CONFLICT:
+        blamed = [requirement for requirement in made.blamed if requirement.origin != _WITH]
+        loose = tuple(_without_version(each) if each in blamed else each for each in needs.requirements)
+        if loose == needs.requirements:
             break
-        changed = [new.text for new in weaker if new not in loose.requirements]
-        say(f"trying {listed(changed, 3)}")
-        loose = replace(needs, requirements=weaker)
-        made = pin(loose, base, replace(options, seconds=max(deadline - time.monotonic(), 1)), say)
-    return loose, made
+        for new, old in zip(loose, needs.requirements, strict=True):
+            if new != old:
+                say(f"trying {new.text}")
+                changes = (*changes, f"{new.text} in place of {old}")
+        needs = replace(needs, requirements=loose)
+        left = replace(options, seconds=max(deadline - time.monotonic(), 1))
+        made = pin(needs, base, left, say, changes=changes)
+    return needs, made
 
 
-def _weaker(requirement: Declared) -> Declared:
-    """Return the next weaker form of a requirement: an exact version or ``~=`` as ``>=``, else no version."""
+def _without_version(requirement: Declared) -> Declared:
     parsed = Requirement(requirement.text)
-    marker = f"; {parsed.marker}" if parsed.marker else ""
-    extras = f"[{','.join(sorted(parsed.extras))}]" if parsed.extras and has_version(requirement) else ""
-    lowest = exact_version(requirement.text).partition("+")[0]
-    for part in parsed.specifier:
-        if part.operator == "~=":
-            lowest = part.version
-    version = f">={lowest}" if lowest else ""
-    return replace(requirement, text=f"{parsed.name}{extras}{version}{marker}")
+    parsed.specifier = SpecifierSet()
+    return replace(requirement, text=str(parsed))
 
 
 def _why(failed: Lock, base: BaseImage) -> str:

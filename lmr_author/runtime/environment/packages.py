@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from functools import cache
@@ -81,18 +80,8 @@ def debian(kind: str, name: str) -> str:
 
 
 def system_packages(name: str) -> list[str]:
-    """Return the Debian packages that a Python package needs."""
+    """Return the Debian packages that a Python package needs; a repository cannot add others to a Dockerfile."""
     return [package for package, users in table("system").items() if name in users]
-
-
-def known_debian(name: str) -> str:
-    """Return a Debian package's name as every supported release has it; "" for one that is not installable.
-
-    Only these may appear in a Dockerfile; a repository cannot add other names.
-    """
-    java = re.fullmatch(r"openjdk-\d+-(jdk|jre)(-headless)?", name)
-    known = f"default-{java[1]}-headless" if java else table("system_alias").get(name, name)
-    return known if known in table("system") or known in names("system_known") else ""
 
 
 def newest_patch(python: str) -> str:

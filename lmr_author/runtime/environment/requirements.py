@@ -40,7 +40,6 @@ class Manifest:
         stated: versions that prose names ("tested with transformers==4.28.1"), for packages that are needed anyway.
         constraints: versions that apply if the package is installed at all (``-c``).
         includes: requirement and conda files that a command of this file installs.
-        apt: packages of the operating system that it installs.
     """
 
     path: str
@@ -54,7 +53,6 @@ class Manifest:
     stated: list[Declared] = field(default_factory=list)
     constraints: list[Declared] = field(default_factory=list)
     includes: list[str] = field(default_factory=list)
-    apt: list[Fact] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
