@@ -188,8 +188,8 @@ def _show_file(made: Written) -> None:
         sys.stdout.write(made.text)
         return
     ui.say(f"{'wrote' if made.changed else 'unchanged:'} {made.path}")
-    if made.kept:
-        ui.say(f"a copy of the earlier {made.kept} is in authoring/removed/", indent=2)
+    if made.copy:
+        ui.say(f"a copy of the earlier {made.copy} is in authoring/removed/", indent=2)
 
 
 def env_build(

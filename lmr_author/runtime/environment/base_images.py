@@ -73,17 +73,17 @@ class BaseImage:
 
 @dataclass(frozen=True)
 class _Release:
-    """A PyTorch version with its images' builds (CUDA, cuDNN), the one that the package index ships first."""
+    """A PyTorch version with its images: the build (CUDA, cuDNN) is the one that the package index ships."""
 
     torch: Version
     released: date
     python: str
     python_certain: bool
-    builds: tuple[tuple[str, str], ...]
+    build: tuple[str, str]
     torchtext: str
 
-    def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
-        cuda, cudnn = build or self.builds[0]
+    def image(self, kind: str, reason: str) -> BaseImage:
+        cuda, cudnn = self.build
         reference = f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
         return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
 
@@ -107,11 +107,11 @@ def _releases() -> tuple[_Release, ...]:
     data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
     releases = []
     for row in data["releases"]:
-        builds = tuple((build["cuda"], build["cudnn"]) for build in row["builds"])
+        build = (row["builds"][0]["cuda"], row["builds"][0]["cudnn"])
         torchtext = row.get("companions", {}).get("torchtext", "")
         day = date.fromisoformat(row["released"])
         version = Version(row["torch"])
-        releases.append(_Release(version, day, row["python"], row["python_certain"], builds, torchtext))
+        releases.append(_Release(version, day, row["python"], row["python_certain"], build, torchtext))
     return tuple(sorted(releases, key=lambda release: release.torch))
 
 
@@ -137,7 +137,7 @@ def _known_image(image: str) -> BaseImage:
     release = _release_of(tag[1]) if tag else None
     if tag is None or release is None:
         return BaseImage(image)
-    return replace(release.image(tag[4], "given by the annotator", (tag[2], tag[3])), reference=image)
+    return replace(release.image(tag[4], "given by the annotator"), reference=image, cuda=tag[2])
 
 
 def _choose(needs: Needs) -> BaseImage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,7 @@ from lmr_author.runtime.environment.needs import (
     Fact,
     Needs,
     SystemPackage,
+    Unused,
     applies,
     exact_version,
     has_version,
@@ -76,22 +78,25 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
     chosen, remarks = _choose(manifests, code, project)
-    requirements = []
+    requirements, torch = [], []
     for requirement in chosen:
         if project and requirement.name == project:
             # Installing the published form of the repository's own package would ship the solution.
             remarks.append(f"{requirement.origin}: not used, {project} is this repository's own package")
-        else:
+        elif requirement.name in TORCH_FAMILY:
+            torch.append(requirement)
+        elif not _CUDA.match(requirement.name):  # the base image brings it, as PyTorch
             requirements.append(requirement)
-    remarks += _remarks_on_code(code)
-    python, problems = _python(manifests)
-    unused = []
+    problems: list[str] = []
+    unused: list[Unused] = []
     for manifest in manifests:
-        unused += [each for each in manifest.unused if not project or each.name != project]
-    reported = [problem for manifest in manifests for problem in manifest.problems]
+        problems += manifest.problems
+        unused += manifest.unused
+    python, unreadable = _python(manifests)
+    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
     needs = Needs(
-        requirements=tuple(each for each in requirements if not _is_of_image(each)),
-        torch=tuple(each for each in requirements if each.name in TORCH_FAMILY),
+        requirements=tuple(requirements),
+        torch=tuple(torch),
         python=python.text,
         python_origin=python.origin,
         project=project,
@@ -100,7 +105,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
-        problems=tuple(dict.fromkeys([*reported, *problems, *map(str, unused), *remarks])),
+        problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
         system=_system(requirements),
@@ -122,11 +127,6 @@ def _remarks_on_code(code: Code) -> list[str]:
     return remarks
 
 
-def _is_of_image(requirement: Declared) -> bool:
-    """Recognize what the base image brings: PyTorch, its companions, and CUDA's libraries."""
-    return requirement.name in TORCH_FAMILY or _CUDA.match(requirement.name) is not None
-
-
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
     """Return why the image needs CUDA's compiler; "" where it does not."""
     for requirement in requirements:
@@ -137,15 +137,15 @@ def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
 
 def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
     """Return the versions of constraint files, sorted by name; of several for one package the first."""
-    constraints = _first_of_each(bound for manifest in manifests for bound in manifest.constraints)
+    constraints = _first_of_each(manifest.constraints for manifest in manifests)
     constraints.pop(project, None)
     return tuple(constraints[name] for name in sorted(constraints))
 
 
-def _first_of_each(requirements: Iterable[Declared]) -> dict[str, Declared]:
+def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
     """Return requirements by name: of several the first that names a version, else the first."""
     by_name: dict[str, Declared] = {}
-    for requirement in filter(applies, requirements):
+    for requirement in filter(applies, itertools.chain.from_iterable(lists)):
         before = by_name.setdefault(requirement.name, requirement)
         if has_version(requirement) and not has_version(before):
             by_name[requirement.name] = requirement
@@ -167,7 +167,7 @@ class Detected:
 
 
 def detect(
-    place: RepositoryPlace,
+    repository: RepositoryPlace,
     *,
     base_image: str | None = None,
     python: str | None = None,
@@ -176,12 +176,12 @@ def detect(
     """Return what the repository needs, and the image that fits."""
     if base_image is not None:
         choose_base(Needs(), base_image)  # a reference that is none is not passed over
-    needs = read_needs(place.folder, place.date, goals)
-    if place.task is None:
+    needs = read_needs(repository.folder, repository.date, goals)
+    if repository.task is None:
         base = choose_base(needs, base_image, python)
     else:
-        base = base_in_use(place.task, needs, base_image, python)
-    return Detected(place, needs, base)
+        base = base_in_use(repository.task, needs, base_image, python)
+    return Detected(repository, needs, base)
 
 
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImage:
@@ -291,17 +291,15 @@ def _included(repo: Path, read: list[Manifest], readmes: list[Manifest]) -> list
 
 def _python(manifests: Sequence[Manifest]) -> tuple[Fact, list[str]]:
     """Return the Python that is asked for, where pip reads it or else first; and what cannot be read."""
-    chosen, unreadable = NOTHING, []
+    readable, unreadable = [], []
     for fact in (manifest.python for manifest in manifests if manifest.python.text):
         try:
             SpecifierSet(fact.text)
+            readable.append(fact)
         except InvalidSpecifier:
             unreadable.append(f"{fact.origin}: the Python version {printable(fact.text, 60)} cannot be read")
-            continue
-        is_demanded = fact.origin.startswith(INSTALLED_BY)
-        if chosen is NOTHING or (is_demanded and not chosen.origin.startswith(INSTALLED_BY)):
-            chosen = fact
-    return chosen, unreadable
+    readable.sort(key=lambda fact: not fact.origin.startswith(INSTALLED_BY))
+    return next(iter(readable), NOTHING), unreadable
 
 
 def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
@@ -322,38 +320,40 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
     """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
     declared, remarks = _renamed(_merge(manifests))
-    suggested = _first_of_each(each for manifest in manifests for each in manifest.suggested)
+    suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
-    stated = _first_of_each(each for manifest in manifests for each in manifest.stated)
-    imported = imported_packages(code, code.main())
+    stated = _first_of_each(manifest.stated for manifest in manifests)
     mentioned = {**suggested, **stated}
-    if not declared:
+    imported = imported_packages(code, code.main())
+    if declared:
+        chosen = [_with_stated_version(requirement, mentioned, stated) for requirement in declared]
+        provided = {requirement.name for requirement in declared} | {project}
+        for package in [] if is_freeze(declared) else imported:
+            if not package.guessed and not provided & interchangeable(package.name):
+                added = _with_version(replace(package, guessed=True), mentioned)
+                chosen.append(added)
+                remarks.append(f"{added.name} is not declared but needed: {added.origin}")
+    else:
         remarks.append(_UNDECLARED)
         chosen = [_with_version(package, mentioned) for package in imported]
         provided = _with_replacements(chosen)
         chosen += [replace(each, mentioned=True) for each in suggested.values() if each.name not in provided]
-    else:
-        chosen = []
-        for requirement in declared:
-            if not has_version(requirement):
-                # PyTorch takes the version of a command, too, so that the right image is chosen.
-                versions = mentioned if requirement.name in TORCH_FAMILY else stated
-                requirement = _with_version(requirement, versions)
-            chosen.append(requirement)
-        for package in [] if is_freeze(declared) else _undeclared(imported, declared, project):
-            added = _with_version(replace(package, guessed=True), mentioned)
-            chosen.append(added)
-            remarks.append(f"{added.name} is not declared but needed: {added.origin}")
     torch = suggested.get("torch")
     if torch is not None and has_version(torch) and all(each.name != "torch" for each in chosen):
         chosen.append(torch)
     return chosen, remarks
 
 
-def _undeclared(imported: Sequence[Declared], declared: Sequence[Declared], project: str) -> list[Declared]:
-    """Return the imported packages that nothing declares, neither themselves nor one that replaces them."""
-    known = {requirement.name for requirement in declared} | {project}
-    return [each for each in imported if not each.guessed and not known & interchangeable(each.name)]
+def _with_stated_version(
+    requirement: Declared, mentioned: dict[str, Declared], stated: dict[str, Declared]
+) -> Declared:
+    """Return a declared requirement, where it has none with the version that prose names.
+
+    PyTorch takes the version of a command, too, so that the right image is chosen.
+    """
+    if has_version(requirement):
+        return requirement
+    return _with_version(requirement, mentioned if requirement.name in TORCH_FAMILY else stated)
 
 
 def _with_replacements(requirements: Iterable[Declared]) -> set[str]:

@@ -36,7 +36,7 @@ _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 def write_dockerfile(
-    place: RepositoryPlace,
+    repository: RepositoryPlace,
     *,
     base_image: str | None = None,
     python: str | None = None,
@@ -44,19 +44,23 @@ def write_dockerfile(
     dry_run: bool = False,
 ) -> Written:
     """Write the Dockerfile and ``.dockerignore`` of a task; a dry run and a repository alone only give the text."""
-    with changing(place, dry_run=dry_run):
+    with changing(repository, dry_run=dry_run):
         if not (force or dry_run):
-            require_untouched(place, "Dockerfile")
-        detected = detect(place, base_image=base_image, python=python)
+            require_untouched(repository, "Dockerfile")
+        detected = detect(repository, base_image=base_image, python=python)
         lock, origin = "", EnvironmentOrigin()
-        if place.task is not None:
-            lock, origin = text_of(place.task.lock), provenance.load(place.task).environment
+        if repository.task is not None:
+            lock, origin = text_of(repository.task.lock), provenance.load(repository.task).environment
         pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-        text = render(detected.needs, detected.base, place.name, pinned=pinned, compiled=compiled)
+        text = render(detected.needs, detected.base, repository.name, pinned=pinned, compiled=compiled)
         origin = replace(origin, base_image=detected.base.to_record())
         written = write(detected, "Dockerfile", text, dry_run=dry_run, origin=origin)
-        if place.task is not None and written.path is not None and not place.task.dockerignore.is_file():
-            files.write_text(place.task.dockerignore, render_dockerignore(place.name))
+        if (
+            repository.task is not None
+            and written.path is not None
+            and not repository.task.dockerignore.is_file()
+        ):
+            files.write_text(repository.task.dockerignore, render_dockerignore(repository.name))
         return written
 
 

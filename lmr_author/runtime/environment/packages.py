@@ -18,8 +18,8 @@ def _tables() -> dict[str, Any]:
 
 def table(name: str) -> dict[str, Any]:
     """Return one mapping of ``packages.toml``."""
-    found: dict[str, Any] = _tables()[name]
-    return found
+    mapping: dict[str, Any] = _tables()[name]
+    return mapping
 
 
 def pattern(name: str) -> str:
@@ -29,8 +29,8 @@ def pattern(name: str) -> str:
 
 def built_for() -> list[dict[str, str]]:
     """Return the bounds that builds of PyTorch set, for :func:`lmr_author.runtime.environment.pinning.bounds`."""
-    found: list[dict[str, str]] = _tables()["built_for"]
-    return found
+    rows: list[dict[str, str]] = _tables()["built_for"]
+    return rows
 
 
 @cache
@@ -42,7 +42,7 @@ def names(name: str) -> frozenset[str]:
 @cache
 def _debian(kind: str) -> dict[str, str]:
     """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
-    return {item: package for package, items in table(kind).items() for item in items}
+    return {file: package for package, provided in table(kind).items() for file in provided}
 
 
 def is_standard(module: str) -> bool:
@@ -56,17 +56,18 @@ def distribution(module: str) -> str | None:
     The longest known prefix decides: ``google.protobuf`` is protobuf's, ``google.cloud.storage`` is not.
     """
     parts = module.split(".")
-    known = table("imports")
+    providers = table("imports")
     for length in range(len(parts), 0, -1):
-        if (name := ".".join(parts[:length])) in known:
-            return str(known[name])
+        name = ".".join(parts[:length])
+        if name in providers:
+            return str(providers[name])
     return canonicalize_name(parts[0]) if parts[0] in names("imports_by_name") else None
 
 
 def library_of(folder: str) -> str:
     """Return the distribution of a folder in ``site-packages``."""
-    known = distribution(folder)
-    return canonicalize_name(folder if known is None else known)
+    provider = distribution(folder)
+    return canonicalize_name(folder if provider is None else provider)
 
 
 def interchangeable(name: str) -> frozenset[str]:

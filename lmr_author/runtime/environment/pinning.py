@@ -173,12 +173,9 @@ class _Search:
                 return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if answer.packages is not None:
                 return self._made(answer.packages)
-            before = {*self.remarks, *self.left_out}
             if failed := self._adapt(answer.stderr):
                 return failed
-            for remark in (*self.remarks, *self.left_out):
-                if remark not in before:
-                    progress(remark)
+            progress("trying again, without what uv refused")
         return self.unpinned(Unpinned.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
     def without_index(self) -> Lock:
