@@ -80,7 +80,6 @@ class _Release:
     python: str
     python_certain: bool
     build: tuple[str, str]
-    torchtext: str
 
     def image(self, kind: str, reason: str) -> BaseImage:
         cuda, cudnn = self.build
@@ -108,10 +107,9 @@ def _releases() -> tuple[_Release, ...]:
     releases = []
     for row in data["releases"]:
         build = (row["builds"][0]["cuda"], row["builds"][0]["cudnn"])
-        torchtext = row.get("companions", {}).get("torchtext", "")
         day = date.fromisoformat(row["released"])
         version = Version(row["torch"])
-        releases.append(_Release(version, day, row["python"], row["python_certain"], build, torchtext))
+        releases.append(_Release(version, day, row["python"], row["python_certain"], build))
     return tuple(sorted(releases, key=lambda release: release.torch))
 
 
@@ -153,12 +151,6 @@ def _choose(needs: Needs) -> BaseImage:
     if needs.devel:
         return release.image("devel", f"{reason}; devel, because {needs.devel}")
     return release.image("runtime", reason)
-
-
-def torchtext(base: BaseImage) -> str:
-    """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
-    release = _release_of(base.torch)
-    return release.torchtext if release else ""
 
 
 def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:

@@ -25,8 +25,6 @@ _SKIPPED = re.compile(
     re.I,
 )
 _ASIDE = re.compile(r"(^|/)(examples?|bench[^/]*|demos?|notebooks?|scripts?|tools?|[^/]*comparison)/", re.I)
-_MANIFEST = re.compile(r"requirements\.txt|(environment|env|conda)([-_.].*)?\.ya?ml", re.I)
-_NO_PART = re.compile(r"^(requirements|conda|envs?|environments?|scripts|install|setup|docker|\.[^/]*)/")
 _IMPORT = re.compile(
     r"^(?:from[ \t]+(?P<module>\.*[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#;]+)"
     r"|import[ \t]+(?P<modules>[^\n#;(]+))",
@@ -64,7 +62,6 @@ class Code:
         asks_version: some file asks for the version of an installed package.
         nltk: data of NLTK that is fetched by name.
         gpu: the first line of each file that insists on a GPU, as in ``train.py:12``.
-        manifests: requirement files below the top folder, each for the part of the repository in its folder.
     """
 
     files: dict[str, list[Import]]
@@ -72,12 +69,10 @@ class Code:
     asks_version: bool
     nltk: tuple[str, ...]
     gpu: tuple[str, ...]
-    manifests: tuple[str, ...]
 
     def main(self) -> list[str]:
-        """Return the files that are no examples, scripts or such parts; all of them when nothing is left."""
-        parts = tuple(f"{path.rpartition('/')[0]}/" for path in self.manifests)
-        main = [path for path in self.files if not _ASIDE.search(path) and not path.startswith(parts)]
+        """Return the files that are no examples or scripts; all of them when nothing is left."""
+        main = [path for path in self.files if not _ASIDE.search(path)]
         return main if any(self.files[path] for path in main) else list(self.files)
 
     def reachable(self, goals: Iterable[str]) -> list[str]:
@@ -121,15 +116,12 @@ class Code:
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``."""
     local: set[str] = set()
-    manifests: list[str] = []
     imports: dict[str, list[Import]] = {}
     nltk: set[str] = set()
     gpu: list[str] = []
     asks_version = False
     for path in files.walk(root):
         relative = path.relative_to(root).as_posix()
-        if _MANIFEST.fullmatch(path.name) and "/" in relative and not _NO_PART.search(relative):
-            manifests.append(relative)
         if path.suffix != ".py":
             continue
         local.update((path.stem, *path.relative_to(root).parts[:-1]))
@@ -144,8 +136,7 @@ def read_code(root: Path) -> Code:
         if match := _GPU.search(text):
             gpu.append(f"{printable(relative)}:{text.count(chr(10), 0, match.start()) + 1}")
         asks_version = asks_version or _ASKS_VERSION.search(text) is not None
-    manifests.sort()
-    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu), tuple(manifests))
+    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu))
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:

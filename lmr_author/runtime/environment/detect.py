@@ -116,9 +116,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
 
 def _remarks_on_code(code: Code) -> list[str]:
     remarks = []
-    if code.manifests:
-        parts = listed([printable(path) for path in code.manifests], 5)
-        remarks.append(f"not used, for a part of the repository only: {parts}")
     if not code.files:
         remarks.append("there are no Python files beside tests and documentation")
     if code.gpu:

@@ -50,29 +50,40 @@ def make_local(
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
     extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
     contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
-    try:
-        environment = venvs.make(contents, cuda=cuda or venvs.has_gpu(), say=say)
-    except LmrError as error:
-        if chosen.minor == base.python:
-            raise
-        again = f"`lmr-author env lock --python-version {chosen.minor}` makes one for this Python"
-        hint = f"requirements.lock is for Python {base.python}: {again}; {error.hint}"
-        raise LmrError(error.message, hint) from error
+    environment = _make(contents, base.python, cuda or venvs.has_gpu(), say)
     venvs.assign(task, environment)
-    remarks = [remark] if remark else []
-    if unmet(needs, chosen.minor):
+    remarks = [remark, *_remarks(contents, needs)]
+    if LocalSandbox().isolating:
+        imports = _import_goals(task, info, environment.interpreter, lock, say)
+        remarks += [_import_failure(imported) for imported in imports if not imported.result.ok]
+    return environment, tuple(filter(None, remarks))
+
+
+def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) -> venvs.LocalEnvironment:
+    minor = contents.python.minor
+    try:
+        return venvs.make(contents, cuda=cuda, say=say)
+    except LmrError as error:
+        if minor == locked_for:
+            raise
+        again = f"`lmr-author env lock --python-version {minor}` makes one for this Python"
+        hint = f"requirements.lock is for Python {locked_for}: {again}; {error.hint}"
+        raise LmrError(error.message, hint) from error
+
+
+def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
+    """Return what the annotator should know of an environment."""
+    remarks = []
+    if unmet(needs, contents.python.minor):
         advice = "the code may not run there; --python X.Y takes another that is on this machine"
-        remarks.append(f"{asking(needs)}, and this environment has {chosen.minor}: {advice}")
-    if not any(text.startswith("torch==") for text in extra):
+        remarks.append(f"{asking(needs)}, and this environment has {contents.python.minor}: {advice}")
+    if not any(text.startswith("torch==") for text in contents.extra):
         unknown = "as the base image's version is not known"
         why = unknown if needs.torch else "which the repository does not use"
         remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
     if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
         remarks.append(f"only wheels are installed, and nothing was compiled or started: {why}")
-    if LocalSandbox().isolating:
-        imports = _import_goals(task, info, environment.interpreter, lock, say)
-        remarks += [_import_failure(imported) for imported in imports if not imported.result.ok]
-    return environment, tuple(remarks)
+    return remarks
 
 
 def _import_failure(imported: Imported) -> str:

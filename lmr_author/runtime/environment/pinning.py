@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from lmr_author.core.task import TORCH_FAMILY, Progress
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import lock_file, resolver
-from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, torchtext, unmet
+from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, unmet
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import (
     Declared,
@@ -99,7 +98,6 @@ def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:
     """Take from the needs what every lock leaves out, and what belongs to the image's PyTorch."""
     question = Question([], base, needs.date)
     search, declared = _Search(question), question.requirements
-    text_version = torchtext(base)
     for requirement in needs.requirements:
         name = requirement.name
         if name in options.without:
@@ -109,10 +107,6 @@ def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:
             search.leave_out(requirement, "it is part of Python itself")
         elif name in names("built_with_torch"):
             search.leave_out(requirement, "its source needs PyTorch and a CUDA compiler to be installed")
-        elif name == "torchtext" and not _allows(requirement, text_version):
-            declared.append(replace(requirement, text=f"torchtext=={text_version}"))
-            why = f"it belongs to PyTorch {base.torch}"
-            search.remarks.append(f"torchtext=={text_version} in place of {requirement}: {why}")
         else:
             declared.append(requirement)
     question.excluded = (*resolver.excluded(base, needs.project, declared), *options.without)
@@ -122,19 +116,15 @@ def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:
         search.remarks.append("the repository lists a whole environment, which is installed as it stands")
         question.date = None if all(map(is_exact, declared)) else needs.date
         return search
-    fixed = TORCH_FAMILY | {"torchtext"} if text_version else TORCH_FAMILY
     search.bounds = bounds(base)
-    question.constraints = [bound for bound in needs.constraints if bound.name not in fixed] + search.bounds
+    question.constraints = [bound for bound in needs.constraints if bound.name not in TORCH_FAMILY]
+    question.constraints += search.bounds
     first = first_day(base.python)
     if needs.date and needs.date < first:
         why = f"earlier packages are not made for the image's Python {base.python}"
         search.changes.append(f"versions as of {first.date()} in place of {needs.date.date()}: {why}")
         question.date = first
     return search
-
-
-def _allows(requirement: Declared, version: str) -> bool:
-    return not version or version in Requirement(requirement.text).specifier
 
 
 def bounds(base: BaseImage) -> list[Declared]:

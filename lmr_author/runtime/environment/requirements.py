@@ -112,7 +112,7 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
 
 
 def _from_elsewhere(text: str, origin: str, address: str, name: str = "") -> Unused:
-    """Classify an address or a path, whose package's name may follow as ``#egg=name``; this repository; or nonsense."""
+    """Classify an address or a path, this repository, or nonsense."""
     shown = printable(text, 120)
     if _OWN.fullmatch(address):
         return Unused(shown, origin, "own", "the repository runs from its folder")
@@ -122,18 +122,7 @@ def _from_elsewhere(text: str, origin: str, address: str, name: str = "") -> Unu
         kind = "git"
     else:
         kind = "url" if re.match(r"(?!file:)[\w+]+://", address) else "path"
-    name = canonicalize_name(name or _name_in(address, kind))
     return Unused(shown, origin, kind, f"{name or 'it'} comes from {ELSEWHERE[kind]}", name)
-
-
-def _name_in(address: str, kind: str) -> str:
-    """Return the package that an address names; "" for none."""
-    if egg := re.search(r"#.*egg=([\w.-]+)", address):
-        return egg[1]
-    last = address.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
-    if last.endswith((".whl", ".tar.gz", ".zip")):
-        return last.partition("-")[0]
-    return last.removesuffix(".git") if kind == "git" else ""
 
 
 def pip_line(line: str, origin: str) -> Declared | Unused:
