@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +12,12 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
-from lmr_author.runtime.environment.commands import read_readme
-from lmr_author.runtime.environment.manifests import read_manifest
 from lmr_author.runtime.environment.needs import (
     NOTHING,
     Declared,
@@ -41,22 +37,10 @@ from lmr_author.runtime.environment.packages import (
     table,
 )
 from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
-from lmr_author.runtime.environment.requirements import Manifest, read_requirements, read_text
+from lmr_author.runtime.environment.requirements import Manifest
+from lmr_author.runtime.environment.sources import read_manifests
 from lmr_author.runtime.replay import staging
 
-_REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
-_NOT_FOR_RUNNING = re.compile(
-    r"(^|[-_./])(dev|tests?|docs?|lint|ci|build|examples?|optional|extras?|pre-commit.*|mkdocs)([-_./]|$)",
-    re.I,
-)
-_CONDA = re.compile(r"^(environment|env|conda|requirements?)([-_.].*)?\.ya?ml$", re.I)
-_CONDA_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
-_README = re.compile(
-    r"^(readme|install(ation|ing)?)(\.(md|rst|txt))?$|^(setup|requirements)\.(md|rst)$"
-    r"|^(install|setup|env|environment|create_env)([-_.].*)?\.sh$",
-    re.I,
-)
-"""Files with commands for people, scripts of such commands among them."""
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
 _UNDECLARED = (
     "no requirements are declared: they were derived from the imports, and from commands in the README"
@@ -74,7 +58,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     Args:
         goals: only what these files import is required; the rest of what is declared constrains its versions.
     """
-    manifests = _manifests(repo)
+    manifests = read_manifests(repo)
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
     chosen, remarks = _choose(manifests, code, project)
@@ -212,78 +196,6 @@ def _known_python(task: Task, image: str) -> str | None:
 def problems(needs: Needs, base: BaseImage) -> tuple[str, ...]:
     """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
     return (*filter(None, [other_python(needs, base)]), *needs.problems)
-
-
-def _manifests(repo: Path) -> list[Manifest]:
-    """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
-    top = _files(repo)
-    read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
-    read += [read_manifest(repo, name) for name in _conda_files(repo, ("",))]
-    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
-    if not any(manifest.declared for manifest in read):
-        read += [read_manifest(repo, name) for name in _conda_files(repo, _CONDA_FOLDERS)]
-    readmes = [read_readme(repo, name) for name in top if _README.match(name)]
-    read += _included(repo, read, readmes)
-    return [manifest for manifest in [*read, *readmes] if manifest != Manifest(manifest.path)]
-
-
-def _files(folder: Path) -> list[str]:
-    """Return the names of a folder's files, sorted; none of a folder that is absent or a link."""
-    if not folder.is_dir() or folder.is_symlink():
-        return []
-    return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink())
-
-
-def _requirements_files(repo: Path, top: list[str]) -> list[str]:
-    """Return ``requirements.txt``, else others like it, else those of the folder ``requirements/``."""
-    if "requirements.txt" in top:
-        return ["requirements.txt"]
-    paths = [name for name in top if _REQUIREMENTS.match(name)]
-    if not paths:
-        below = _files(repo / "requirements")
-        paths = [f"requirements/{name}" for name in below if name.endswith(".txt")]
-    return [path for path in paths if not _NOT_FOR_RUNNING.search(path)]
-
-
-def _conda_files(repo: Path, folders: Sequence[str]) -> list[str]:
-    """Return the first conda file of some folders: one with a usual name, else YAML with a list of dependencies."""
-    for folder in folders:
-        unusual = []
-        for name in _files(repo / folder):
-            if not name.endswith((".yml", ".yaml")) or _NOT_FOR_RUNNING.search(name):
-                continue
-            if _CONDA.match(name):
-                return [posixpath.join(folder, name)]
-            unusual.append(posixpath.join(folder, name))
-        for path in unusual:
-            if _looks_like_conda(repo / path):
-                return [path]
-    return []
-
-
-def _looks_like_conda(path: Path) -> bool:
-    try:
-        text = read_text(path)
-    except LmrError:
-        return False
-    return bool(re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M))
-
-
-def _included(repo: Path, read: list[Manifest], readmes: list[Manifest]) -> list[Manifest]:
-    """Return the files that a command of a README installs; suggestions where another file declares."""
-    paths = {manifest.path for manifest in read}
-    is_declared = any(manifest.declared for manifest in read)
-    included = []
-    for path in (posixpath.normpath(name) for readme in readmes for name in readme.includes):
-        if path in paths or _NOT_FOR_RUNNING.search(path) or not files.is_file_inside(repo, path):
-            continue
-        paths.add(path)
-        is_conda = path.endswith((".yml", ".yaml"))
-        manifest = read_manifest(repo, path) if is_conda else read_requirements(repo, path)
-        if is_declared:
-            manifest = replace(manifest, declared=[], unused=[], suggested=manifest.declared)
-        included.append(manifest)
-    return included
 
 
 def _python(manifests: Sequence[Manifest]) -> tuple[Fact, list[str]]:

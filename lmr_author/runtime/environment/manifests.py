@@ -224,13 +224,17 @@ def _read_conda(text: str, manifest: Manifest, root: Path) -> None:
     for dependency in dependencies if isinstance(dependencies, list) else []:
         if isinstance(dependency, str):
             manifest.add_conda(dependency, lines.of(dependency))
-            continue
-        for line in map(str.strip, _strings(_table({"": dependency}, "").get("pip"))):
-            if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
-                below = posixpath.normpath(PurePosixPath(manifest.path).parent / include[1])
-                read_requirements(root, below, manifest)
-            else:
-                manifest.add(pip_line(line, lines.of(line[:200])))
+        elif isinstance(dependency, dict):
+            for line in _strings(dependency.get("pip")):
+                _read_pip_line(line.strip(), manifest, lines, root)
+
+
+def _read_pip_line(line: str, manifest: Manifest, lines: Lines, root: Path) -> None:
+    if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
+        below = posixpath.normpath(PurePosixPath(manifest.path).parent / include[1])
+        read_requirements(root, below, manifest)
+    else:
+        manifest.add(pip_line(line, lines.of(line[:200])))
 
 
 _READERS: dict[str, Callable[[str, Manifest, Path], None]] = {
