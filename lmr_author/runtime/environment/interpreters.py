@@ -43,9 +43,11 @@ def interpreters() -> list[Interpreter]:
     `uv python list` would start the environment that the shell has activated, with the packages in it.
     """
     by_version: dict[str, Interpreter] = {}
-    programs = {os.path.realpath(program): program for program in reversed(list(_programs()))}
-    for program in reversed(programs.values()):
-        python = _ask(program)
+    asked = set()
+    for program in _programs():
+        target = os.path.realpath(program)
+        python = None if target in asked else _ask(program)
+        asked.add(target)
         if python is not None:
             by_version.setdefault(python.version, python)
     return sorted(by_version.values(), key=lambda python: Version(python.version), reverse=True)
