@@ -102,7 +102,6 @@ def _release_of(torch: str) -> _Release | None:
 
 @cache
 def _releases() -> tuple[_Release, ...]:
-    """Return the table of images, the oldest PyTorch first."""
     data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
     releases = []
     for row in data["releases"]:

@@ -75,7 +75,6 @@ def _code_of(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[Declared]:
-    """Yield the packages whose version the prose of a README names."""
     for number, line in lines:
         match = _LIST_ITEM.match(line)
         for name, operator, version in [match.groups()] if match else _IN_PROSE.findall(line):
@@ -87,7 +86,6 @@ def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[Declared]:
 
 
 def _read_command(manifest: Manifest, command: str, origin: str) -> None:
-    """Read one command; what is no installation is skipped."""
     if pip := _PIP.match(command):
         _read_pip(manifest, _words(pip[1]), origin)
     elif conda := _CONDA.match(command):

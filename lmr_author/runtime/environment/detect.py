@@ -109,7 +109,6 @@ def _remarks_on_code(code: Code) -> list[str]:
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
-    """Return why the image needs CUDA's compiler; "" where it does not."""
     for requirement in requirements:
         if requirement.name in names("built_with_torch") or requirement.name == "deepspeed":
             return f"{requirement} compiles CUDA code"
@@ -305,7 +304,6 @@ def _merge(manifests: Iterable[Manifest]) -> list[Declared]:
 
 
 def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Declared:
-    """Return a requirement with the version that a README names."""
     alternatives = sorted(interchangeable(requirement.name) & mentioned.keys() - table("renamed").keys())
     if not alternatives:
         return requirement
@@ -317,7 +315,6 @@ def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Decl
 
 
 def _system(declared: Iterable[Declared]) -> tuple[SystemPackage, ...]:
-    """Return the Debian packages that Python packages need."""
     packages: dict[str, SystemPackage] = {}
     for requirement in declared:
         for name in system_packages(requirement.name):

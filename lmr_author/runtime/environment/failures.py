@@ -160,7 +160,6 @@ def _explanation(row: dict[str, Any], topic: str, failure: Failure) -> Explanati
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
-    """Return the values that the texts of a row may use."""
     groups = {key.rstrip("0123456789"): value for key, value in match.groupdict().items() if value}
     if "program" in groups and "/" not in groups["program"]:
         groups["program"] = groups["program"].lower()

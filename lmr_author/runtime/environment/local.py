@@ -72,7 +72,6 @@ def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) 
 
 
 def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
-    """Return what the annotator should know of an environment."""
     remarks = []
     if unmet(needs, contents.python.minor):
         advice = "the code may not run there; --python X.Y takes another that is on this machine"

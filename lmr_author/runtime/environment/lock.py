@@ -118,7 +118,7 @@ def _relaxed(
     if failed.failure not in (Unpinned.NO_DATES, Unpinned.CONFLICT):
         raise LmrError(why, _advice(failed))
     if not (options.relax or (agree and agree(f"{why}. Loosen what prevents it?"))):
-        raise LmrError(why, "--relax loosens what prevents it, and says what it changed")
+        raise LmrError(why, "--relax drops the versions that prevent it, and says which")
     if failed.failure is Unpinned.NO_DATES:
         needs = replace(needs, date=None)
         changes = (*changes, "today's versions: the package index gives no upload dates")

@@ -90,7 +90,6 @@ def _read_pyproject(text: str, manifest: Manifest, root: Path) -> None:
 
 
 def _read_poetry(dependencies: Mapping[str, Any], lines: Lines, manifest: Manifest) -> None:
-    """Read dependencies of poetry, but for optional ones."""
     for name, value in dependencies.items():
         row = value if isinstance(value, dict) else {"version": value}
         if name.lower() == "python" or row.get("optional"):
@@ -131,7 +130,6 @@ def _end_of_range(operator: str, version: str) -> str:
 
 
 def _read_setup_cfg(text: str, manifest: Manifest, root: Path) -> None:
-    """Read ``install_requires``, ``python_requires``, ``name`` and ``version``."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
     lines = Lines(manifest.path, text)
@@ -245,7 +243,6 @@ _READERS: dict[str, Callable[[str, Manifest, Path], None]] = {
 
 
 def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the table at a key, empty when there is none."""
     table = data.get(key)
     return table if isinstance(table, dict) else {}
 

@@ -303,5 +303,4 @@ class _Search:
 
 
 def _named(requirements: list[Declared], text: str) -> list[Declared]:
-    """Return the requirements that a message names."""
     return [each for each in requirements if re.search(rf"(?<![\w-]){re.escape(each.name)}(?![\w-])", text)]
