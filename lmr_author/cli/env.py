@@ -26,7 +26,7 @@ from lmr_author.cli.options import (
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import counted, printable, size_text
+from lmr_author.core.texts import counted, printable
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
@@ -110,9 +110,6 @@ def env_lock(
     ] = None,
     without: Annotated[list[str] | None, Option(help="Leave this package out, whoever needs it.")] = None,
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
-    from_python: Annotated[
-        Path | None, Option(help="Take the versions of this interpreter's environment.")
-    ] = None,
     force: ForceOption = False,
     dry_run: DryRunOption = False,
     no_input: NoInputOption = False,
@@ -134,7 +131,6 @@ def env_lock(
         extra=tuple(extra or ()),
         without=tuple(without or ()),
         only_goal=only_goal,
-        from_python=from_python,
     )
     with ui.progress("reading the repository") as progress:
 
@@ -192,8 +188,8 @@ def _show_file(made: Written) -> None:
         sys.stdout.write(made.text)
         return
     ui.say(f"{'wrote' if made.changed else 'unchanged:'} {made.path}")
-    if made.kept:
-        ui.say(f"a copy of the earlier {made.kept} is in authoring/removed/", indent=2)
+    if made.copy:
+        ui.say(f"a copy of the earlier {made.copy} is in authoring/removed/", indent=2)
 
 
 def env_build(
@@ -216,7 +212,7 @@ def env_build(
     if output is Format.json:
         ui.print_json(_document(folder.name, found))
     else:
-        _show_build(found, task)
+        _show_build(found, base_image or "", task)
     return EXIT_CLEAN if found.passed else EXIT_FINDINGS
 
 
@@ -261,7 +257,7 @@ def _document(name: str, found: BuildResult) -> dict[str, Any]:
     return document
 
 
-def _show_build(found: BuildResult, task: Path | None) -> None:
+def _show_build(found: BuildResult, base_image: str, task: Path | None) -> None:
     """Print the image's content and the imports on stdout, or what failed."""
     if (failure := found.failure) is not None:
         line = f"line {failure.line} of the Dockerfile: {printable(failure.step, WIDTH)}"
@@ -282,14 +278,12 @@ def _show_build(found: BuildResult, task: Path | None) -> None:
         else:
             ui.say(result.file, "cannot import", "bold red", stderr=False)
             _show_failure(result.said, item.explanation)
-    if found.passed and found.instead:
-        base = f"--base-image {found.instead}"
-        text = f"give {base} to `record` and `evaluate`, too, or write it into the Dockerfile:"
+    if not found.passed:
+        ui.hint("make the change, then run the same command again", stderr=False)
+    elif base_image:
+        text = f"give --base-image {base_image} to `record` and `evaluate`, too, or write it into the Dockerfile:"
         ui.hint(text, stderr=False)
-        ui.then("env", "dockerfile", "--base-image", found.instead, *task_words(task), stderr=False)
-    elif not found.passed:
-        image = f" --base-image {found.instead}" if found.instead else ""
-        ui.hint(f"make the change, then run `lmr-author env build{image}` again", stderr=False)
+        ui.then("env", "dockerfile", "--base-image", base_image, *task_words(task), stderr=False)
 
 
 def _show_failure(said: Sequence[str], found: Explanation | None) -> None:
@@ -334,7 +328,7 @@ def env_prune(
     """Remove images, containers and local environments of ours that are unused."""
     from lmr_author.runtime.environment.prune import plan, prune
 
-    planned = plan(older_than, everything)
+    planned = plan(0.0 if everything else older_than)
     _show_plan(planned)
     if not planned.remove or dry_run:
         return EXIT_CLEAN
@@ -354,6 +348,6 @@ def _show_plan(plan: PrunePlan) -> None:
     if plan.no_engine:
         ui.note(f"{plan.no_engine}, so only local environments are listed")
     for unused in plan.remove:
-        room = f", {size_text(unused.bytes)}" if unused.bytes else ""
-        ui.say(f"{unused.kind:<11} {unused.name} ({unused.why}{room})", indent=2, hang=14)
-    ui.say(f"to be freed: at least {size_text(plan.bytes)}" if plan.remove else "nothing to remove")
+        ui.say(f"{unused.kind:<11} {unused.name} (unused for {unused.days:.0f} days)", indent=2, hang=14)
+    if not plan.remove:
+        ui.say("nothing to remove")

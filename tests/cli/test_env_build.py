@@ -77,8 +77,6 @@ def test_another_base_image_has_to_be_given_again(task: Task) -> None:
     said = lmr("env", "build", "--base-image", BASE, cwd=task.root)
     assert said.code == 0, said.err
     assert f"give --base-image {BASE} to `record` and `evaluate`" in " ".join(said.out.split())
-    write(task)
-    assert "--base-image" not in lmr("env", "build", "--base-image", BASE, cwd=task.root).out
 
 
 @pytest.mark.docker
@@ -131,12 +129,12 @@ def test_nothing_to_build_with(task: Task) -> None:
 def test_prune_never_removes_without_a_yes(tmp_path: Path) -> None:
     old = tmp_path / "cache" / "environments" / "0123456789abcdef-3.11.2-00000000"
     old.mkdir(parents=True)
-    (old / "lmr-environment.json").write_text('{"python": "3.11.2", "extra": []}')
+    (old / "pyvenv.cfg").touch()
     os.utime(old, (0, 0))
     env = {"LMR_AUTHOR_CACHE": str(tmp_path / "cache"), "DOCKER_HOST": f"unix://{tmp_path}/no.sock"}
     assert lmr("env", "prune", cwd=tmp_path, env=env).code == 2
     assert lmr("env", "prune", "--dry-run", cwd=tmp_path, env=env).code == 0
     assert old.is_dir()
     ended = lmr("env", "prune", "--yes", cwd=tmp_path, env=env)
-    assert ended.code == 0 and "freed" in ended.err
+    assert ended.code == 0 and old.name in ended.err
     assert not old.exists()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -98,13 +95,10 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     task: Task, index: dict[str, str]
 ) -> None:
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nmaths==1.5\n")
-    today = datetime.now(UTC).date().isoformat()  # no later date can be tried
-    error, hint = refuse(3, "env", "lock", "--date", today, cwd=task.root, env=index)
+    error, hint = refuse(3, "env", "lock", cwd=task.root, env=index)
     assert "maths==1.5 (requirements.txt:2)" in error and "picky==1.0 (requirements.txt:1)" in error
-    assert hint.endswith(
-        "--relax makes the changes that help: maths in place of maths==1.5 (requirements.txt:2)"
-    )
-    done = lock(task, index, "--relax", "--date", today)
+    assert hint.startswith("--relax drops")
+    done = lock(task, index, "--relax")
     assert "changed:" in done.err
     assert "# CHANGED:" in task.lock.read_text()
     assert pins(task.lock.read_text()) == ["maths==1.0", "picky==1.0"]
@@ -132,26 +126,6 @@ def test_only_the_goal_files_imports_are_locked(
     lock(task, index, "--only-goal", "--with", "maths")
     assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.5"], "--with replaces the repository's pin"
     assert "# CHANGED: maths in place of maths==1.0 (requirements.txt:3)" in task.lock.read_text()
-
-
-def test_the_versions_of_a_working_environment_are_taken(
-    task: Task, index: dict[str, str], tmp_path: Path
-) -> None:
-    python = tmp_path / "env/bin/python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
-    packages = next((tmp_path / "env/lib").glob("python*")) / "site-packages"
-    for name, version, needs in (("loss", "2.0", "maths"), ("maths", "1.0", "torch"), ("other", "1", "")):
-        (packages / f"{name}-{version}.dist-info").mkdir()
-        text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        text += f"Requires-Dist: {needs}\n" if needs else ""
-        (packages / f"{name}-{version}.dist-info/METADATA").write_text(text)
-    (task.root / "small-repo/requirements.txt").write_text("loss\nabsent\n")
-    done = lock(task, index, "--from-python", str(python))
-    assert pins(task.lock.read_text()) == ["loss==2.0", "maths==1.0"], "though made after the commit"
-    assert "changed: versions of a working environment" in done.err
-    assert "absent (requirements.txt:2) is not in that environment" in done.err
-    error, _ = refuse(3, "env", "lock", "--from-python", "nowhere/python", cwd=task.root, env=index)
-    assert "no Python interpreter" in error
 
 
 def test_an_edited_file_is_not_overwritten(task: Task, index: dict[str, str]) -> None:
@@ -198,8 +172,8 @@ def test_no_python_files_at_all(tmp_path: Path) -> None:
 
 
 def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, index: dict[str, str]) -> None:
-    (task.root / "small-repo/.python-version").write_text("3.12\n")
-    asked = "the repository asks for Python ==3.12.* (.python-version:1),"
+    (task.root / "small-repo/environment.yml").write_text("dependencies: [python=3.12]\n")
+    asked = "the repository asks for Python ==3.12.* (environment.yml:1),"
     done = lock(task, index, "--python-version", "3.11")
     assert f"note: {asked} but the lock is for 3.11" in " ".join(done.err.split())
     assert f"# {asked} and this is for 3.11\n" in task.lock.read_text()

@@ -13,6 +13,7 @@ from lmr_author.core.task import Task
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment.local import beside_torch, make_local, with_torch
 from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.where import HERE, python_of
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.support import make_task, write_files
 from tests.wheels import wheel
@@ -158,3 +159,13 @@ def test_torchvision_comes_along_where_code_imports_it(
 def test_torch_is_never_without_a_version(text: str) -> None:
     with pytest.raises(LmrError):
         with_torch((text,), "2.0.1", ())
+
+
+def test_a_task_runs_in_the_environment_that_was_asked_for_last(tmp_path: Path) -> None:
+    one, two = (task(tmp_path / name, OFFICIAL, "import plain\n") for name in ("one", "two"))
+    local(one)
+    local(two, "torch==2.2.0")
+    plain, with_torch = python_of(one, HERE).path, python_of(two, HERE).path
+    assert plain is not None and with_torch is not None and plain != with_torch
+    local(two)
+    assert python_of(two, HERE).path == plain

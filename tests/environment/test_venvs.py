@@ -7,14 +7,17 @@ import platform
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Task
 from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.environment.interpreters import Interpreter, at, choose, interpreters
 from lmr_author.runtime.sandbox import bubblewrap
+from tests.support import make_task
 from tests.wheels import wheel
 
 OWN = Interpreter(Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
@@ -43,7 +46,14 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(lock: str, *extra: str) -> venvs.LocalEnvironment:
     """An environment for this Python."""
-    return venvs.make(lock, OWN, extra, cuda=False, say=silent)
+    return venvs.make(venvs.Contents(lock, OWN, extra), cuda=False, say=silent)
+
+
+def task(folder: Path, lock: str) -> Task:
+    """A task with a lock of its own."""
+    found = make_task(folder)
+    found.lock.write_text(lock)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -125,10 +135,10 @@ def test_a_package_that_changes_what_python_is_started_is_refused(wheels: Path, 
     wheel(wheels, "planted", others={f"planted-1.0.data/data/{path}": "home = /elsewhere/bin\n"})
     with pytest.raises(LmrError, match="replaced the Python of the environment"):
         made("planted==1.0\n")
-    assert venvs.all_of_them() == []
+    assert venvs.all_environments() == []
 
 
-def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: Path) -> None:
+def test_an_environment_is_made_once_for_all_that_ask_for_the_same(wheels: Path, cache: Path) -> None:
     first = made("tiny-lmr==1.0\n")
     assert first.made
     said = subprocess.check_output(
@@ -138,15 +148,36 @@ def test_an_environment_is_made_once_and_found_by_its_lock(wheels: Path, cache: 
     assert list(first.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc")), (
         "no run can write it"
     )
-    script = (first.path / "bin" / "tiny").read_text()
-    assert "partial" not in script
+    assert str(first.interpreter) in (first.path / "bin" / "tiny").read_text()
     again = made("# another comment\ntiny-lmr==1.0\n")
     assert (again.path, again.made) == (first.path, False)
-    assert venvs.find("tiny-lmr==1.0").path == first.path  # type: ignore[union-attr]
-    assert venvs.find("tiny-lmr==1.1") is None
-    other = made("tiny-lmr==1.0\n", "tiny-lmr==1.0")
-    assert other.path != first.path
-    assert venvs.find("tiny-lmr==1.0") == venvs.load(other.path), "the one made last"
+    assert made("tiny-lmr==1.0\n", "tiny-lmr==1.0").path != first.path
+
+
+def test_tasks_with_one_lock_keep_their_own_environments(wheels: Path, tmp_path: Path) -> None:
+    one, two, new = (task(tmp_path / name, "tiny-lmr==1.0\n") for name in ("one", "two", "new"))
+    plain, with_extra = made("tiny-lmr==1.0\n"), made("tiny-lmr==1.0\n", "tiny-lmr==1.0")
+    venvs.assign(one, plain)
+    venvs.assign(two, with_extra)
+    assert (venvs.find(one), venvs.find(two)) == (venvs.load(plain.path), venvs.load(with_extra.path))
+    assert venvs.find(new) is None
+    one.root.rename(tmp_path / "moved")
+    assert venvs.find(Task(tmp_path / "moved")) == venvs.load(plain.path)
+    two.lock.write_text("tiny-lmr==1.1\n")
+    assert venvs.find(two) is None
+
+
+def test_everything_that_is_asked_for_is_part_of_the_name() -> None:
+    contents = venvs.Contents("numpy==1.0\n", OWN, ("pytest",))
+    others = [
+        replace(contents, lock="numpy==1.1\n"),
+        replace(contents, python=Interpreter(OWN.path, "3.99.0")),
+        replace(contents, extra=("pytest", "scipy")),
+        replace(contents, added_files={"own-1.0.dist-info/METADATA": "Version: 1.0\n"}),
+    ]
+    assert len({contents.name, *(other.name for other in others)}) == 5
+    same = replace(contents, lock="# a comment\nnumpy==1.0\n")
+    assert same.name == contents.name
 
 
 def test_what_is_asked_for_beside_the_lock_replaces_its_pin(wheels: Path) -> None:
@@ -158,7 +189,7 @@ def test_what_is_asked_for_beside_the_lock_replaces_its_pin(wheels: Path) -> Non
 def test_what_cannot_be_installed_leaves_nothing_and_is_explained(wheels: Path, cache: Path) -> None:
     with pytest.raises(LmrError, match="tiny-lmr"):
         made("tiny-lmr==9\n")
-    assert [path.name for path in (cache / "environments").iterdir() if not path.name.endswith(".lock")] == []
+    assert [path.name for path in (cache / "environments").iterdir()] == [".lock"]
 
 
 def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache: Path) -> None:
@@ -170,16 +201,16 @@ def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache:
         "a wheel for another Python is why a folder of wheels does not help"
     )
     assert "UV_TORCH_BACKEND=cpu before the same command" in caught.value.hint and python in caught.value.hint
-    assert venvs.all_of_them() == []
+    assert venvs.all_environments() == []
 
 
-def test_what_a_killed_process_left_is_not_used_and_goes(wheels: Path, cache: Path) -> None:
+def test_what_a_killed_process_left_is_not_used_and_made_anew(wheels: Path, cache: Path) -> None:
     first = made("tiny-lmr==1.0\n")
-    stale = first.path.with_name(f".{first.path.name}.abc{venvs.PARTIAL}")
-    os.rename(first.path, stale)
-    assert venvs.find("tiny-lmr==1.0") is None
+    (first.path / venvs.MANIFEST).unlink()
+    (first.path / "half").touch()
+    assert venvs.load(first.path) is None
     assert made("tiny-lmr==1.0\n").made
-    assert not stale.exists()
+    assert not (first.path / "half").exists()
 
 
 def test_two_at_once_make_one(wheels: Path) -> None:

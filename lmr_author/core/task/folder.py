@@ -148,6 +148,11 @@ class Task:
         return self._own(AUTHORING, "environment.json")
 
     @property
+    def local_environment_path(self) -> Path:
+        """``authoring/local-environment``: name of the environment that ``env local`` made for it."""
+        return self._own(AUTHORING, "local-environment")
+
+    @property
     def also_masked_path(self) -> Path:
         """``authoring/also-masked.json``."""
         return self._own(AUTHORING, "also-masked.json")

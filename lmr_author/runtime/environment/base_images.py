@@ -65,43 +65,51 @@ class BaseImage:
 
     def to_record(self) -> BaseImageOrigin:
         """Return the image for ``authoring/provenance.json``."""
-        known = ("reference", "torch", "cuda", "python", "python_certain", "reason")
-        return BaseImageOrigin(**{name: getattr(self, name) for name in known})
+        return BaseImageOrigin(
+            reference=self.reference, torch=self.torch, cuda=self.cuda, python=self.python,
+            python_certain=self.python_certain, reason=self.reason,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Release:
-    """A PyTorch version with its images' builds (CUDA, cuDNN), the one that the package index ships first."""
+    """A PyTorch version with its images: the build (CUDA, cuDNN) is the one that the package index ships."""
 
     torch: Version
     released: date
     python: str
     python_certain: bool
-    builds: tuple[tuple[str, str], ...]
-    torchtext: str
+    build: tuple[str, str]
 
-    def image(self, kind: str, reason: str, build: tuple[str, str] | None = None) -> BaseImage:
-        cuda, cudnn = build or self.builds[0]
+    def image(self, kind: str, reason: str) -> BaseImage:
+        cuda, cudnn = self.build
         reference = f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
         return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
 
 
 def released(torch: str) -> date | None:
     """Return the day on which a PyTorch version was released; None for an unknown one."""
-    return next((release.released for release in _releases() if str(release.torch) == torch), None)
+    release = _release_of(torch)
+    return release.released if release else None
+
+
+def _release_of(torch: str) -> _Release | None:
+    for release in _releases():
+        if str(release.torch) == torch:
+            return release
+    return None
 
 
 @cache
 def _releases() -> tuple[_Release, ...]:
     data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
-    return tuple(
-        _Release(
-            Version(item["torch"]), date.fromisoformat(item["released"]), item["python"], item["python_certain"],
-            tuple((build["cuda"], build["cudnn"]) for build in item["builds"]),
-            item.get("companions", {}).get("torchtext", ""),
-        )
-        for item in sorted(data["releases"], key=lambda item: Version(item["torch"]))
-    )  # fmt: skip
+    releases = []
+    for row in data["releases"]:
+        build = (row["builds"][0]["cuda"], row["builds"][0]["cudnn"])
+        day = date.fromisoformat(row["released"])
+        version = Version(row["torch"])
+        releases.append(_Release(version, day, row["python"], row["python_certain"], build))
+    return tuple(sorted(releases, key=lambda release: release.torch))
 
 
 def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImage:
@@ -123,68 +131,58 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
 def _known_image(image: str) -> BaseImage:
     """Return an image that was given, with the facts that the table has about its tag."""
     tag = _TAG.search(image)
-    for release in _releases() if tag else ():
-        if tag and str(release.torch) == tag[1]:
-            known = release.image(tag[4], "given by the annotator", (tag[2], tag[3]))
-            return replace(known, reference=image)
-    return BaseImage(image)
+    release = _release_of(tag[1]) if tag else None
+    if tag is None or release is None:
+        return BaseImage(image)
+    return replace(release.image(tag[4], "given by the annotator"), reference=image, cuda=tag[2])
 
 
 def _choose(needs: Needs) -> BaseImage:
-    """The image of an exact torch requirement, else the newest at the commit's date that fits the requirements."""
-    wanted = [item for item in needs.torch if item.name == "torch" and applies(item)]
+    """Return the image of an exact torch requirement, else the newest at the commit's date that fits."""
+    wanted = [
+        requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
+    ]
     if not any(map(has_version, wanted)):
-        wanted = [item for item in needs.constraints if item.name == "torch"] or wanted
-    text = ",".join(str(Requirement(item.text).specifier) for item in wanted if has_version(item))
-    label = re.search(r"\+cu(\d+)", text)
-    release, reason = _release(needs, wanted, SpecifierSet(re.sub(r"\+[\w.]+", "", text), prereleases=True))
-    build = None
-    for cuda, cudnn in release.builds:
-        if label and build is None and cuda.replace(".", "") == label[1]:
-            build = cuda, cudnn
+        wanted = [bound for bound in needs.constraints if bound.name == "torch"] or wanted
+    text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
+    specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
+    release, reason = _release(needs, wanted, specifier)
     if needs.devel:
-        return release.image("devel", f"{reason}; devel, because {needs.devel}", build)
-    return release.image("runtime", reason, build)
-
-
-def torchtext(base: BaseImage) -> str:
-    """Return the version of torchtext that belongs to an image's torch; "" when it is not known."""
-    return next((release.torchtext for release in _releases() if str(release.torch) == base.torch), "")
+        return release.image("devel", f"{reason}; devel, because {needs.devel}")
+    return release.image("runtime", reason)
 
 
 def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
     """Return the release for a requirement of PyTorch, and the reason why it was chosen."""
     request = ", ".join(map(str, wanted))
-    pins = [part.version for part in specifier if part.operator == "==" and "*" not in part.version]
-    if pins:
-        return _pinned_release(Version(pins[0]), request)
+    for part in specifier:
+        if part.operator == "==" and "*" not in part.version:
+            return _pinned_release(Version(part.version), request)
     allowed = [release for release in _releases() if release.torch in specifier]
     suited = allowed or list(_releases())
     # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
     python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", needs.python)
     suited = [release for release in suited if allows(python, release.python)] or suited
     if not wanted:
-        asked = "the repository asks for no torch version"
+        reason = "the repository asks for no torch version"
     elif allowed:
-        asked = f"the repository asks for {request}"
+        reason = f"the repository asks for {request}"
     else:
-        asked = f"no image satisfies {request}"
+        reason = f"no image satisfies {request}"
     if needs.date is None:
-        return suited[-1], f"{asked}; {suited[-1].torch} is the newest"
+        return suited[-1], f"{reason}; {suited[-1].torch} is the newest"
     when = needs.date.date()
     before = [release for release in suited if release.released <= when]
     if before:
-        return before[-1], f"{asked}; {before[-1].torch} was the newest when it was committed ({when})"
+        return before[-1], f"{reason}; {before[-1].torch} was the newest when it was committed ({when})"
     oldest = suited[0]
-    return oldest, f"{asked}; {oldest.torch} is the oldest that fits, though newer than the commit ({when})"
+    return oldest, f"{reason}; {oldest.torch} is the oldest that fits, though newer than the commit ({when})"
 
 
 def _pinned_release(torch: Version, request: str) -> tuple[_Release, str]:
     """Return the release of an exact version, else the nearest older one that there is an image of."""
-    nearest = _releases()[0]
-    for release in _releases():
-        if release.torch <= torch:
-            nearest = release
+    older = [release for release in _releases() if release.torch <= torch]
+    nearest = older[-1] if older else _releases()[0]
     missing = f"; there is no image of it, {nearest.torch} is the nearest" if nearest.torch != torch else ""
     return nearest, f"the repository asks for {request}{missing}"
 
@@ -193,22 +191,13 @@ def other_python(needs: Needs, base: BaseImage) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
     if not unmet(needs, base.python):
         return ""
-    fitting = [item for item in _releases() if allows(needs.python, item.python)]
-    advice = "no PyTorch image of the table has it: name one of yours with --base-image"
-    if fitting:
-        torch = Version(base.torch) if base.torch else fitting[-1].torch
-        near = next((item for item in fitting if item.torch >= torch), fitting[-1])
-        other = near.image(base.kind or "runtime", "")
-        holds = f"PyTorch {other.torch}, Python {other.python}"
-        command = f"`lmr-author env dockerfile --base-image {other.reference}`"
-        advice = f"to use another: {command} ({holds}), then `env lock`"
-    known = ""
+    certainty, advice = "", "name an image that has it with --base-image"
     if not base.python_certain:
-        known = " as far as known"
+        certainty = " as far as known"
         advice += "; or `env lock --python-version X.Y`, if this image has another"
     return (
-        f"{asking(needs)}, but the lock is for {base.python}, the Python of {base.reference}{known}, and the code may"
-        f" not run there; {advice}"
+        f"{asking(needs)}, but the lock is for {base.python}, the Python of {base.reference}{certainty}, and the code"
+        f" may not run there; {advice}"
     )
 
 
@@ -231,10 +220,10 @@ def unmet(needs: Needs, python: str) -> bool:
     """
     if not needs.python or allows(needs.python, python):
         return False
-    earlier = (f"3.{minor}" for minor in range(int(python.partition(".")[2])))
-    return needs.python_origin.startswith(INSTALLED_BY) or not any(
-        allows(needs.python, one) for one in earlier
-    )
+    if needs.python_origin.startswith(INSTALLED_BY):
+        return True
+    minor = int(python.partition(".")[2])
+    return not any(allows(needs.python, f"3.{earlier}") for earlier in range(minor))
 
 
 def asking(needs: Needs) -> str:

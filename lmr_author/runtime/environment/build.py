@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import msgspec
@@ -16,10 +15,8 @@ from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, Us
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
-from lmr_author.runtime.environment import lock_file, place
-from lmr_author.runtime.environment.base_images import choose_base
-from lmr_author.runtime.environment.failures import LOCK_FIXES, Explanation, Failure, explain
-from lmr_author.runtime.environment.needs import Needs
+from lmr_author.runtime.environment import place
+from lmr_author.runtime.environment.failures import Explanation, Failure, explain
 from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.runtime.sandbox import image_tag
@@ -29,6 +26,7 @@ SECONDS = 120.0
 """Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
 _LAST_LINES = 12
 _MOST_TOP_LEVEL = 20
+_ASIDE = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmarks")
 
 
 @dataclass(frozen=True)
@@ -47,19 +45,17 @@ class BuildResult:
         built: the contents of the image; None when it was not built.
         failure: why it was not, with the failing instruction; ``explanation`` of it, None when nobody knows.
         imported: the smoke test.
-        instead: the base image that was given in place of the Dockerfile's; "" for none. No other command knows of it.
     """
 
     built: BuiltEnvironment | None = None
     failure: SandboxBuildError | None = None
     explanation: Explanation | None = None
     imported: tuple[Imported, ...] = ()
-    instead: str = ""
 
     @property
     def passed(self) -> bool:
         """Return whether the image is built and everything can be imported in it."""
-        return self.failure is None and bool(self.imported) and all(item.result.ok for item in self.imported)
+        return self.failure is None and bool(self.imported) and all(each.result.ok for each in self.imported)
 
 
 @changes_task
@@ -93,8 +89,7 @@ def build(
     if not task.dockerfile.is_file():
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
     wanted = _files(task, info, wanted)
-    own, lock = place.base_of(place.text_of(task.dockerfile)), place.text_of(task.lock)
-    instead = "" if base_image == own else base_image
+    lock = place.text_of(task.lock)
     began = time.monotonic()
     with Where(DOCKER, base_image=base_image).sandbox(task, info, no_cache=no_cache) as sandbox:
         say("building the image")
@@ -102,94 +97,50 @@ def build(
             facts = dict(sandbox.prepare(on_line))
             took = time.monotonic() - began
             say("asking the image what it holds")
-            held = ask_inventory(sandbox)
+            inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            found = _explained(error, lock)
-            if found is not None and found.about == "machine":
+            explanation = _explained(error, lock)
+            if explanation is not None and explanation.about == "machine":
                 raise SandboxError(
-                    f"the image could not be built: {found.cause}",
-                    f"{found.advice} (log: {task.logs_folder / 'build.log'})",
+                    f"the image could not be built: {explanation.cause}",
+                    f"{explanation.advice} (log: {task.logs_folder / 'build.log'})",
                 ) from error
-            found = _for_image(found, instead, _known_python(instead), lock)
-            return BuildResult(failure=error, explanation=found, instead=instead)
+            return BuildResult(failure=error, explanation=explanation)
         say(f"importing {', '.join(wanted)}")
         imported = import_files(sandbox, tree_path(info), wanted, seconds=seconds, lock=lock)
-    minor = ".".join(held.python.split(".")[:2])
-    imported = [_in_image(item, instead, minor, lock) for item in imported]
     built = BuiltEnvironment(
         tool=__version__,
         built=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         seconds=round(took, 3),
         image=facts["image"],
         tag=image_tag(task.name, task.root),
-        base_image=base_image or own,
+        base_image=base_image or place.base_of(place.text_of(task.dockerfile)),
         engine=facts["engine"],
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
-        imports=tuple(item.result for item in imported),
-        **vars(held),
+        imports=tuple(each.result for each in imported),
+        **vars(inventory),
     )
     built.write(task.environment_path)
-    return BuildResult(built, imported=tuple(imported), instead=instead)
+    return BuildResult(built, imported=tuple(imported))
 
 
-def _in_image(item: Imported, image: str, python: str, lock: str) -> Imported:
-    """What was imported, with the advice for an image that was given."""
-    found = item.explanation and _for_image(item.explanation, image, python, lock)
-    if found is None:
-        return item
-    return Imported(replace(item.result, cause=found.cause, advice=found.advice), found)
-
-
-def _known_python(image: str) -> str:
-    """The Python of an image as the table of base images has it; "" where it is not in there."""
-    try:
-        base = choose_base(Needs(), image)
-    except LmrError:
-        return ""
-    return base.python if base.python_certain else ""
-
-
-def _for_image(found: Explanation | None, image: str, python: str, lock: str) -> Explanation | None:
-    """An explanation where an image was given in place of the Dockerfile's, for which the lock may not be.
-
-    `env lock` makes one for the Dockerfile's image: as long as that has not changed, it makes the same again.
-
-    Args:
-        image: the given one; "" for none.
-        python: its Python; "" when it is not known.
-    """
-    before = lock_file.python(lock)
-    in_lock = found is None or (found.fix is not None and found.fix.kind in LOCK_FIXES)
-    if not image or not before or before == python or not in_lock:
-        return found
-    again = f"`lmr-author env dockerfile --base-image {image}`, then `lmr-author env lock"
-    if python:
-        cause = f"requirements.lock is for Python {before}, and this image has {python}"
-        return Explanation("other-python", cause, f"make it for this image: {again}`")
-    if found is None:
-        return None
-    ask = f"`docker run --rm {image} python --version` tells this image's Python; where that is not {before}"
-    return replace(found, advice=f"{ask}, lock for it: {again} --python-version X.Y`; else {found.advice}")
-
-
-def _files(task: Task, info: TaskInfo, given: Sequence[str]) -> Sequence[str]:
-    """The files to import: as given, else the goal files, else the packages at the repository's top."""
+def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
+    """Return the files to import: those chosen, else the goal files, else the packages at the repository's top."""
     root = task.repository(info)
-    for name in given:
+    for name in chosen:
         if not files.inside(root, name).is_file():
             raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
-    if found := given or place.goal_files(info):
-        return found
-    aside = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmarks")
+    if names := chosen or place.goal_files(info):
+        return names
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
-    top = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in aside]
-    if not top:
+    names = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in _ASIDE]
+    if not names:
         raise LmrError(
             f"{task.name} has nothing masked, and no packages at the top of its repository",
             "name what to import with --file, or mask a function first",
         )
-    return top[:_MOST_TOP_LEVEL]
+    return names[:_MOST_TOP_LEVEL]
 
 
 @dataclass(frozen=True)
@@ -259,25 +210,39 @@ def import_files(
 
 
 def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Imported:
-    try:
-        report = json.loads(result.stdout)  # the probe's one line; the repository's code is not to be trusted
-    except ValueError:
-        report = None
-    report = report if isinstance(report, dict) else {}
-    module = str(report.get("module", ""))
-    if report.get("ok") is True:
-        return Imported(ImportedFile(path, True, module, seconds=round(float(report.get("seconds", 0.0)), 3)))
+    report = _read_report(result.stdout)
+    if report.ok:
+        return Imported(ImportedFile(path, True, report.module, seconds=round(report.seconds, 3)))
     stderr = result.stderr.decode("utf-8", "replace")[-4000:]
-    text = report["error"] if isinstance(report.get("error"), str) else _text(result, stderr, seconds)
-    listed = report.get("missing")
-    missing = tuple(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else ()
-    lines = [line for line in text.splitlines() if line.strip()]
+    text = report.error or _text(result, stderr, seconds)
     # The code's own output matters where the exception says little (argparse, a C library's own message).
-    failures = (Failure("import", path, said, missing, lock) for said in (text, f"{stderr}\n{text}"))
-    found = next(filter(None, map(explain, failures)), None)
-    cause, advice = (found.cause, found.advice) if found else ("", "")
-    last, took = tuple(lines[-_LAST_LINES:]), round(result.seconds, 3)
-    return Imported(ImportedFile(path, False, module, last, missing, took, cause, advice), found)
+    explanation = explain(Failure("import", path, text, report.missing, lock)) or explain(
+        Failure("import", path, f"{stderr}\n{text}", report.missing, lock)
+    )
+    cause, advice = (explanation.cause, explanation.advice) if explanation else ("", "")
+    last = tuple([line for line in text.splitlines() if line.strip()][-_LAST_LINES:])
+    took = round(result.seconds, 3)
+    return Imported(
+        ImportedFile(path, False, report.module, last, report.missing, took, cause, advice), explanation
+    )
+
+
+@dataclass(frozen=True)
+class _Report:
+    """The probe's one line about an import."""
+
+    ok: bool = False
+    module: str = ""
+    seconds: float = 0.0
+    error: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def _read_report(stdout: bytes) -> _Report:
+    try:
+        return msgspec.json.decode(stdout, type=_Report)
+    except msgspec.DecodeError:  # the repository's code wrote there, or ended the probe
+        return _Report()
 
 
 def _text(result: ExecResult, stderr: str, seconds: float) -> str:
@@ -296,11 +261,11 @@ def _explained(error: SandboxBuildError, lock: str = "") -> Explanation | None:
 
 def build_hint(error: SandboxBuildError) -> str:
     """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
-    found = _explained(error)
-    if found is None:
+    explanation = _explained(error)
+    if explanation is None:
         return error.hint
     whole = f"; the whole log is {error.log}" if error.log else ""
-    return f"{found.cause}: {found.advice}{whole}"
+    return f"{explanation.cause}: {explanation.advice}{whole}"
 
 
 def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:

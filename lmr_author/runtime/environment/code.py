@@ -25,8 +25,6 @@ _SKIPPED = re.compile(
     re.I,
 )
 _ASIDE = re.compile(r"(^|/)(examples?|bench[^/]*|demos?|notebooks?|scripts?|tools?|[^/]*comparison)/", re.I)
-_MANIFEST = re.compile(r"requirements\.txt|(environment|env|conda)([-_.].*)?\.ya?ml", re.I)
-_NO_PART = re.compile(r"^(requirements|conda|envs?|environments?|scripts|install|setup|docker|\.[^/]*)/")
 _IMPORT = re.compile(
     r"^(?:from[ \t]+(?P<module>\.*[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#;]+)"
     r"|import[ \t]+(?P<modules>[^\n#;(]+))",
@@ -64,7 +62,6 @@ class Code:
         asks_version: some file asks for the version of an installed package.
         nltk: data of NLTK that is fetched by name.
         gpu: the first line of each file that insists on a GPU, as in ``train.py:12``.
-        manifests: requirement files below the top folder, each for the part of the repository in its folder.
     """
 
     files: dict[str, list[Import]]
@@ -72,37 +69,40 @@ class Code:
     asks_version: bool
     nltk: tuple[str, ...]
     gpu: tuple[str, ...]
-    manifests: tuple[str, ...]
 
     def main(self) -> list[str]:
-        """Return the files that are no examples, scripts or such parts; all of them when nothing is left."""
-        parts = tuple(f"{path.rpartition('/')[0]}/" for path in self.manifests)
-        main = [path for path in self.files if not _ASIDE.search(path) and not path.startswith(parts)]
+        """Return the files that are no examples or scripts; all of them when nothing is left."""
+        main = [path for path in self.files if not _ASIDE.search(path)]
         return main if any(self.files[path] for path in main) else list(self.files)
 
     def reachable(self, goals: Iterable[str]) -> list[str]:
         """Return the files that importing some files reads, those files among them."""
-        by_module: dict[str, list[str]] = {}
-        for path in self.files:
-            parts = PurePosixPath(path).with_suffix("").parts
-            parts = parts[:-1] if parts[-1] == "__init__" else parts
-            for start in range(len(parts)):
-                by_module.setdefault(".".join(parts[start:]), []).append(path)
+        by_module = self._by_module()
         waiting, reached = [path for path in goals if path in self.files], set[str]()
         while waiting:
             path = waiting.pop()
             if path in reached:
                 continue
             reached.add(path)
-            for parent in PurePosixPath(path).parents:
-                if f"{parent}/__init__.py" in self.files:
-                    waiting.append(f"{parent}/__init__.py")
+            packages = [f"{parent}/__init__.py" for parent in PurePosixPath(path).parents]
+            waiting += [package for package in packages if package in self.files]
             for imported in self.files[path]:
                 words = imported.name.split(".")
                 while words and ".".join(words) not in by_module:
                     words.pop()  # the last word may be a name in the module
                 waiting += by_module.get(".".join(words), [])
         return sorted(reached)
+
+    def _by_module(self) -> dict[str, list[str]]:
+        """Return the files by each dotted name that an import can give them, whatever folder is on the path."""
+        by_module: dict[str, list[str]] = {}
+        for path in self.files:
+            parts = PurePosixPath(path).with_suffix("").parts
+            if parts[-1] == "__init__":
+                parts = parts[:-1]
+            for start in range(len(parts)):
+                by_module.setdefault(".".join(parts[start:]), []).append(path)
+        return by_module
 
     def foreign(self, paths: Iterable[str]) -> Iterator[tuple[str, Import]]:
         """Yield the imports of some files that are neither the repository's nor Python's, each with its file."""
@@ -116,15 +116,12 @@ class Code:
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``."""
     local: set[str] = set()
-    manifests: list[str] = []
     imports: dict[str, list[Import]] = {}
     nltk: set[str] = set()
     gpu: list[str] = []
     asks_version = False
     for path in files.walk(root):
         relative = path.relative_to(root).as_posix()
-        if _MANIFEST.fullmatch(path.name) and "/" in relative and not _NO_PART.search(relative):
-            manifests.append(relative)
         if path.suffix != ".py":
             continue
         local.update((path.stem, *path.relative_to(root).parts[:-1]))
@@ -139,26 +136,30 @@ def read_code(root: Path) -> Code:
         if match := _GPU.search(text):
             gpu.append(f"{printable(relative)}:{text.count(chr(10), 0, match.start()) + 1}")
         asks_version = asks_version or _ASKS_VERSION.search(text) is not None
-    manifests.sort()
-    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu), tuple(manifests))
+    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu))
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:
     for match in _IMPORT.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
-        if match["modules"]:
-            for name in match["modules"].split(","):
-                yield Import(name.split(" as ")[0].strip(), line)
-            continue
-        dots = len(match["module"]) - len(match["module"].lstrip("."))
-        folders = PurePosixPath(path).parts[:-1]
-        above = folders[: len(folders) - dots + 1] if dots else ()
-        if dots and not above:
-            above = (PurePosixPath(path).stem,)
-        prefix = ".".join(filter(None, (*above, match["module"].lstrip("."))))
-        for name in re.sub(r"#.*", "", match["names"]).strip("() \t\n").split(","):
+        prefix, names = "", match["modules"]
+        if names is None:
+            prefix = _absolute(path, match["module"])
+            names = re.sub(r"#.*", "", match["names"]).strip("() \t\n")
+        for name in names.split(","):
             if name.strip():
-                yield Import(f"{prefix}.{name.split(' as ')[0].strip()}", line)
+                yield Import(f"{prefix}{name.split(' as ')[0].strip()}", line)
+
+
+def _absolute(path: str, module: str) -> str:
+    """Return the module of a ``from`` in a file, with its dot at the end."""
+    name = module.lstrip(".")
+    dots = len(module) - len(name)
+    folders = PurePosixPath(path).parts[:-1]
+    above = folders[: len(folders) - dots + 1] if dots else ()
+    if dots and not above:
+        above = (PurePosixPath(path).stem,)
+    return "".join(f"{part}." for part in (*above, name) if part)
 
 
 def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
@@ -168,13 +169,13 @@ def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
     """
     packages: dict[str, Declared] = {}
     for path, imported in code.foreign(paths):
-        known = distribution(imported.name)
-        if known == "":
+        provider = distribution(imported.name)
+        if provider == "":
             continue
         origin = f"import {imported.top} in {printable(path)}:{imported.line}"
-        text = known or imported.top
+        text = provider or imported.top
         name = canonicalize_name(text)
-        packages.setdefault(name, Declared(name, text, origin, guessed=known is None))
+        packages.setdefault(name, Declared(name, text, origin, guessed=provider is None))
     return [packages[name] for name in sorted(packages)]
 
 
@@ -185,7 +186,7 @@ def providing(imported: Declared, declared: Iterable[Declared]) -> frozenset[str
     others by chance.
     """
     providers = set(interchangeable(imported.name))
-    names = {item.name for item in declared}
+    names = {requirement.name for requirement in declared}
     if imported.guessed and imported.name not in names:
         for name in names:
             short, long = sorted((imported.name.replace("-", ""), name.replace("-", "")), key=len)

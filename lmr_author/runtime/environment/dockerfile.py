@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import TORCH_FAMILY, provenance
+from lmr_author.core.task import provenance
 from lmr_author.core.task.provenance import EnvironmentOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import detect
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
-from lmr_author.runtime.environment.packages import known_debian
 from lmr_author.runtime.environment.place import (
     RepositoryPlace,
     Written,
@@ -30,8 +29,6 @@ from lmr_author.runtime.environment.place import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
-LISTED = 10
-"""Most missing packages that a Dockerfile's comments name."""
 _NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
 _COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
 """Collections of NLTK's downloader beside single packages; `all` has 3 GB."""
@@ -39,7 +36,7 @@ _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 def write_dockerfile(
-    place: RepositoryPlace,
+    repository: RepositoryPlace,
     *,
     base_image: str | None = None,
     python: str | None = None,
@@ -47,18 +44,23 @@ def write_dockerfile(
     dry_run: bool = False,
 ) -> Written:
     """Write the Dockerfile and ``.dockerignore`` of a task; a dry run and a repository alone only give the text."""
-    with changing(place, dry_run=dry_run):
+    with changing(repository, dry_run=dry_run):
         if not (force or dry_run):
-            require_untouched(place, "Dockerfile")
-        found = detect(place, base_image=base_image, python=python)
-        lock = text_of(place.task.lock) if place.task is not None else ""
+            require_untouched(repository, "Dockerfile")
+        detected = detect(repository, base_image=base_image, python=python)
+        lock, origin = "", EnvironmentOrigin()
+        if repository.task is not None:
+            lock, origin = text_of(repository.task.lock), provenance.load(repository.task).environment
         pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-        made = render(found.needs, found.base, place.name, pinned=pinned, compiled=compiled)
-        before = provenance.load(place.task).environment if place.task is not None else EnvironmentOrigin()
-        origin = replace(before, base_image=found.base.to_record())
-        written = write(found, "Dockerfile", made, dry_run=dry_run, origin=origin)
-        if place.task is not None and written.path is not None and not place.task.dockerignore.is_file():
-            files.write_text(place.task.dockerignore, render_dockerignore(place.name))
+        text = render(detected.needs, detected.base, repository.name, pinned=pinned, compiled=compiled)
+        origin = replace(origin, base_image=detected.base.to_record())
+        written = write(detected, "Dockerfile", text, dry_run=dry_run, origin=origin)
+        if (
+            repository.task is not None
+            and written.path is not None
+            and not repository.task.dockerignore.is_file()
+        ):
+            files.write_text(repository.task.dockerignore, render_dockerignore(repository.name))
         return written
 
 
@@ -78,72 +80,42 @@ def render(
     """
     _require_folder(repo_folder)
     system = _system(needs, base, compiled)
+    metadata_folder, own_lines = "", list[str]()
+    for path, metadata in needs.own_metadata().items():
+        metadata_folder, own_lines = str(PurePosixPath(path).parent), metadata.splitlines()
     text = _template("Dockerfile.j2").render(
         image=base.reference,
         folder=repo_folder,
         source_folder=needs.source_folder,
-        own=_own_folder(needs) if needs.own_version else "",
-        own_lines=_own_metadata(needs),
+        own=metadata_folder,
+        own_lines=own_lines,
         pinned=pinned,
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
-        java=any(item.name.startswith("default-j") for item in system),
+        java=any(package.name.startswith("default-j") for package in system),
         nltk=_nltk_data(needs),
-        missing=_missing(needs),
     )
     return lock_file.stamped(text)
 
 
-def tell_own_version(packages: Path, needs: Needs) -> None:
-    """Say in a folder of packages that the repository's own package is installed, where its code asks for its version.
-
-    Its published form is never installed, as that holds the solution.
-    """
-    if needs.own_version:
-        path = files.inside(packages, f"{_own_folder(needs)}/METADATA")
-        path.parent.mkdir(exist_ok=True)
-        files.write_text(path, "".join(f"{line}\n" for line in _own_metadata(needs)))
-
-
-def _own_folder(needs: Needs) -> str:
-    return f"{needs.project.replace('-', '_')}-{needs.own_version}.dist-info"
-
-
-def _own_metadata(needs: Needs) -> tuple[str, ...]:
-    return ("Metadata-Version: 2.1", f"Name: {needs.project}", f"Version: {needs.own_version}")
-
-
 def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
-    """Debian packages; a compiler only where something is compiled and the image has none."""
-    found = {item.name: item for item in needs.system if known_debian(item.name) == item.name}
+    """Return Debian packages; a compiler only where something is compiled and the image has none."""
+    packages = {package.name: package for package in needs.system}
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"
-        found["build-essential"] = SystemPackage("build-essential", _plain(reason), "requirements.lock")
-    if "build-essential" in found and not base.torch:
+        packages["build-essential"] = SystemPackage("build-essential", reason, "requirements.lock")
+    if "build-essential" in packages and not base.torch:
         # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
-        found["python3-dev"] = SystemPackage(
-            "python3-dev", "headers for what is compiled", "requirements.lock"
-        )
+        reason = "headers for what is compiled"
+        packages["python3-dev"] = SystemPackage("python3-dev", reason, "requirements.lock")
     if base.kind == "devel":
-        found.pop("build-essential", None)
-    return [replace(item, reason=_plain(item.reason)) for _, item in sorted(found.items())]
-
-
-def _missing(needs: Needs) -> list[str]:
-    """Packages that the repository takes from elsewhere than the index, one line each."""
-    known = TORCH_FAMILY | {item.name for item in needs.requirements} | {""}
-    lines = [
-        _plain(f"{item.name} ({item.origin})")
-        for item in needs.unused
-        if item.kind in ("git", "url", "path") and item.name not in known
-    ]
-    more = [f"and {len(lines) - LISTED} more (lmr-author env detect)"] if len(lines) > LISTED else []
-    return [*dict.fromkeys(lines[:LISTED]), *more]
+        packages.pop("build-essential", None)
+    return [replace(packages[name], reason=_plain(packages[name].reason)) for name in sorted(packages)]
 
 
 def _nltk_data(needs: Needs) -> list[str]:
-    """Single packages of NLTK's data, a few MB each, never a whole collection."""
-    if not any(item.name == "nltk" for item in needs.requirements):
+    """Return single packages of NLTK's data, a few MB each, never a whole collection."""
+    if all(requirement.name != "nltk" for requirement in needs.requirements):
         return []
     # Since NLTK 3.8.2 the tokenizer reads the same tables from a package without pickles.
     more = {"punkt_tab"} if "punkt" in needs.nltk else set()

@@ -16,7 +16,6 @@ from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
 from lmr_author.runtime.environment.code import imported_packages, read_code
 from lmr_author.runtime.environment.detect import base_in_use, read_needs
-from lmr_author.runtime.environment.dockerfile import tell_own_version
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.where import Where
@@ -28,7 +27,7 @@ from lmr_author.runtime.sandbox.local import LocalSandbox
 def make_local(
     task: Task, say: Progress, *, python: str | None = None, extra: Sequence[str] = (), cuda: bool = False
 ) -> tuple[venvs.LocalEnvironment, tuple[str, ...]]:
-    """Find or make the virtual environment for a task's lock, import the goal files in it; return it with remarks.
+    """Find or make the virtual environment of a task, import the goal files in it; return it with remarks.
 
     PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
     names another, or the repository does not use it; so are torchvision and torchaudio.
@@ -50,37 +49,49 @@ def make_local(
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
     extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
+    contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
+    environment = _make(contents, base.python, cuda or venvs.has_gpu(), say)
+    venvs.assign(task, environment)
+    remarks = [remark, *_remarks(contents, needs)]
+    if LocalSandbox().isolating:
+        imports = _import_goals(task, info, environment.interpreter, lock, say)
+        remarks += [_import_failure(imported) for imported in imports if not imported.result.ok]
+    return environment, tuple(filter(None, remarks))
+
+
+def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) -> venvs.LocalEnvironment:
+    minor = contents.python.minor
     try:
-        made = venvs.make(lock, chosen, extra, cuda=cuda or venvs.has_gpu(), say=say)
+        return venvs.make(contents, cuda=cuda, say=say)
     except LmrError as error:
-        hint = error.hint
-        if chosen.minor != base.python:
-            command = f"`lmr-author env lock --python-version {chosen.minor}`"
-            hint = (
-                f"requirements.lock is for Python {base.python}: {command} makes one for this Python; {hint}"
-            )
-        elif f"torch=={image_torch}" in extra and isinstance(error, venvs.ExtraError):
-            hint = f"{hint}; or give another version than the base image's, as in --with torch==2.13.0"
+        if minor == locked_for:
+            raise
+        again = f"`lmr-author env lock --python-version {minor}` makes one for this Python"
+        hint = f"requirements.lock is for Python {locked_for}: {again}; {error.hint}"
         raise LmrError(error.message, hint) from error
-    tell_own_version(made.packages, needs)
-    remarks = [remark] if remark else []
-    if unmet(needs, chosen.minor):
+
+
+def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
+    remarks = []
+    if unmet(needs, contents.python.minor):
         advice = "the code may not run there; --python X.Y takes another that is on this machine"
-        remarks.append(f"{asking(needs)}, and this environment has {chosen.minor}: {advice}")
-    if not any(text.startswith("torch==") for text in extra):
-        why = (
-            "as the base image's version is not known" if needs.torch else "which the repository does not use"
-        )
+        remarks.append(f"{asking(needs)}, and this environment has {contents.python.minor}: {advice}")
+    if not any(text.startswith("torch==") for text in contents.extra):
+        unknown = "as the base image's version is not known"
+        why = unknown if needs.torch else "which the repository does not use"
         remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
     if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
         remarks.append(f"only wheels are installed, and nothing was compiled or started: {why}")
-    for item in _import_goals(task, info, made.interpreter, lock, say) if LocalSandbox().isolating else ():
-        if not item.result.ok:
-            last = item.result.said[-1] if item.result.said else "it says nothing"
-            found = item.explanation
-            said = f"{found.cause}; {found.advice}; {local_repair(found)}" if found else last
-            remarks.append(f"{item.result.file} cannot be imported here: {said}")
-    return made, tuple(remarks)
+    return remarks
+
+
+def _import_failure(imported: Imported) -> str:
+    result, explanation = imported.result, imported.explanation
+    if explanation is not None:
+        why = f"{explanation.cause}; {explanation.advice}; {local_repair(explanation)}"
+    else:
+        why = result.said[-1] if result.said else "without a message"
+    return f"{result.file} cannot be imported here: {why}"
 
 
 def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
@@ -88,11 +99,11 @@ def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
 
     A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
     """
-    asked_for = {"torchaudio", "torchvision"} & {item.name for item in needs.torch}
+    asked_for = {"torchaudio", "torchvision"} & {requirement.name for requirement in needs.torch}
     if not asked_for:
         return ()  # without reading every file of the repository once more
     code = read_code(repository)
-    imported = {item.name for item in imported_packages(code, code.files)}
+    imported = {package.name for package in imported_packages(code, code.files)}
     return tuple(sorted(asked_for & imported))
 
 
@@ -118,10 +129,11 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
                 f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
                 f"pin it, as in --with torch=={torch or '2.6.0'}",
             )
-    ours = [f"torch=={torch}"] if torch and "torch" not in named else []
-    if not ours and "torch" not in named:
+    if torch and "torch" not in named:
+        extra = (*extra, f"torch=={torch}")
+    elif "torch" not in named:
         return tuple(extra)
-    return (*extra, *ours, *(name for name in beside if name not in named))
+    return (*extra, *(name for name in beside if name not in named))
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
@@ -130,10 +142,10 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
     Raises SandboxError when the interpreter does not run in it.
     """
     repository = task.repository(info)
-    wanted = [name for name in place.goal_files(info) if files.is_file_inside(repository, name)]
-    if not wanted:
+    goals = [name for name in place.goal_files(info) if files.is_file_inside(repository, name)]
+    if not goals:
         return []
-    say(f"importing {', '.join(wanted)}")
+    say(f"importing {', '.join(goals)}")
     inside = staging.tree_path(info)
     with (
         files.temporary_folder("lmr-author-import-") as work,
@@ -142,4 +154,4 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
         work.chmod(0o755)
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
-        return import_files(sandbox, inside, wanted, mounts=[Mount(work / "tree", inside)], lock=lock)
+        return import_files(sandbox, inside, goals, mounts=[Mount(work / "tree", inside)], lock=lock)

@@ -6,7 +6,6 @@ import re
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -79,7 +78,6 @@ class LockOptions:
         extra: requirements beside the repository's, or in place of its own.
         without: names of packages that are not installed, whoever needs them.
         only_goal: pin only what the goal files import.
-        from_python: an interpreter with which the code runs: its versions are taken.
         goals: the goal files, where nothing is masked yet; with only_goal.
     """
 
@@ -93,7 +91,6 @@ class LockOptions:
     extra: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     only_goal: bool = False
-    from_python: Path | None = None
     goals: tuple[str, ...] = ()
 
     def again(self) -> str:
@@ -121,38 +118,40 @@ def _digest(text: str) -> str:
     return sha256_bytes(text.encode("utf-8"))[:16]
 
 
-def held(lock: str) -> dict[str, str]:
+def requirements(lock: str) -> dict[str, str]:
     """Return the requirements of a lock by normalised name, without comments, options and hashes."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
         text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
         try:
-            found[canonicalize_name(Requirement(text).name)] = text
+            by_name[canonicalize_name(Requirement(text).name)] = text
         except InvalidRequirement:
             continue
-    return found
+    return by_name
 
 
 def is_pinned(lock: str) -> bool:
     """Return whether every line of a lock names one version."""
-    return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in held(lock).values())
+    return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock).values())
 
 
-def _said(lock: str, pattern: str) -> str:
+def _comment(lock: str, pattern: str) -> str:
     match = re.search(rf"^# {pattern}", lock, re.M)
     return match[1] if match else ""
 
 
 def compiled(lock: str) -> list[str]:
     """Return the packages that a lock says are compiled, having no wheel."""
-    return re.findall(r"[\w.-]+", _said(lock, r"compiled when installed, there is no wheel: (.*)$"))
+    return re.findall(r"[\w.-]+", _comment(lock, r"compiled when installed, there is no wheel: (.*)$"))
 
 
 def python(lock: str) -> str:
     """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
-    return _said(lock, r"for Python (3\.\d+)")
+    return _comment(lock, r"for Python (3\.\d+)")
 
 
 def command(lock: str, *words: str) -> str:
     """Return the command that makes a lock again with more options, as typed."""
-    return " ".join(filter(None, ["lmr-author env lock", _said(lock, r"options: (.*)$"), shlex.join(words)]))
+    return " ".join(
+        filter(None, ["lmr-author env lock", _comment(lock, r"options: (.*)$"), shlex.join(words)])
+    )

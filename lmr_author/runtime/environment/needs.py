@@ -122,25 +122,38 @@ class Needs:
     system: tuple[SystemPackage, ...] = ()
     nltk: tuple[str, ...] = ()
 
+    def own_metadata(self) -> dict[str, str]:
+        """Return the file that says that the repository's own package is installed, by its path among the packages.
+
+        Empty where the code does not ask. The published form is never installed, as that holds the solution.
+        """
+        if not self.own_version:
+            return {}
+        folder = f"{self.project.replace('-', '_')}-{self.own_version}.dist-info"
+        text = f"Metadata-Version: 2.1\nName: {self.project}\nVersion: {self.own_version}\n"
+        return {f"{folder}/METADATA": text}
+
 
 def applies(declared: Declared) -> bool:
     """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
     marker = Requirement(declared.text).marker
+    if marker is None:
+        return True
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "extra": ""}
-    return marker is None or any(
-        marker.evaluate(
-            {**linux, "platform_machine": "x86_64", "python_version": one, "python_full_version": f"{one}.0"}
-        )
-        for one in ("3.7", "3.8", "3.10", "3.11", "3.12")
+    linux["platform_machine"] = "x86_64"
+    pythons = ("3.7", "3.8", "3.10", "3.11", "3.12")
+    return any(
+        marker.evaluate({**linux, "python_version": python, "python_full_version": f"{python}.0"})
+        for python in pythons
     )
 
 
 def exact_version(text: str) -> str:
     """Return the one version that a requirement names, "" when it allows several."""
-    parts = Requirement(text).specifier
-    return next(
-        (part.version for part in parts if part.operator in ("==", "===") and "*" not in part.version), ""
-    )
+    for part in Requirement(text).specifier:
+        if part.operator in ("==", "===") and "*" not in part.version:
+            return part.version
+    return ""
 
 
 def is_exact(declared: Declared) -> bool:
@@ -158,12 +171,12 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
 
     A long list of what somebody asked for by name and version is none: it lacks what these packages need.
     """
-    indirect = sum(item.name in names("indirect") for item in declared)
+    indirect = sum(requirement.name in names("indirect") for requirement in declared)
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
 
 
 def to_json(needs: Needs, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
     """Return needs as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
     date = needs.date.strftime("%Y-%m-%dT%H:%M:%S%z") if needs.date else None
-    said = [printable(problem, 2000) for problem in problems]
-    return {**asdict(needs), "format": "lmr-needs/1", "base_image": base, "date": date, "problems": said}
+    shown = [printable(problem, 2000) for problem in problems]
+    return {**asdict(needs), "format": "lmr-needs/1", "base_image": base, "date": date, "problems": shown}

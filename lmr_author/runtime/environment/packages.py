@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from functools import cache
@@ -19,8 +18,8 @@ def _tables() -> dict[str, Any]:
 
 def table(name: str) -> dict[str, Any]:
     """Return one mapping of ``packages.toml``."""
-    found: dict[str, Any] = _tables()[name]
-    return found
+    mapping: dict[str, Any] = _tables()[name]
+    return mapping
 
 
 def pattern(name: str) -> str:
@@ -30,8 +29,8 @@ def pattern(name: str) -> str:
 
 def built_for() -> list[dict[str, str]]:
     """Return the bounds that builds of PyTorch set, for :func:`lmr_author.runtime.environment.pinning.bounds`."""
-    found: list[dict[str, str]] = _tables()["built_for"]
-    return found
+    rows: list[dict[str, str]] = _tables()["built_for"]
+    return rows
 
 
 @cache
@@ -43,7 +42,7 @@ def names(name: str) -> frozenset[str]:
 @cache
 def _debian(kind: str) -> dict[str, str]:
     """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
-    return {item: package for package, items in table(kind).items() for item in items}
+    return {file: package for package, provided in table(kind).items() for file in provided}
 
 
 def is_standard(module: str) -> bool:
@@ -57,17 +56,18 @@ def distribution(module: str) -> str | None:
     The longest known prefix decides: ``google.protobuf`` is protobuf's, ``google.cloud.storage`` is not.
     """
     parts = module.split(".")
-    known = table("imports")
+    providers = table("imports")
     for length in range(len(parts), 0, -1):
-        if (name := ".".join(parts[:length])) in known:
-            return str(known[name])
+        name = ".".join(parts[:length])
+        if name in providers:
+            return str(providers[name])
     return canonicalize_name(parts[0]) if parts[0] in names("imports_by_name") else None
 
 
 def library_of(folder: str) -> str:
     """Return the distribution of a folder in ``site-packages``."""
-    known = distribution(folder)
-    return canonicalize_name(folder if known is None else known)
+    provider = distribution(folder)
+    return canonicalize_name(folder if provider is None else provider)
 
 
 def interchangeable(name: str) -> frozenset[str]:
@@ -81,18 +81,8 @@ def debian(kind: str, name: str) -> str:
 
 
 def system_packages(name: str) -> list[str]:
-    """Return the Debian packages that a Python package needs."""
+    """Return the Debian packages that a Python package needs; a repository cannot add others to a Dockerfile."""
     return [package for package, users in table("system").items() if name in users]
-
-
-def known_debian(name: str) -> str:
-    """Return a Debian package's name as every supported release has it; "" for one that is not installable.
-
-    Only these may appear in a Dockerfile; a repository cannot add other names.
-    """
-    java = re.fullmatch(r"openjdk-\d+-(jdk|jre)(-headless)?", name)
-    known = f"default-{java[1]}-headless" if java else table("system_alias").get(name, name)
-    return known if known in table("system") or known in names("system_known") else ""
 
 
 def newest_patch(python: str) -> str:

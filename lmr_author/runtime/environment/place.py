@@ -47,14 +47,14 @@ class Written:
         text: of the file.
         path: of the file; None when nothing was to be written (a dry run, or a repository alone).
         changed: whether the file was written: it may have been like this before.
-        kept: former file, relative to the task's ``authoring/removed/``; "" when there was none to keep.
+        copy: of the former file, relative to the task's ``authoring/removed/``; "" when nobody had edited it.
     """
 
     detected: Detected
     text: str
     path: Path | None
     changed: bool = False
-    kept: str = ""
+    copy: str = ""
     lock: Lock | None = None
 
 
@@ -83,16 +83,16 @@ def place_alone(folder: Path) -> RepositoryPlace:
     return RepositoryPlace(resolved, None, name, date)
 
 
-def changing(place: RepositoryPlace, *, dry_run: bool) -> AbstractContextManager[None]:
+def changing(repository: RepositoryPlace, *, dry_run: bool) -> AbstractContextManager[None]:
     """Hold the lock of the task while its files are made; a dry run and a repository alone change nothing."""
-    return nullcontext() if place.task is None or dry_run else locks.held(place.task.root)
+    return nullcontext() if repository.task is None or dry_run else locks.held(repository.task.root)
 
 
-def require_untouched(place: RepositoryPlace, name: str) -> None:
+def require_untouched(repository: RepositoryPlace, name: str) -> None:
     """Raise LmrError when somebody edited the file that would be overwritten."""
-    if place.task is None:
+    if repository.task is None:
         return
-    path = place.task.root / name
+    path = repository.task.root / name
     if path.is_file() and not is_untouched(text_of(path)):
         raise LmrError(
             f"{name} was edited or repaired, or not made by this version of lmr-author",
@@ -101,7 +101,7 @@ def require_untouched(place: RepositoryPlace, name: str) -> None:
 
 
 def write(
-    found: Detected,
+    detected: Detected,
     name: str,
     text: str,
     *,
@@ -113,20 +113,20 @@ def write(
 
     A former file that was edited is kept in ``authoring/removed/``.
     """
-    task = found.place.task
+    task = detected.place.task
     if task is None or dry_run:
-        return Written(found, text, None, lock=lock)
+        return Written(detected, text, None, lock=lock)
     path = task.root / name
-    before = text_of(path) if path.is_file() else None
-    kept = ""
-    if before is not None and before != text and not is_untouched(before):
-        kept = task.put_aside(path, copy=True)
-    if before != text:
+    is_new = not path.is_file()
+    changed, copy = is_new or text_of(path) != text, ""
+    if changed:
+        if not is_new and not is_untouched(text_of(path)):
+            copy = task.put_aside(path, copy=True)
         files.write_text(path, text)
-    known = Provenance.read_if_valid(task.provenance_path)
-    if known is not None:
-        replace(known, environment=origin).write(task.provenance_path)
-    return Written(found, text, path, before != text, kept, lock)
+    record = Provenance.read_if_valid(task.provenance_path)
+    if record is not None:
+        replace(record, environment=origin).write(task.provenance_path)
+    return Written(detected, text, path, changed, copy, lock)
 
 
 def parse_date(text: str) -> datetime:
@@ -165,5 +165,5 @@ def text_of(path: Path) -> str:
 
 def goal_files(info: TaskInfo) -> tuple[str, ...]:
     """Return the Python files of a task with something masked in them, each once."""
-    names = (item.goal_file for item in info.implementations)
-    return tuple(dict.fromkeys(name for name in names if name.endswith(".py")))
+    names = dict.fromkeys(implementation.goal_file for implementation in info.implementations)
+    return tuple(name for name in names if name.endswith(".py"))

@@ -8,27 +8,20 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lmr_author.core import files, owner
+from lmr_author.core import owner
 from lmr_author.core.errors import SandboxError
 from lmr_author.core.task import Progress
 from lmr_author.runtime.environment import venvs
-from lmr_author.runtime.sandbox.docker_engine import (
-    IMAGE_LABEL,
-    OWNER_LABEL,
-    SESSION_LABEL,
-    connect,
-    engine_errors,
-)
+from lmr_author.runtime.sandbox import docker_engine
+from lmr_author.runtime.sandbox.docker_engine import IMAGE_LABEL, OWNER_LABEL, connect, engine_errors
 
 if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.images import Image
 
 _DAY = 24 * 60 * 60
-_FRESH_SECONDS = 2 * 60 * 60
-"""Age up to which an unfinished build or environment is left alone: it may be going on."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +32,13 @@ class Unused:
         kind: ``container``, ``image`` or ``environment``.
         id: the engine's; the folder of an environment.
         name: for people.
-        bytes: of an image, without layers that others share, or an environment; else 0.
-        why: the reason why it is removed.
+        days: since it was used last.
     """
 
     kind: str
     id: str
     name: str
-    bytes: int
-    why: str
+    days: float
 
 
 @dataclass(frozen=True)
@@ -57,81 +48,54 @@ class PrunePlan:
     remove: tuple[Unused, ...]
     no_engine: str = ""
 
-    @property
-    def bytes(self) -> int:
-        """Return the bytes that are freed at least; layers that removed images share come on top."""
-        return sum(unused.bytes for unused in self.remove)
 
-
-def plan(older_than: float, everything: bool) -> PrunePlan:
-    """Find what is ours and unused. Without an engine, only local environments.
-
-    Args:
-        older_than: days after which an image or environment that was not used is removed.
-        everything: remove all that nothing uses now.
-    """
-    seconds = 0.0 if everything else older_than * _DAY
-    environments = tuple(_environments(seconds))
+def plan(older_than: float) -> PrunePlan:
+    """Find what was not used for some days. Without an engine, only local environments."""
+    environments = []
+    for path in venvs.all_environments():
+        environments.append(Unused("environment", str(path), path.name, _days_since(path.stat().st_mtime)))
+    unused = [environment for environment in environments if environment.days >= older_than]
     try:
         client = connect()
     except SandboxError as error:
-        return PrunePlan(environments, error.message)
+        return PrunePlan(tuple(unused), error.message)
     with closing(client), engine_errors():
-        all_containers = client.api.containers(all=True)
-        containers = tuple(_containers(client, all_containers, everything))
-        gone = {container.id for container in containers}
-        used = {container["ImageID"] for container in all_containers if container["Id"] not in gone}
-        images = tuple(_images(client, used, seconds, everything))
-    return PrunePlan((*environments, *containers, *images))
+        unused += [thing for thing in _in_engine(client) if thing.days >= older_than]
+    return PrunePlan(tuple(unused))
 
 
-def _environments(seconds: float) -> Iterator[Unused]:
-    for path in venvs.all_of_them():
-        age = time.time() - path.stat().st_mtime
-        if age >= (_FRESH_SECONDS if path.name.endswith(venvs.PARTIAL) else seconds):
-            size = sum(file.lstat().st_size for file in files.walk(path))
-            yield Unused("environment", str(path), path.name, size, _used(age))
+def _days_since(moment: float) -> float:
+    return (time.time() - moment) / _DAY
 
 
-def _used(age: float) -> str:
-    return "used today" if age < _DAY else f"used {age / _DAY:.0f} days ago"
-
-
-def _containers(client: DockerClient, containers: list[dict[str, Any]], everything: bool) -> Iterator[Unused]:
-    named = {str(image.id) for image in client.images.list() if not _is_partial(image)}
-    for container in containers:
-        if container.get("State") not in ("created", "exited", "dead"):
-            continue
+def _in_engine(client: DockerClient) -> Iterator[Unused]:
+    """Yield the containers that a build left, then our images that no other container is made of."""
+    used = set()
+    for container in client.api.containers(all=True):
         labels = container.get("Labels") or {}
-        age = time.time() - container["Created"]
-        if OWNER_LABEL in labels:
-            unused, why = owner.is_gone(labels[OWNER_LABEL]) or age > _DAY, "its owner was killed"
+        if OWNER_LABEL in labels and owner.is_gone(labels[OWNER_LABEL]):
+            continue  # removed before the images
+        is_ours = IMAGE_LABEL in labels and OWNER_LABEL not in labels and container["State"] != "running"
+        if is_ours and _is_nameless(client, container["ImageID"]):
+            name = container["Names"][0].lstrip("/")
+            yield Unused("container", container["Id"], name, _days_since(container["Created"]))
         else:
-            # A build's, or somebody's own `docker run` of a task's image, which has a name.
-            of_a_build = IMAGE_LABEL in labels and SESSION_LABEL not in labels
-            old = everything or age >= _FRESH_SECONDS
-            unused, why = of_a_build and old and container.get("ImageID") not in named, "left by a build"
-        if unused:
-            name = (container.get("Names") or ["?"])[0].lstrip("/")
-            yield Unused("container", container["Id"], name, 0, why)
-
-
-def _images(client: DockerClient, used: set[str], seconds: float, everything: bool) -> Iterator[Unused]:
-    sizes = {
-        image["Id"]: int(image.get("Size") or 0) - max(0, int(image.get("SharedSize") or 0))
-        for image in client.df().get("Images") or []
-    }
+            used.add(container["ImageID"])
     for image in client.images.list(filters={"label": IMAGE_LABEL}):
-        if image.id in used or not all(tag.startswith("lmr-author/") for tag in image.tags):
-            continue
-        age = time.time() - _last_tagged(image)
-        if _is_partial(image):
-            unused, why = everything or age > _FRESH_SECONDS, "of a build that did not end or was replaced"
-        else:
-            unused, why = age >= seconds, _used(age)
-        if unused:
-            key = str(image.id)
-            yield Unused("image", key, ", ".join(image.tags) or key[7:19], sizes.get(key, 0), why)
+        is_ours = all(tag.startswith("lmr-author/") for tag in image.tags)
+        if is_ours and image.id not in used:
+            name = ", ".join(image.tags) or str(image.id)[7:19]
+            yield Unused("image", str(image.id), name, _days_since(_last_tagged(image)))
+
+
+def _is_nameless(client: DockerClient, image: str) -> bool:
+    """Recognize an image without a name, or with that of a build that has not ended."""
+    from docker.errors import ImageNotFound
+
+    try:
+        return all(tag.endswith(":partial") for tag in client.images.get(image).tags)
+    except ImageNotFound:
+        return True
 
 
 def _last_tagged(image: Image) -> float:
@@ -143,43 +107,36 @@ def _last_tagged(image: Image) -> float:
     return max(times)
 
 
-def _is_partial(image: Image) -> bool:
-    """Recognize an image without a name, or with that of a build that has not ended."""
-    return all(tag.startswith("lmr-author/") and tag.endswith(":partial") for tag in image.tags)
-
-
 def prune(chosen: PrunePlan, say: Progress) -> tuple[str, ...]:
     """Remove everything in a plan, except what came into use meanwhile; return what was not, with the reason."""
-    failed: list[str] = []
-    in_engine = [unused for unused in chosen.remove if unused.kind != "environment"]
+    in_engine = []
     for unused in chosen.remove:
+        say(f"removing {unused.name}")
         if unused.kind == "environment":
-            say(f"removing {unused.name}")
-            if not venvs.remove(Path(unused.id)):
-                failed.append(f"{unused.name}: it is being made")
-    if in_engine:
-        say(f"removing {len(in_engine)} things from the Docker engine")
-        with closing(connect()) as client, engine_errors():
-            failed += _remove_from_engine(client, in_engine)
-    return tuple(failed)
+            venvs.remove(Path(unused.id))
+        else:
+            in_engine.append(unused)
+    if not in_engine:
+        return ()
+    with closing(connect()) as client, engine_errors():
+        docker_engine.remove_stale(client)
+        return tuple(_remove_from_engine(client, in_engine))
 
 
 def _remove_from_engine(client: DockerClient, chosen: list[Unused]) -> Iterator[str]:
-    """Remove them, containers first. Yields those that could not be removed, with the engine's message."""
+    """Remove containers, then images. Yields those that could not be removed, with the engine's message."""
     from docker.errors import APIError
 
-    for unused in sorted(chosen, key=lambda unused: unused.kind):
+    for unused in chosen:
         try:
             if unused.kind == "container":
-                # Not forced: one that was started meanwhile stays.
-                client.api.remove_container(unused.id, v=True)
+                client.api.remove_container(
+                    unused.id, v=True
+                )  # not forced: one that was started meanwhile stays
                 continue
-            *others, last = client.images.get(unused.id).tags or [unused.id]
-            for tag in others:
-                with suppress(APIError):
-                    client.images.remove(tag)
             # The last of its names takes the image with it, and the nameless layers below that nothing else has.
-            client.images.remove(last)
+            for name in client.images.get(unused.id).tags or [unused.id]:
+                client.images.remove(name)
         except APIError as error:
             if error.status_code != 404:
                 yield f"{unused.kind} {unused.name}: {error.explanation or error}"

@@ -79,14 +79,15 @@ class Answer:
 
 def ask(question: Question, seconds: float) -> Answer:
     """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
-    constraints = [item.text for item in question.constraints]
+    constraints = [bound.text for bound in question.constraints]
     constraints += [f"{name}>=0.dev0" for name in question.prereleases]
-    # Builds use the image's Python, where this machine has it.
-    same = (item.path for item in interpreters.interpreters() if item.minor == question.base.python)
-    python = next(same, Path(sys.executable))
+    python = Path(sys.executable)
+    for interpreter in reversed(interpreters.interpreters()):
+        if interpreter.minor == question.base.python:
+            python = interpreter.path  # builds use the image's Python, where this machine has it
     with files.temporary_folder("lmr-author-lock-") as folder:
         folder.chmod(0o755)
-        _write(folder / "requirements.in", [item.text for item in question.requirements])
+        _write(folder / "requirements.in", [requirement.text for requirement in question.requirements])
         _write(folder / "constraints.txt", constraints)
         _write(folder / "excludes.txt", question.excluded)
         arguments = [*_arguments(question), "--python", str(python)]
@@ -141,15 +142,11 @@ def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tup
     """
     old = bool(base.torch) and Version(base.torch) < Version("2.0")
     needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
-    own = [project] if project else []
-    # Torch brings them; they stay the base image's, like torch itself.
-    cuda = [
-        f"nvidia-{name}-{version}"
-        for version in ("cu11", "cu12", "cu13")
-        for name in sorted(names("cuda_parts"))
-    ]
-    left = needs - {item.name for item in declared}
-    return (*sorted(TORCH_FAMILY), *cuda, *own, *sorted(left), *sorted(names("backports")))
+    excluded_names = TORCH_FAMILY | names("backports") | (needs - {each.name for each in declared})
+    # Torch brings CUDA's libraries; they stay the base image's, like torch itself.
+    for part in names("cuda_parts"):
+        excluded_names |= {f"nvidia-{part}-cu11", f"nvidia-{part}-cu12", f"nvidia-{part}-cu13"}
+    return tuple(sorted(excluded_names | {project} - {""}))
 
 
 def index_failure(text: str) -> tuple[Unpinned, str] | None:
@@ -174,5 +171,5 @@ def cause(stderr: str) -> str:
     """Return the reason in uv's message, on one line."""
     text = _ABOUT_PYTHON.sub("", stderr)
     match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
-    found = match[1] if match else text
-    return printable(re.sub(r"^.*?cause: ", "", found, flags=re.S), 300)
+    reason = match[1] if match else text
+    return printable(re.sub(r"^.*?cause: ", "", reason, flags=re.S), 300)

@@ -167,12 +167,10 @@ def alone(lock: Path, say: Progress | None = None) -> Iterator[None]:
 
 
 def _configuration(chosen: Mapping[str, str]) -> Path | None:
-    """The user's own file of uv's settings."""
     path = Path(os.environ.get("UV_CONFIG_FILE") or Path.home() / ".config" / "uv" / "uv.toml")
     return path if path.is_file() and "UV_NO_CONFIG" not in chosen else None
 
 
 def _local_indexes(chosen: Mapping[str, str]) -> list[Mount]:
-    """Folders of this machine that the settings name as indexes."""
     paths = {path for value in chosen.values() for path in _PATH.findall(value)}
     return [Mount(Path(path), path) for path in sorted(paths) if Path(path).exists()]

@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task, TaskInfo
-from lmr_author.runtime.environment import place, venvs
+from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -48,13 +48,14 @@ class Where:
     @property
     def options(self) -> tuple[str, ...]:
         """The options of a command that runs in the same place; a base image means nothing to the local sandbox."""
-        given = {
-            "--sandbox": self.kind if self.kind != LOCAL else "",
-            "--python": self.python if self.kind == LOCAL else "",
-            "--base-image": self.base_image if self.kind == DOCKER else "",
-            "--gpus": self.gpus,
-        }
-        return tuple(str(word) for name, value in given.items() if value for word in (name, value))
+        words: list[str] = []
+        if self.kind == DOCKER:
+            words += ["--sandbox", DOCKER]
+            words += ["--base-image", self.base_image] if self.base_image else []
+            words += ["--gpus", self.gpus] if self.gpus else []
+        elif self.python is not None:
+            words += ["--python", str(self.python)]
+        return tuple(words)
 
     @property
     def absolute(self) -> Where:
@@ -71,12 +72,10 @@ class Where:
 
         # Root builds for a user, too: a Dockerfile creates this user and group.
         root = os.geteuid() == 0
-        args = {
-            "UID": str(_FIRST_USER if root else os.geteuid()),
-            "GID": str(_FIRST_USER if root else os.getegid()),
-            "DIR": info.repo_folder_name,
-            **({"BASE_IMAGE": self.base_image} if self.base_image else {}),
-        }
+        user, group = (_FIRST_USER, _FIRST_USER) if root else (os.geteuid(), os.getegid())
+        args = {"UID": str(user), "GID": str(group), "DIR": info.repo_folder_name}
+        if self.base_image:
+            args["BASE_IMAGE"] = self.base_image
         return DockerSandbox(
             task.root, tag=image_tag(task.name, task.root), build_args=args,
             log=task.logs_folder / "build.log", no_cache=no_cache, gpus=self.gpus,
@@ -102,22 +101,20 @@ class ChosenPython:
     @property
     def remark(self) -> str:
         """Where it comes from, in words; "" where somebody named it."""
-        return (
-            f"in the environment made by `lmr-author env local` (Python {self.version})"
-            if self.version
-            else ""
-        )
+        if not self.version:
+            return ""
+        return f"in the environment made by `lmr-author env local` (Python {self.version})"
 
 
 def python_of(task: Task, where: Where) -> ChosenPython:
-    """Return the interpreter: the one that was named, else that of the environment made for the task's lock."""
+    """Return the interpreter: the one that was named, else that of the environment made for the task."""
     if where.python is not None or where.kind == DOCKER or not task.lock.is_file():
         return ChosenPython(where.python)
-    made = venvs.find(place.text_of(task.lock))
-    if made is None:
+    environment = venvs.find(task)
+    if environment is None:
         return ChosenPython(None)
-    venvs.touch(made)
-    return ChosenPython(made.interpreter, made.python)
+    venvs.touch(environment)
+    return ChosenPython(environment.interpreter, environment.python)
 
 
 def other_python(task: Task, where: Where) -> str:

@@ -16,5 +16,5 @@ def image_tag(name: str, folder: Path) -> str:
     that was moved gets a new one, made of the same layers.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    place = files.sha256_bytes(os.fsencode(folder.resolve()))[:8]
-    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}-{place}:latest"
+    digest = files.sha256_bytes(os.fsencode(folder.resolve()))[:8]
+    return f"lmr-author/{plain[:100].rstrip('-') or 'task'}-{digest}:latest"

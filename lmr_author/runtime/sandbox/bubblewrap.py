@@ -44,7 +44,7 @@ class MountedInterpreter:
     """A Python interpreter.
 
     Attributes:
-        path: as it was found, not resolved: a virtual environment is known by its own path.
+        path: as it was programs, not resolved: a virtual environment is known by its own path.
         version: such as ``3.11.7``.
         parts: the files and folders it consists of, besides the system's.
     """
@@ -80,9 +80,9 @@ def tools() -> Tools | None:
         return None
     can_disable_userns = "--disable-userns" in (_output([bwrap, "--help"]) or "")  # 0.8 and newer
     for setpriv in (shutil.which("setpriv"), None):
-        found = Tools(bwrap, prlimit, setpriv, can_disable_userns)
-        if _output(command_line(found, sandbox_uid(found), Command(("true",)))) is not None:
-            return found
+        programs = Tools(bwrap, prlimit, setpriv, can_disable_userns)
+        if _output(command_line(programs, sandbox_uid(programs), Command(("true",)))) is not None:
+            return programs
     return None
 
 
@@ -94,24 +94,24 @@ def _output(argv: Sequence[str]) -> str | None:
     return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None
 
 
-def sandbox_uid(found: Tools) -> int:
+def sandbox_uid(programs: Tools) -> int:
     """Return the user (and group) id outside that the next run's processes have."""
-    if not found.as_root:
+    if not programs.as_root:
         return os.geteuid()
     # Its own for each run: the kernel counts processes by user id, and parallel runs must not share.
     return _OWN_IDS + (os.getpid() & 0x3FFFFF) * 64 + next(_RUNS) % 64
 
 
-def own_files(found: Tools, uid: int) -> dict[str, bytes]:
+def own_files(programs: Tools, uid: int) -> dict[str, bytes]:
     """Return the contents of files in /etc that a run gets as its own, to be passed through pipes."""
-    inside = uid if found.as_root else NOBODY
+    inside = uid if programs.as_root else NOBODY
     passwd = f"root:x:0:0:root:/:/bin/false\nnobody:x:{inside}:{inside}:nobody:/tmp:/bin/false\n"
     group = f"root:x:0:\nnogroup:x:{inside}:\n"
     return {"/etc/passwd": passwd.encode(), "/etc/group": group.encode(), "/etc/hosts": _HOSTS}
 
 
 def command_line(
-    found: Tools,
+    programs: Tools,
     uid: int,
     command: Command,
     interpreter: MountedInterpreter | None = None,
@@ -128,8 +128,8 @@ def command_line(
         status: descriptor to which bubblewrap reports, as JSON, that the program began and ended.
         pipes: descriptors with the contents of :func:`own_files`.
     """
-    argv = [found.bwrap, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
-    argv += _namespaces(found, command.network)
+    argv = [programs.bwrap, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    argv += _namespaces(programs, command.network)
     if status is not None:
         argv += ["--json-status-fd", str(status)]
     for path, pipe in (pipes or {}).items():
@@ -138,24 +138,24 @@ def command_line(
     argv += _file_systems(command, interpreter)
     for name, value in (variables or {}).items():
         argv += ["--setenv", name, value]
-    if found.as_root:
-        argv += ["--", str(found.setpriv), f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+    if programs.as_root:
+        argv += ["--", str(programs.setpriv), f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
         argv += ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
     else:
         argv += ["--"]
-    counted_alone = found.as_root or _counted_per_namespace()
+    counted_alone = programs.as_root or _counted_per_namespace()
     number = command.limits.processes + (0 if counted_alone else running_already())
-    argv += [found.prlimit, *limit_options(command.limits, number), "--"]
+    argv += [programs.prlimit, *limit_options(command.limits, number), "--"]
     program = str(interpreter.path) if interpreter and command.argv[0] == "python" else command.argv[0]
     return [*argv, program, *command.argv[1:]]
 
 
-def _namespaces(found: Tools, network: bool) -> list[str]:
+def _namespaces(programs: Tools, network: bool) -> list[str]:
     argv = ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
     argv += ["--hostname", "sandbox", *([] if network else ["--unshare-net"])]
-    if not found.as_root:
+    if not programs.as_root:
         argv += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-        return [*argv, "--disable-userns"] if found.can_disable_userns else argv
+        return [*argv, "--disable-userns"] if programs.can_disable_userns else argv
     # Only for setpriv, which gives them up; the last to enter a private working folder of that user.
     for capability in ("SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH"):
         argv += ["--cap-add", f"CAP_{capability}"]

@@ -158,7 +158,6 @@ class DockerSandbox(Sandbox):
         )
 
     def _settings(self, command: Command) -> dict[str, Any]:
-        """Return the container's settings, as ``containers.create`` takes them."""
         from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 
         limits = command.limits

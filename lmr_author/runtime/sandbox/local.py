@@ -118,33 +118,33 @@ class LocalSandbox(Sandbox):
         owner.kill(owner.orphans())
         files.remove_abandoned_temporaries()
         result = self.run(Command(("python", "-c", "print('ok')")))
-        found = self._found()
+        interpreter = self._mounted()
         if result.stdout.strip() != b"ok":
             raise SandboxError(
-                f"{found.path} does not run in the sandbox: {result.last_error()}",
+                f"{interpreter.path} does not run in the sandbox: {result.last_error()}",
                 "use an interpreter of a virtual environment of its own, or --sandbox docker",
             )
         return {
             "sandbox": self.name,
             "isolation": "bubblewrap" if self.isolating else "none",
-            "python": found.version,
-            "interpreter": str(found.path),
+            "python": interpreter.version,
+            "interpreter": str(interpreter.path),
         }
 
     def run(self, command: Command) -> ExecResult:
         """Run a command. See the base class; ``out_of_memory`` cannot be told here."""
         command.check()
         if self._tools is not None:
-            return _run_isolated(self._tools, self._found(), command)
-        return _run_plain(self._found(), command)
+            return _run_isolated(self._tools, self._mounted(), command)
+        return _run_plain(self._mounted(), command)
 
-    def _found(self) -> MountedInterpreter:
+    def _mounted(self) -> MountedInterpreter:
         if self._interpreter is None:
             self._interpreter = find_interpreter(self._python)
         return self._interpreter
 
 
-def _run_isolated(tools: bubblewrap.Tools, found: MountedInterpreter, command: Command) -> ExecResult:
+def _run_isolated(tools: bubblewrap.Tools, interpreter: MountedInterpreter, command: Command) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
     own = bubblewrap.own_files(tools, uid)
     with (
@@ -152,8 +152,8 @@ def _run_isolated(tools: bubblewrap.Tools, found: MountedInterpreter, command: C
         _pipes(own.values()) as (status, status_inside, *fds),
     ):
         argv = bubblewrap.command_line(
-            tools, uid, command, found, status=status_inside, pipes=dict(zip(own, fds, strict=True)),
-            variables={**_variables(found), **command.env},
+            tools, uid, command, interpreter, status=status_inside, pipes=dict(zip(own, fds, strict=True)),
+            variables={**_variables(interpreter), **command.env},
         )  # fmt: skip
         result = _run(command, argv, pass_fds=(status_inside, *fds))
         if not (result.timed_out or result.stopped) and not _began(status):
@@ -164,15 +164,15 @@ def _run_isolated(tools: bubblewrap.Tools, found: MountedInterpreter, command: C
     return result
 
 
-def _run_plain(found: MountedInterpreter, command: Command) -> ExecResult:
+def _run_plain(interpreter: MountedInterpreter, command: Command) -> ExecResult:
     with laid_out(command) as real:
-        program = str(found.path) if real.argv[0] == "python" else real.argv[0]
+        program = str(interpreter.path) if real.argv[0] == "python" else real.argv[0]
         options = bubblewrap.limit_options(
             command.limits, command.limits.processes + bubblewrap.running_already()
         )
         limiter = [sys.executable, "-I", "-S", "-c", _LIMITER, *options, "--"]
         argv = [*limiter, program, *real.argv[1:]]
-        return _run(real, argv, env={**_variables(found), **real.env}, cwd=Path(real.cwd))
+        return _run(real, argv, env={**_variables(interpreter), **real.env}, cwd=Path(real.cwd))
 
 
 def _run(
@@ -206,8 +206,8 @@ def _run(
     )
 
 
-def _variables(found: MountedInterpreter) -> dict[str, str]:
-    return {**DEFAULT_ENV, "PATH": f"{found.path.parent}:/usr/local/bin:/usr/bin:/bin"}
+def _variables(interpreter: MountedInterpreter) -> dict[str, str]:
+    return {**DEFAULT_ENV, "PATH": f"{interpreter.path.parent}:/usr/local/bin:/usr/bin:/bin"}
 
 
 @contextmanager
@@ -277,21 +277,21 @@ def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
                 f"without bubblewrap nothing can be mounted inside the writable {outer.target}",
                 "install bubblewrap (apt-get install bubblewrap), or use --sandbox docker",
             )
-    place = root / mount.target.lstrip("/")
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place)
+    copy = root / mount.target.lstrip("/")
+    if copy.is_dir() and not copy.is_symlink():
+        shutil.rmtree(copy)
     else:
-        place.unlink(missing_ok=True)
-    place.parent.mkdir(parents=True, exist_ok=True)
+        copy.unlink(missing_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     source = mount.source.resolve()
     if mount.writable:
-        place.symlink_to(source)
+        copy.symlink_to(source)
         return source
     if source.is_dir():
-        shutil.copytree(source, place, symlinks=True)
+        shutil.copytree(source, copy, symlinks=True)
     else:
-        shutil.copy2(source, place)
-    return place
+        shutil.copy2(source, copy)
+    return copy
 
 
 def _rewrite(text: str, real: Mapping[str, Path]) -> str:
