@@ -9,7 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lmr_author.authoring.masking.instruction import words_of
-from lmr_author.authoring.suggesting.sections import FunctionWords, passages
+from lmr_author.authoring.suggesting.paper import FunctionWords
+from lmr_author.authoring.suggesting.sections import passages
 from lmr_author.core import files, paper
 from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import LmrError
