@@ -199,7 +199,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    from lmr_author.authoring.recording.failed import last_error
+    from lmr_author.authoring.recording.run import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file

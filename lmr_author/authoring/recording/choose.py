@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from lmr_author.authoring.recording.calls import NOT_GIVEN, Gain, RecordedCall, Room, additions, too_much
-from lmr_author.authoring.recording.failed import irreproducible
-from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed
+from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.proof.evaluation.bench import MUTANTS

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import posixpath
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +30,9 @@ REQUEST = "request.json"
 NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
 SWITCHES = {
     "numba": ("NUMBA_DISABLE_JIT", "1"),
-    "torch.jit": ("PYTORCH_JIT", "0"),
+    "torch.jit.script": ("PYTORCH_JIT", "0"),
+    "torch.jit.script_if_tracing": ("PYTORCH_JIT", "0"),
+    "torch.jit.trace": ("PYTORCH_JIT", "0"),
     "torch.compile": ("TORCHDYNAMO_DISABLE", "1"),
     "jax.jit": ("JAX_DISABLE_JIT", "1"),
     "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
@@ -41,10 +41,6 @@ SWITCHES = {
 """Compiler (a function, or all of a module) → the environment variable that turns it off.
 
 Compiled code cannot be watched. Only the recorded run is without it: a replay calls the function as plain Python."""
-MARKS = re.compile(
-    r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
-)
-"""Functions of a compiler's module that compile nothing: they mark code for when something else is compiled."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +50,21 @@ class Driver:
     Attributes:
         arguments: what follows ``python``: a script or ``-m module``, and its arguments.
         mounts: the driver's folder, when it lies outside the repository.
-        shown: the command as recorded, without paths of this machine.
+        shown: the command as recorded, a script outside the repository by its name alone.
         env: variables that the command sets.
-        unseen: files and folders of this machine that it names and the sandbox does not show.
     """
 
     arguments: tuple[str, ...]
     mounts: tuple[Mount, ...]
     shown: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
-    unseen: tuple[Path, ...] = ()
 
 
 def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
     """Read the annotator's command.
 
     A script is taken from the repository first, then from the current folder; one that lies outside the repository
-    comes along with its folder, read-only. Other paths in the command are changed to where the sandbox has them.
+    comes along with its folder, read-only. The other words stay as they are.
 
     Args:
         command: as typed after ``--``.
@@ -80,25 +74,12 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
         UsageError: no command, not a Python one, or a script that does not exist.
     """
     variables = list(itertools.takewhile(_is_assignment, command))
-    words = _python_arguments(list(command[len(variables) :]))
-    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
-    if words[0] != "-m":
-        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
-    unseen: list[Path] = []
-    for position in range(0 if words[0] == "-m" else 1, len(words)):
-        word = words[position]
-        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
-        path = _on_this_machine(text, repository, here)
-        if path is None:
-            continue
-        mounted = _mounted(path, mounts, repository)
-        if mounted is None:
-            unseen.append(path)
-            continue
-        inside[position] = f"{option}{separator}{mounted[0]}"
-        shown[position] = f"{option}{separator}{mounted[1]}"
+    script, *words = _python_arguments(list(command[len(variables) :]))
+    shown, mounts = script, tuple[Mount, ...]()
+    if script != "-m":
+        script, shown, mounts = _find_script(script, repository, here)
     env = dict(word.split("=", 1) for word in variables)
-    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
+    return Driver((script, *words), mounts, (*variables, "python", shown, *words), env)
 
 
 def _python_arguments(words: list[str]) -> list[str]:
@@ -160,33 +141,6 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     return inside, resolved.name, (mount,)
 
 
-def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
-    """Return the file or folder that a word names, unless the repository has it where the command looks for it."""
-    if "/" not in text or text.strip("/") == "":
-        return None
-    path = here / Path(text).expanduser()
-    try:
-        inside = not Path(text).is_absolute() and ".." not in Path(text).parts
-        if not path.exists() or (inside and (repository / text).exists()):
-            return None
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):  # no path at all, or a circle of links
-        return None
-
-
-def _mounted(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
-    """Return where the sandbox has a file of this machine, and how that is shown; None where it has not."""
-    root = repository.resolve()
-    if path.is_relative_to(root):
-        inside = path.relative_to(root).as_posix()
-        return inside, inside
-    for mount in mounts:
-        if path.is_relative_to(mount.source.resolve()):
-            shown = path.relative_to(mount.source.resolve()).as_posix()
-            return posixpath.normpath(f"{mount.target}/{shown}"), shown
-    return None
-
-
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
     """Return the repository's own tests: those that name the target, else those that name its file, else all.
 
@@ -206,8 +160,8 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
     tests = {}
     for path in sorted(repository.rglob("*.py")):
         relative = path.relative_to(repository)
-        named = path.name.startswith("test_") or path.name.endswith("_test.py")
-        if named and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
+        is_test = path.name.startswith("test_") or path.name.endswith("_test.py")
+        if is_test and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
             tests[relative.as_posix()] = path.read_text("utf-8", "replace")
     if not tests:
         raise UsageError(
@@ -274,8 +228,6 @@ def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
             compilers.append(call.func)
     variables: dict[str, str] = {}
     for name in _names_in(compilers, code.imported_as(module)):
-        if MARKS.fullmatch(name):
-            continue
         for compiler, (variable, value) in SWITCHES.items():
             if f"{name}.".startswith(f"{compiler}."):
                 variables[variable] = value

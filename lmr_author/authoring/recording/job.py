@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lmr_author.authoring.masking import locate
-from lmr_author.authoring.recording import checkers, failed
+from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room
 from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
 from lmr_author.authoring.recording.replay import Golden
-from lmr_author.authoring.recording.run import Recorded, Run
+from lmr_author.authoring.recording.run import Explain, Recorded, Run
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation, Target, Task, TaskInfo
@@ -142,7 +142,7 @@ def driver_of(job: Job, here: Path) -> Driver:
     return read_command(options.command, repository, here)
 
 
-def plan_of(job: Job, driver: Driver, explain: failed.Explain) -> Run:
+def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
     """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
     task, info, implementation = job.task, job.info, job.implementation
     overlay = staging.original_overlay(task, info)

@@ -20,6 +20,7 @@ from lmr_author.authoring.recording.tolerance import (
     narrowed,
 )
 from lmr_author.core import code
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import time_left
 from lmr_author.runtime.probe.arrays import Spread
@@ -305,3 +306,26 @@ def fragile_part(part: str, spread: Spread | None) -> str:
         f"in float64 the golden gives another {part}: a correct version that rounds otherwise fails, unless that is "
         f"the point; use inputs without ties, or {check_option(part, kind)}"
     )
+
+
+def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+    """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
+    reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
+    if all(call.not_imported for call in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
+    parts = {}
+    for lost in rejected:
+        for part in lost.call.omitted:
+            parts[as_written(str(part["path"]))] = str(part["type"])
+    hint = (
+        "the function depends on what is no argument (a global, a file, the time); drive it with "
+        "that passed in, or choose a function whose result its inputs determine"
+    )
+    if advised := fixture_advice(parts):
+        named = ", ".join(f"{path} ({kind})" for path, kind in list(parts.items())[:3])
+        hint = f"of its inputs, {named} could not be stored; {advised}"
+    return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)
