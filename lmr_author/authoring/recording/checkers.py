@@ -277,29 +277,15 @@ def fixture_name(path: str) -> str | None:
     return public[-1] if public and public[-1] not in ("self", "value") else None
 
 
-def fixture_drafts(parts: Mapping[str, str]) -> list[str]:
-    """Return functions that build parts, to be completed: ``def words(): from m import Words; return Words(...)``.
-
-    Args:
-        parts: path → class, as in ``m.Words``.
-    """
-    drafts: dict[str, str] = {}
-    for path, kind in parts.items():
-        name = fixture_name(path)
-        if not name:
-            continue
-        module, _, cls = kind.rpartition(".")
-        public = module and kind.replace(".", "").isidentifier() and not module.startswith("_")
-        # A fixture that only holds the part somewhere inside is of another class.
-        is_whole = as_written(path).endswith(name)
-        body = f"from {module} import {cls}; return {cls}(...)" if public and is_whole else "return ..."
-        drafts.setdefault(name, f"def {name}(): {body}")
-    return list(drafts.values())
+def fixture_drafts(paths: Iterable[str]) -> list[str]:
+    """Return functions that build parts, to be completed: ``def words(): return ...``."""
+    names = dict.fromkeys(filter(None, map(fixture_name, paths)))
+    return [f"def {name}(): return ..." for name in names]
 
 
-def fixture_advice(parts: Mapping[str, str]) -> str:
-    """Return how to provide parts that could not be stored, by path and class; "" for no advice."""
-    drafts = fixture_drafts(parts)
+def fixture_advice(paths: Iterable[str]) -> str:
+    """Return how to provide parts that could not be stored; "" for no advice."""
+    drafts = fixture_drafts(paths)
     if not drafts:
         return ""
     return (

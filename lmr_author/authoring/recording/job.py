@@ -207,13 +207,13 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_
 
 def room_of(job: Job) -> Room:
     """Return the space that the recordings of the task's other functions leave."""
-    others = [other for other in job.info.implementations if other.index != job.implementation.index]
-    taken = {}
-    for other in others:
+    total = int(job.options.max_total_mb * 2**20)
+    left = total
+    for other in job.info.implementations:
         recording = load(job.task.recording(job.info, other.index))
-        if recording:
-            taken[str(other.target)] = sum(case.bytes for case in recording.cases)
-    return Room(int(job.options.max_total_mb * 2**20), taken)
+        if recording and other.index != job.implementation.index:
+            left -= sum(case.bytes for case in recording.cases)
+    return Room(total, max(0, left))
 
 
 # changes that an implementation has to make, too

@@ -147,7 +147,7 @@ def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     task, info, implementation = job.task, job.info, job.implementation
     kept = store.put_aside(task, info, implementation)
-    left_out = uncompared(effects_of(golden, proof.chosen, recorded))
+    left_out = uncompared(effects_of(golden, recorded))
     function = golden.definition.function
     recording = store.store(
         task, info, implementation, plan, recorded, proof, function, left_out, job.options.unusual

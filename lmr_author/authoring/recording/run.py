@@ -289,7 +289,7 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
         largest = max(lost.size for lost in recorded.not_stored)
         return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(largest))
     if reason := reasons.get("unstorable", reasons.get("failed")):
-        parts = {lost.path: lost.type for lost in recorded.not_stored if lost.reason == reason}
+        parts = [lost.path for lost in recorded.not_stored if lost.reason == reason]
         return LmrError(
             f"no call of {name} could be stored: {reason}",
             fixture_advice(parts)

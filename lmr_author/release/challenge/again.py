@@ -65,10 +65,9 @@ class Again:
         names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
         return tuple(dict.fromkeys(names))
 
-    def uncompared(self, new: Sequence[RecordedCall] = ()) -> tuple[Uncompared, ...]:
-        """Return the golden's effects that no case compares, with some calls that become cases, too."""
-        chosen = (*self.cases.values(), *new)
-        return tuple(uncompared(effects_of(self.golden, chosen, self.recorded)))
+    def uncompared(self) -> tuple[Uncompared, ...]:
+        """Return the golden's effects that no case compares."""
+        return uncompared(effects_of(self.golden, self.recorded))
 
 
 def record_again(
@@ -128,8 +127,7 @@ def record_again(
 def _room(job: Job, cases: Sequence[Case]) -> Room:
     """Return the space for cases, of which a recording's own take some."""
     room = room_of(job)
-    own = {str(job.implementation.target): sum(case.bytes for case in cases)}
-    return replace(room, taken={**room.taken, **own})
+    return replace(room, left=max(0, room.left - sum(case.bytes for case in cases)))
 
 
 def options_of(implementation: Implementation, recording: Recording) -> RecordOptions:

@@ -189,7 +189,7 @@ def _put_in_place(choice: Choice, chosen: Sequence[RecordedCall], judge: Recordi
         (judge.folder, judge.recording),
         again.golden.definition.function,
         again.plan.nth,
-        again.uncompared(chosen),
+        again.uncompared(),
     )
 
 
