@@ -178,7 +178,7 @@ def test_an_object_that_cannot_be_stored_is_built(task: Task) -> None:
     target = "pkg/words.py::first"
     with pytest.raises(LmrError) as caught:
         masked_and_recorded(task, target)
-    assert "tokenizer.lock (_thread.lock) could not be stored" in str(caught.value.hint)
+    assert "tokenizer.lock could not be stored" in str(caught.value.hint)
     assert "`def lock(): return ...`" in str(caught.value.hint)
 
     beside = task.root / "small-repo/unit_test"

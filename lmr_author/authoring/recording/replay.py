@@ -296,8 +296,8 @@ def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
         )
     omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
     hint = (
-        "the function depends on what is no argument (a global, a file, the time); drive it with "
-        "that passed in, or choose a function whose result its inputs determine"
+        "the function depends on what is no argument (a global, the time, a file outside the repository); drive it "
+        "with that passed in, or choose a function whose result its inputs determine"
     )
     if advised := fixture_advice(omitted):
         hint = f"of its inputs, {listed(list(dict.fromkeys(omitted)), 3)} could not be stored; {advised}"
