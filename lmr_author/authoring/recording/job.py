@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -22,8 +22,6 @@ from lmr_author.runtime.environment.where import HERE, Where
 from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.sandbox.base import Sandbox
 
-AskInPlace = Callable[[Sequence[str]], bool]
-"""Asks a person whether implementations have to change some arguments as the golden does."""
 _DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
 
 
@@ -40,8 +38,7 @@ class RecordOptions:
         max_mb: limit of one recorded call, in MB.
         max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
-        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included;
-            None to ask, or else not.
+        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included.
         files: an implementation has to write the files that the golden writes.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
         from_tests: the repository's own tests drive the target.
@@ -179,12 +176,20 @@ def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
     )
 
 
-def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_place: AskInPlace) -> Golden:
-    """Lay out a golden tree that the recorded run has not touched, and decide which changes count."""
+def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
+    """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
+
+    Args:
+        in_place: implementations have to change what the golden changes by the way, too.
+    """
     overlay = staging.golden_overlay(job.task, job.info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    ignored, grads = _changes_left_out(definition, recorded.calls, job.options.in_place, ask_in_place)
+    ignored, grads = tuple[str, ...](), True
+    if not in_place:
+        method = bool(definition.class_name) and "." not in definition.function_name
+        ignored = changes_by_the_way(definition.function, method, recorded.calls)
+        grads = changes_grads(definition.function, recorded.calls)
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
@@ -217,24 +222,6 @@ def room_of(job: Job) -> Room:
 
 
 # changes that an implementation has to make, too
-
-
-def _changes_left_out(
-    definition: code.Definition,
-    calls: Sequence[RecordedCall],
-    in_place: bool | None,
-    ask_in_place: AskInPlace,
-) -> tuple[tuple[str, ...], bool]:
-    """Return the changed arguments that are not compared, and whether ``.grad`` of tensors is compared."""
-    method = bool(definition.class_name) and "." not in definition.function_name
-    by_the_way = changes_by_the_way(definition.function, method, calls)
-    grads = changes_grads(definition.function, calls)
-    if in_place is None:
-        asked = list(by_the_way[1:] if method else by_the_way)
-        if not grads:
-            asked += sorted({f".grad of {name}" for call in calls for name in call.grads})
-        in_place = bool(asked) and ask_in_place(asked)
-    return ((), True) if in_place else (by_the_way, grads)
 
 
 _SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)

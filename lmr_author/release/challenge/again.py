@@ -102,7 +102,7 @@ def record_again(
     plan = plan_of(job, driver, lambda text: "")
     progress(f"recording the calls of {implementation.target} once more")
     recorded = run(sandbox, plan)
-    golden = golden_of(job, plan, sandbox, recorded, lambda names: _in_place(recording))
+    golden = golden_of(job, plan, sandbox, recorded, _in_place(options, recording))
     replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
     known = {_identity(folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
@@ -193,8 +193,10 @@ def _place(options: RecordOptions, repository: Path, places: Sequence[Path]) -> 
     )
 
 
-def _in_place(recording: Recording) -> bool:
-    """Return whether implementations have to change what the golden changes by the way, as somebody once answered."""
+def _in_place(options: RecordOptions, recording: Recording) -> bool:
+    """Return whether implementations have to change what the golden changes by the way."""
+    if options.in_place is not None:
+        return options.in_place
     reasons = {checker.get("reason") for case in recording.cases for checker in case.checkers.values()}
     return checkers.BY_THE_WAY not in reasons and checkers.WORKING_MEMORY not in reasons
 
