@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,19 +29,15 @@ MODULE = "lmr_probe.drivers"
 REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
 NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
-SWITCHES = {
-    "numba": ("NUMBA_DISABLE_JIT", "1"),
-    "torch.jit.script": ("PYTORCH_JIT", "0"),
-    "torch.jit.script_if_tracing": ("PYTORCH_JIT", "0"),
-    "torch.jit.trace": ("PYTORCH_JIT", "0"),
-    "torch.compile": ("TORCHDYNAMO_DISABLE", "1"),
-    "jax.jit": ("JAX_DISABLE_JIT", "1"),
-    "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
-    "flax.linen.jit": ("JAX_DISABLE_JIT", "1"),
+COMPILERS = re.compile(r"\b(?:jit|njit|filter_jit|vectorize|guvectorize|compile)\b")
+"""In a decorator: it compiles the function, and compiled code cannot be watched."""
+UNCOMPILED = {
+    "NUMBA_DISABLE_JIT": "1",
+    "PYTORCH_JIT": "0",
+    "TORCHDYNAMO_DISABLE": "1",
+    "JAX_DISABLE_JIT": "1",
 }
-"""Compiler (a function, or all of a module) → the environment variable that turns it off.
-
-Compiled code cannot be watched. Only the recorded run is without it: a replay calls the function as plain Python."""
+"""Variables that turn compilers off. Only the recorded run has them: a replay calls the function as plain Python."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +100,10 @@ def _python_arguments(words: list[str]) -> list[str]:
             f"{words[0]!r} is not a Python command",
             "run the code by Python: -- python driver.py, or -- python -m module",
         )
-    if not words or words[0] == "-c":
-        raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
-    if words == ["-m"]:
-        raise UsageError("-m needs a module", "as in: -- python -m package.train")
-    if words[0].startswith("-") and words[0] != "-m":
+    # None of Python's own options but -m can be recorded under.
+    if not words or words == ["-m"] or (words[0].startswith("-") and words[0] != "-m"):
         raise UsageError(
-            f"python's option {words[0]} cannot be recorded under",
-            "give the script first: -- python driver.py",
+            "name a script or a module to run", "as in: -- python driver.py, or -- python -m package.train"
         )
     return words
 
@@ -124,8 +117,6 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     """Return a script's place in the sandbox, how that is shown, and what has to come along."""
     path = repository / script if (repository / script).is_file() else here / script
     if not path.is_file():
-        if Path(script).is_absolute():
-            raise UsageError(f"there is no script {script}", "check the path")
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "a script is taken from the repository first, then from the current folder",
@@ -218,29 +209,7 @@ def from_examples(
     return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))
 
 
-def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
-    """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return {}
-    compilers = list(function.decorator_list)
-    for call in code.each(module, ast.Call):
-        if any(isinstance(argument, ast.Name) and argument.id == function.name for argument in call.args):
-            compilers.append(call.func)
-    variables: dict[str, str] = {}
-    for name in _names_in(compilers, code.imported_as(module)):
-        for compiler, (variable, value) in SWITCHES.items():
-            if f"{name}.".startswith(f"{compiler}."):
-                variables[variable] = value
-    return variables
-
-
-def _names_in(expressions: Sequence[ast.expr], imported: Mapping[str, str]) -> list[str]:
-    """Return the dotted names in some expressions, as they are imported: ``torch.jit.script`` for ``jit.script``."""
-    names = []
-    for expression in expressions:
-        inner = {node.value for node in code.each(expression, ast.Attribute)}
-        for node in code.each(expression, ast.Name, ast.Attribute):
-            if node not in inner:
-                first, _, rest = ast.unparse(node).partition(".")
-                names.append(f"{imported.get(first, first)}.{rest}".rstrip("."))
-    return names
+def switches(function: code.FunctionNode) -> dict[str, str]:
+    """Return the environment variables without which a function would be compiled, by its decorators."""
+    decorators = map(ast.unparse, function.decorator_list)
+    return UNCOMPILED if any(map(COMPILERS.search, decorators)) else {}

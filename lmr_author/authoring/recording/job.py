@@ -171,7 +171,7 @@ def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
         files=job.options.files,
         globals=code.set_at_run_time(golden.tree, pair[0].function),
         cuda_as_cpu=job.options.cuda_as_cpu,
-        uncompiled=switches(golden.tree, pair[0].function),
+        uncompiled=switches(pair[0].function),
         explain=explain,
     )
 

@@ -313,7 +313,7 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
     return LmrError(
         f"the command never called {name}",
         f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
-        "reaches the function",
+        "reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the command, say",
     )
 
 
