@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from lmr_author.authoring.masking import locate
 from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room
 from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
@@ -84,25 +83,45 @@ class Job:
 
 
 def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
-    """Return the masked function that a target names. Raises TargetError for none and for several."""
-    meant = list(info.implementations)
-    if not meant:
+    """Return the masked function that a target names. Raises TargetError for none and for several.
+
+    Args:
+        target: a node id, whose path may be relative to the repository, to the task or to the current folder; a name
+            alone; None for the only one.
+        here: the current folder.
+    """
+    masked = list(info.implementations)
+    if not masked:
         raise TargetError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
-    several = "several functions are masked"
+    shown = "; ".join(str(implementation.target) for implementation in masked)
+    named = masked
     if target is not None:
-        masked = "; ".join(str(implementation.target) for implementation in info.implementations)
-        wanted = locate.locate(task.repository(info), target, here)
-        name = (wanted.path, wanted.qualname)
-        same_name = [other for other in meant if (other.goal_file, other.qualname) == name]
-        meant = locate.meant(task.repository(info), wanted, same_name)
-        if not meant:
-            raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
-        several = f"{wanted} is masked {len(meant)} times in {task.name}"
-    if len(meant) > 1:
-        raise TargetError(several, f"name one: {' or '.join(str(other.target) for other in meant)}")
-    return meant[0]
+        named = _named(task, info, target, here)
+        if not named:
+            raise TargetError(f"{target} is not masked in {task.name}", f"masked: {shown}; mask it first")
+    if len(named) > 1:
+        several = f"{target} is masked {len(named)} times" if target else "several functions are masked"
+        raise TargetError(several, f"name one: {' or '.join(str(one.target) for one in named)}")
+    return named[0]
+
+
+def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementation]:
+    if "::" not in text:
+        return [masked for masked in info.implementations if text in (masked.qualname, masked.target.name)]
+    target, repository = Target.parse(text), task.repository(info)
+    named = []
+    for masked in info.implementations:
+        goal = repository / masked.goal_file
+        paths = {(folder / target.path).resolve() for folder in (repository, here, task.root)}
+        if masked.qualname == target.qualname and goal.resolve() in paths:
+            named.append(masked)
+    number = target.nth
+    if target.line is not None and named:
+        goal = repository / named[0].goal_file
+        number = code.find(code.Module.parse(goal.read_bytes(), named[0].goal_file), target).nth
+    return [masked for masked in named if number is None or masked.nth in (None, number)]
 
 
 def ready_helpers(
