@@ -140,9 +140,9 @@ def ready_helpers(
         "--from-tests": options.from_tests,
         "--from-example": bool(options.examples),
     }
-    given = [name for name, used in ways.items() if used]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
+    drivers = [name for name, used in ways.items() if used]
+    if len(drivers) > 1:
+        raise UsageError(f"{' and '.join(drivers)} both drive the target", "choose one of them")
     own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
     checkers.check_functions(checks, own)
@@ -288,8 +288,8 @@ def _keeps_state(function: code.FunctionNode, own: str) -> bool:
         read |= _names_of([assignment.target], ast.Store)
     for node in code.each(function, ast.Attribute):
         (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
-    kept = {name for name in read & written if name.startswith(f"{own}.")}
-    return bool(kept - _set_anew(function))
+    state = {name for name in read & written if name.startswith(f"{own}.")}
+    return bool(state - _set_anew(function))
 
 
 def _set_anew(function: code.FunctionNode) -> set[str]:
