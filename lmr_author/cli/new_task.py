@@ -6,7 +6,7 @@ Nothing that can be derived is asked. Everything derived is shown, and can be ch
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -54,7 +54,7 @@ def new_task(
         missing = "no PAPER" if not paper else "no --repo URL"
         raise UsageError(f"{missing} given", "lmr-author new-task PAPER --repo URL")
     if asking and not paper:
-        paper, repo = ask_paper(tasks_dir, repo)
+        paper = ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem)
     options = NewTaskOptions(
         paper=paper or "",
         repo=repo or "",
@@ -97,23 +97,6 @@ def show(result: NewTaskResult) -> None:
     ui.say(f"next: cd {shlex.quote(str(result.task.root))} && lmr-author next", whole=True)
 
 
-def ask_paper(tasks_dir: Path, repo: str | None) -> tuple[str, str | None]:
-    """Ask for the paper; an interrupted wizard can be resumed, with its repository.
-
-    Raises LmrError when the answers of interrupted wizards are damaged.
-    """
-    from lmr_author.authoring.new_task.draft import forget, kept_in
-
-    interrupted = kept_in(tasks_dir)
-    for before in interrupted:
-        about = f"{before.paper}, {before.repo}" if before.repo else before.paper
-        if ui.confirm(f"Resume the interrupted task ({about})?"):
-            return before.paper, repo or before.repo or None
-    for before in interrupted:
-        forget(tasks_dir, before.paper)
-    return ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem), repo
-
-
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
     """Ask for the repository: one that the paper links, or another."""
     if linked:
@@ -149,9 +132,7 @@ class AtTerminal:
         with self._progress.paused():
             return ask_repository(linked)
 
-    def edit(
-        self, draft: Draft, taken: Mapping[int, str], facts: Facts, note: Callable[[Draft], None]
-    ) -> Draft:
+    def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
         """Ask for what is missing or wrong, then show everything until it is confirmed."""
         from lmr_author.authoring.new_task.draft import LABELS, problems, unpublished
 
@@ -164,9 +145,7 @@ class AtTerminal:
             answer = _ask_stated(question, before, facts.get(_fact(field), ()))
             if answer is None or problem(answer):
                 answer = ui.text(question, before, problem)
-            changed = replace(draft, **{field: answer})
-            note(changed)
-            return changed
+            return replace(draft, **{field: answer})
 
         with self._progress.paused():
             for field, reason in (problems(draft, taken) | unpublished(draft)).items():

@@ -61,7 +61,7 @@ def record(
         bool | None,
         Option(
             "--in-place/--no-in-place",
-            help="Arguments have to be changed as by the golden; asked where it returns something, too.",
+            help="Arguments have to be changed as by the golden, where it returns something, too.",
         ),
     ] = None,
     files: Annotated[
@@ -74,9 +74,7 @@ def record(
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
     max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
-    yes: Annotated[
-        bool, Option("--yes", "--no-input", "-y", help="Never ask; accept wide tolerances.")
-    ] = False,
+    yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Never ask.")] = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
@@ -113,7 +111,7 @@ def record(
         options, path = complete(folder, options)
         if path is not None:
             return _draft(folder, options, path, task)
-    result = _record(folder, options, asking=asking)
+    result = _record(folder, options)
     show(result, options, task)
     return 0
 
@@ -137,26 +135,11 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
     return 0
 
 
-def _record(folder: Task, options: RecordOptions, *, asking: bool) -> RecordResult:
-    """Record; at a terminal, ask whether wide tolerances and changed arguments are right."""
+def _record(folder: Task, options: RecordOptions) -> RecordResult:
     from lmr_author.authoring.recording.record import record as record_calls
 
     with ui.progress("recording") as progress:
-
-        def agree(wide: Sequence[Widened]) -> bool:
-            with progress.paused():
-                for text in _tolerances(wide):
-                    ui.note(text, indent=2)
-                return ui.confirm("Are these tolerances right?")
-
-        def ask_in_place(names: Sequence[str]) -> bool:
-            with progress.paused():
-                what = f"The golden changes {listed(names, 3)} in place, and returns a value."
-                return ui.confirm(f"{what} Must every implementation change it, too?", default=False)
-
-        if not asking:
-            return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
-        return record_calls(folder, options, Path.cwd(), progress, agree, ui.say, ask_in_place)
+        return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
 
 
 def show(result: RecordResult, options: RecordOptions | None = None, task: Path | None = None) -> None:
@@ -199,7 +182,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    from lmr_author.authoring.recording.failed import last_error
+    from lmr_author.authoring.recording.run import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
@@ -272,7 +255,7 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
         notes.append(f"not stored{where}: {path} ({kind})")
     if len(parts) > MOST:
         notes.append(f"and {len(parts) - MOST} more parts; recording.json lists them")
-    if drafts := fixture_drafts(dict(parts.keys())):
+    if drafts := fixture_drafts(path for path, _ in parts):
         notes.append(
             "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
             + ", ".join(f"`{draft}`" for draft in drafts[:MOST])

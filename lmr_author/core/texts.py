@@ -26,13 +26,6 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def time_left(seconds: float) -> str:
-    """Return an estimate in round numbers: ``about 40 s left``, ``about 6 min left``; "" below 10 s."""
-    if seconds < 10:
-        return ""
-    return f"about {round(seconds, -1):.0f} s left" if seconds < 95 else f"about {seconds / 60:.0f} min left"
-
-
 def size_text(count: int) -> str:
     """Return a number of bytes in decimal units: ``812 B``, ``3.1 kB``, ``120 MB``."""
     amount = float(count)

@@ -1,8 +1,7 @@
-"""The wizard of ``new-task``: what it asks, what it shows, and how it goes on after an interruption."""
+"""The wizard of ``new-task``: what it asks, what it shows, and its interruption."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -14,15 +13,12 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from lmr_author.authoring.new_task.draft import LABELS, PROGRESS, InterruptedDraft, keep, kept_in
+from lmr_author.authoring.new_task.draft import LABELS
 from lmr_author.authoring.new_task.new_task import NewTaskOptions, new_task
-from lmr_author.cli import new_task as new_task_wizard
-from lmr_author.cli.new_task import AtTerminal
+from lmr_author.cli.new_task import AtTerminal, paper_problem
 from lmr_author.cli.ui import Progress
-from lmr_author.core import files
-from lmr_author.core.errors import LmrError
 from lmr_author.core.task import provenance
-from tests.gitrepos import commit, git, make_repository
+from tests.gitrepos import commit, make_repository
 from tests.papers import make_paper
 from tests.servers import Answer, serve
 
@@ -57,7 +53,6 @@ def test_what_can_be_derived_needs_one_key(keys: PipeInput, options: NewTaskOpti
     keys.send_text(ENTER)
     made = new_task(options, wizard=PERSON)
     assert (made.task.name, made.info.year) == ("1-Pairwise-Wins", 2023)
-    assert not (options.tasks_dir / PROGRESS).exists()
 
 
 def test_every_answer_can_be_changed_before_anything_is_written(
@@ -122,78 +117,16 @@ def test_the_repository_that_the_paper_links_is_offered(keys: PipeInput, tmp_pat
     assert PERSON.repository(("https://github.com/a/b",)) == str(tmp_path)
 
 
-def test_an_interrupted_wizard_goes_on_with_its_answers(keys: PipeInput, options: NewTaskOptions) -> None:
-    first = git(Path(options.repo), "rev-parse", "HEAD")
-    commit(Path(options.repo), {"paper.pdf": "where the task's paper belongs"})
-    keys.send_text(place("title") + CLEAR + "A better title" + ENTER + ENTER)
-    with pytest.raises(LmrError, match=r"paper\.pdf"):
-        new_task(options, wizard=PERSON)
-    assert [path.name for path in options.tasks_dir.iterdir()] == [PROGRESS]
-
-    keys.send_text(ENTER)  # go on: yes
-    assert new_task_wizard.ask_paper(options.tasks_dir, None) == (options.paper, options.repo)
-    keys.send_text(ENTER)
-    assert new_task(replace(options, commit=first), wizard=PERSON).info.paper_name == "A better title"
-    assert not (options.tasks_dir / PROGRESS).exists()
+def test_a_wrong_path_of_the_paper_is_refused_at_once(tmp_path: Path) -> None:
+    assert "no such file" in paper_problem(f"{tmp_path}/none.pdf")
+    assert paper_problem("2305.18290") == ""
 
 
-def test_a_repository_that_cannot_be_had_is_asked_about_again_with_the_answers(
-    options: NewTaskOptions,
-) -> None:
-    with pytest.raises(LmrError):
-        new_task(replace(options, commit="f" * 40), wizard=PERSON)
-    assert kept_in(options.tasks_dir) == [InterruptedDraft(options.paper, options.repo, {})]
-
-
-def test_a_flag_wins_over_an_earlier_answer(keys: PipeInput, options: NewTaskOptions) -> None:
-    options.tasks_dir.mkdir()
-    kept = {"paper": options.paper, "repo": options.repo, "answers": {"title": "Old", "year": "2020"}}
-    (options.tasks_dir / PROGRESS).write_text(json.dumps({"interrupted": [kept]}))
-    keys.send_text(ENTER)
-    info = new_task(NewTaskOptions(**{**vars(options), "title": "New"}), wizard=PERSON).info
-    assert (info.paper_name, info.year) == ("New", 2020)
-
-
-def test_starting_anew_forgets(keys: PipeInput, tmp_path: Path) -> None:
-    keep(tmp_path, InterruptedDraft("a.pdf", "", {}))
-    (tmp_path / "b.pdf").touch()
-    # A wrong path is refused at once, and can be corrected.
-    keys.send_text("n" + ENTER + "./none.pdf" + ENTER + CLEAR + f"{tmp_path}/b.pdf" + ENTER)
-    assert new_task_wizard.ask_paper(tmp_path, "r") == (f"{tmp_path}/b.pdf", "r")
-    assert kept_in(tmp_path) == []
-
-
-def test_several_interrupted_wizards_do_not_get_in_each_other_s_way(
-    keys: PipeInput, options: NewTaskOptions
-) -> None:
-    other = InterruptedDraft("other.pdf", "r", {"title": "Other"})
-    keep(options.tasks_dir, other)
+def test_an_interrupted_wizard_leaves_nothing(keys: PipeInput, options: NewTaskOptions) -> None:
     keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
     with pytest.raises(KeyboardInterrupt):
         new_task(options, wizard=PERSON)
-    assert [one.paper for one in kept_in(options.tasks_dir)] == ["other.pdf", options.paper]
-
-    keys.send_text("n" + ENTER + ENTER)  # not the first, but the second
-    assert new_task_wizard.ask_paper(options.tasks_dir, None) == (options.paper, options.repo)
-    keys.send_text(ENTER)
-    assert new_task(options, wizard=PERSON).task.name == "1-Kept"
-    assert kept_in(options.tasks_dir) == [other]
-
-
-def test_answers_outlast_a_question_about_the_repository(keys: PipeInput, options: NewTaskOptions) -> None:
-    keep(options.tasks_dir, InterruptedDraft(options.paper, "", {"title": "Mine"}))
-    keys.send_text(CTRL_C)
-    with pytest.raises(KeyboardInterrupt):
-        new_task(replace(options, repo=""), wizard=PERSON)
-    assert kept_in(options.tasks_dir) == [InterruptedDraft(options.paper, "", {"title": "Mine"})]
-
-
-def test_every_answer_is_kept_at_once(keys: PipeInput, options: NewTaskOptions) -> None:
-    keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
-    with pytest.raises(KeyboardInterrupt):
-        new_task(options, wizard=PERSON)
-    keys.send_text(ENTER)
-    assert new_task(options, wizard=PERSON).task.name == "1-Kept"
+    assert list(options.tasks_dir.glob("*")) == []
 
 
 @pytest.fixture
@@ -223,29 +156,3 @@ def test_with_nobody_there_an_interrupt_ends_it(slow_index: NewTaskOptions) -> N
     with pytest.raises(KeyboardInterrupt):
         new_task(slow_index)
     assert not slow_index.tasks_dir.exists()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "[]",
-        '{"paper": "a.pdf"}',
-        '{"interrupted": [{"paper": ""}]}',
-        '{"interrupted": [{"paper": "a.pdf", "answers": {"title": 3}}]}',
-    ],
-)
-def test_a_damaged_file_of_answers_is_not_written_over(options: NewTaskOptions, text: str) -> None:
-    files.write_text(options.tasks_dir / PROGRESS, text)
-    with pytest.raises(LmrError, match=r"\.new-task\.json") as caught:
-        new_task_wizard.ask_paper(options.tasks_dir, None)
-    assert "correct the file" in caught.value.hint
-    with pytest.raises(LmrError, match=r"\.new-task\.json"):
-        new_task(options, wizard=PERSON)
-    assert (options.tasks_dir / PROGRESS).read_text() == text
-
-
-def test_without_questions_a_damaged_file_of_answers_is_left_alone(options: NewTaskOptions) -> None:
-    files.write_text(options.tasks_dir / PROGRESS, "{")
-    assert new_task(options).task.root.is_dir()
-    assert (options.tasks_dir / PROGRESS).read_text() == "{"

@@ -71,7 +71,6 @@ RUNNING = {
     "augmentation": (
         {"eda/augment.py": AUGMENT, "use.py": "swap(words, n)\n"}, "eda/augment.py::swap", [
             'sys.path.insert(0, "eda")', "list(swap(**inputs(keep_first=True)))", "random.seed(0)",
-            "#     swap(words, n)",
         ],
     ),
     "plain parameters": (
@@ -81,11 +80,11 @@ RUNNING = {
 }  # fmt: skip
 TO_COMPLETE = {
     "loss": ({"loss.py": LOSS}, "loss.py::smoothed_loss", ("logits", "labels"), [
-        '"logits": ...,  # TODO: scores, of shape (batch_size, seq_len, vocab)', "inputs(reduction='sum')",
+        '"logits": ...,  # TODO: scores, of shape (batch_size, seq_len, vocab)',
         "inputs(from_probs=True)", "inputs(smoothing=0.2)",
     ]),
-    "module": ({"attention.py": ATTENTION}, "attention.py::Attention.forward", ("n_heads", "x"), [
-        "attention = Attention(d_model=2, n_heads=...)  # TODO", "attention(**inputs())",
+    "module": ({"attention.py": ATTENTION}, "attention.py::Attention.forward", ("x",), [
+        "instance = Attention(...)  # TODO", "instance(**inputs())",
     ]),
     "global": (
         {"train.py": SCRIPT},
@@ -155,23 +154,3 @@ def test_an_unknown_value_is_left_to_the_annotator_and_a_file_is_not_overwritten
     assert lmr_author(task.root, *words).returncode == 2
     assert lmr_author(task.root, *words, "--force").returncode == 0
     assert (task.root / "driver.py").read_text() == text
-
-
-def test_the_repository_s_own_calls_are_shown_as_comments(tmp_path: Path) -> None:
-    task = make_task(tmp_path)
-    trainer = """
-def train(model, batch, options):
-    scores = model(batch)
-    loss = hinge(
-        scores,
-        options.margin,
-    )
-    return loss
-"""
-    write_files(task.root / "small-repo", {"deep/trainer.py": trainer})
-    mask(task, MaskOptions(("pkg/losses.py::hinge",)), task.root)
-    text = draft(task, None, task.root, Path("driver.py")).text
-    assert "# deep/trainer.py, line 4:\n" in text
-    assert "#         scores = model(batch)\n#         loss = hinge(\n" in text
-    assert text.index("options.margin") > text.index("# The repository's own calls:")
-    compile(text, "driver.py", "exec")

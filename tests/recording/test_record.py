@@ -14,7 +14,6 @@ from lmr_author.authoring.recording.remarks import NO_GRADIENTS, OFFER_GRADIENTS
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.texts import time_left
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
@@ -100,22 +99,13 @@ def test_a_second_function_gets_what_the_first_has_left(tmp_path: Path) -> None:
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
         run(add, alone)
-    assert f"taken by {hinge}" in caught.value.hint and "--max-total-mb" in caught.value.hint
+    assert "its other functions leave" in caught.value.hint and "--max-total-mb" in caught.value.hint
     other = run(add, 2**20).recording.cases
     fewer = run(add, alone + sum(case.bytes for case in other) - 1, force=True)
     assert len(fewer.recording.cases) == len(other) - 1, (
         "an earlier recording of the same function does not count"
     )
-    assert f"taken by {hinge}" in fewer.proof.rejected[-1].reason
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(9, ""), (14, "about 10 s left"), (94, "about 90 s left"), (100, "about 2 min left"),
-     (361, "about 6 min left")],
-)  # fmt: skip
-def test_an_estimate_is_in_round_numbers(seconds: float, text: str) -> None:
-    assert time_left(seconds) == text
+    assert "its other functions leave" in fewer.proof.rejected[-1].reason
 
 
 def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
@@ -145,7 +135,7 @@ def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
             "numpy.dtype size changed",
             "`lmr-author env local '--with=numpy<2'`",
         ),
-        ("import helper\n", "No module named 'helper'", "helper lies in tools/ of the repository"),
+        ("import helper\n", "No module named 'helper'", "helper lies in the folder tools of the repository"),
         (
             "from pkg.losses import hinge\ntry:\n    hinge(lambda: 1)\nexcept TypeError: pass\n",
             "could be stored",
@@ -222,7 +212,7 @@ def test_a_file_beside_the_driver_is_none_that_a_test_can_read(tmp_path: Path) -
     write_files(tmp_path, {"small.txt": "a b\n"})
     with pytest.raises(LmrError, match="no recorded call of words reproduces") as caught:
         recorded_from(tmp_path, {"words.py": code}, "words.py::words", driver)
-    assert "give it a file of the repository" in caught.value.hint
+    assert "a file outside the repository" in caught.value.hint
 
 
 SCRIPT = """

@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.authoring.suggesting import PaperText, Suggestion, rank
 from lmr_author.authoring.suggesting.criteria import Prospect, originality
-from lmr_author.authoring.suggesting.paper import Description
+from lmr_author.authoring.suggesting.paper import Description, identifier_terms
 from lmr_author.core import indexing
 from tests.support import write_files
 
@@ -118,13 +118,10 @@ def test_a_paper_that_says_nothing(repository: Path, paper: dict[str, str]) -> N
     assert len(found) == 5 and found["losses.py::pairwise_penalty"].rank == 1
 
 
-def test_acronyms_and_names_of_the_paper_are_words() -> None:
-    assert PaperText.from_json(PAPER).acronyms == {}  # "with" has no letter in MRSP
-    defined = PaperText({1: "We use Direct Preference Optimization (DPO) with LoRA."})
-    assert defined.acronyms == {"dpo": "direct preference optimization"}
-    assert "lora" in defined.names
-    assert defined.vocabulary.of_identifier("dpo_loss")[:1] == ("dpo",)
-    assert "lora" in defined.vocabulary.of_identifier("LoRALayer")
+def test_acronyms_and_names_of_the_paper_are_words_of_the_code() -> None:
+    paper = PaperText({1: "We use Direct Preference Optimization (DPO) with LoRA."})
+    for identifier in ("dpo_loss", "LoRALayer", "preference_optim"):
+        assert set(identifier_terms(identifier)) & set(paper.query), identifier
 
 
 def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> None:
@@ -189,7 +186,7 @@ class A:
     ],
 )
 def test_code_of_another_project_is_told_by_its_names(path: str, name: str, value: float) -> None:
-    entry = replace(indexing.read.read("a.py", b"def f(): pass")[0][0], path=path)
+    entry = replace(indexing.read("a.py", b"def f(): pass")[0][0], path=path)
     found = originality(Prospect(entry, indexing.Index((), (), (), {}), Description(1.0), name))
     assert found.value == value
 

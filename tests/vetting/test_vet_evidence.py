@@ -1,4 +1,4 @@
-"""What is shown of abstracts, equations and venues."""
+"""What is shown of abstracts and venues."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.vetting.vetted import said
 
 
 def test_an_abstract_is_shown_with_its_words_whole() -> None:
-    abstract = "An un-\nsupervised low-\nresource method of e\ufb03cient state-of-the-\nart kind."
+    abstract = "An un-\nsupervised low-resource method of e\ufb03cient state-of-the-art kind."
     shown = said(
         "methodological_focus",
         f"Wins\nAbstract\n{abstract}\n1 Introduction\n",
@@ -21,13 +21,6 @@ def test_without_the_word_the_running_text_is_shown() -> None:
     page = "Wins\nJane Doe\n" + "Here a long enough line of the text begins, as it does.\n" * 4
     assert "abstract: Here a long enough line" in said("methodological_focus", page)
     assert "abstract" not in said("methodological_focus", "Wins\nJane Doe\n")
-
-
-def test_equations_are_counted_by_their_numbers() -> None:
-    page = "L = w + l (1)\nsee Equation (3)\nwhich all of the runs in the table show (9)\nx\n(4)\n"
-    page += "ALGORITHM 1 Wins\nAlgorithm 2: Ties\n"
-    assert "algorithm boxes: 2; numbered equations: 4" in said("methodological_focus", page)
-    assert "numbered equations: 0" in said("methodological_focus", "none (17)\n")
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.extracting.extract import Extraction, extract
 from lmr_author.authoring.extracting.selection import ScopeNode, Suite, is_elif, last_line, suites
 from lmr_author.authoring.suggesting import PaperText
-from lmr_author.authoring.suggesting.criteria import CRITERIA, LARGE, Prospect, is_test
-from lmr_author.authoring.suggesting.paper import Description, Descriptions
-from lmr_author.authoring.suggesting.ranking import read_paper
-from lmr_author.authoring.suggesting.sections import FunctionWords, Section, best_section, sections
+from lmr_author.authoring.suggesting.criteria import LARGE, Prospect, is_test
+from lmr_author.authoring.suggesting.paper import Description, Descriptions, FunctionWords
+from lmr_author.authoring.suggesting.ranking import judge, read_paper, score_of
+from lmr_author.authoring.suggesting.sections import Section, best_section, sections
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import LmrError
 from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, Index, IndexEntry
@@ -137,7 +136,7 @@ def find_blocks(
             candidates += _read(repository, name)
     if not candidates:
         return []
-    whole = replace(index, entries=(*index.entries, *(candidate.entry for candidate in candidates)))
+    whole = replace(index, functions=(*index.functions, *(candidate.entry for candidate in candidates)))
     described = Descriptions(whole, paper)
     first = len(index.functions)
     ranked = []
@@ -235,8 +234,7 @@ def _candidate(
     name = _name(heading) or (hint if len(hint) >= SHORTEST_NAME else "")
     entry = IndexEntry(
         path=module.name, qualname=name, kind="block", class_name="", function_name=name, line=start,
-        end_line=end, first_line=start, nth=1, siblings=1,
-        generator=False, decorators=(), parameters=(), docstring="", comments="\n".join([heading, *comments]),
+        end_line=end, nth=1, siblings=1, comments="\n".join([heading, *comments]),
         statements=_count(statements), branches=0, returns=True, names=tuple(dict.fromkeys(names)),
         calls=tuple(dict.fromkeys(calls)), obstacle=obstacle,
     )  # fmt: skip
@@ -256,11 +254,8 @@ def _name(text: str) -> str:
 def _score(
     entry: IndexEntry, index: Index, description: Description, repository: str = ""
 ) -> tuple[float, tuple[str, ...]]:
-    judgements = {
-        name: judge(Prospect(entry, index, description, repository)) for name, (_, judge) in CRITERIA.items()
-    }
-    score = 100 * prod(judged.value ** CRITERIA[name][0] for name, judged in judgements.items())
-    return score, tuple(judged.warning for judged in judgements.values() if judged.warning)
+    judgements = judge(Prospect(entry, index, description, repository))
+    return score_of(judgements), tuple(judged.warning for judged in judgements if judged.warning)
 
 
 def _tried(

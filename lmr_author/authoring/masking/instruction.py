@@ -19,7 +19,8 @@ import msgspec
 from lmr_author.authoring.masking.body import Described, MaskNotes, notes_in, one_line
 from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, documented, sentences
 from lmr_author.authoring.suggesting import PaperText
-from lmr_author.authoring.suggesting.sections import FunctionWords, best_section, sections
+from lmr_author.authoring.suggesting.paper import FunctionWords
+from lmr_author.authoring.suggesting.sections import best_section, sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task

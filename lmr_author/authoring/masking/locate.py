@@ -62,8 +62,8 @@ def _named(repository: Path, name: str, error: TargetError) -> Target:
         raise TargetError(error.message, f"did you mean {path}::{rest}?") from error
     if colon or "/" in name or name.endswith(".py"):
         raise error
-    similar = [entry for entry in _similar(repository, Target("", name)) if not entry.is_overload]
-    exact = [entry for entry in similar if entry.qualname == name and not entry.is_class]
+    similar = _similar(repository, Target("", name))
+    exact = [entry for entry in similar if entry.qualname == name]
     if len(exact) == 1:
         return Target.parse(exact[0].node_id)
     nodes = [entry.node_id for entry in (exact or similar)[:4]]
@@ -116,7 +116,7 @@ def python_files(repository: Path) -> Iterator[Path]:
 
 
 def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
-    """Return definitions of the target's last name in the repository, the likeliest first, else of similar names."""
+    """Return functions of the target's last name in the repository, the likeliest first, else of similar names."""
     index = indexing.build(repository)
 
     def unlike(entry: indexing.IndexEntry) -> tuple[bool, float]:

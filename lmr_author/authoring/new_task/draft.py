@@ -1,28 +1,20 @@
 """The values that ``new-task`` writes about paper and folders: given, else derived, else asked for.
 
-A wizard shows all of them before anything is written, and lets all of them be changed. Answers are kept beside
-the tasks until the task is made, so that an interrupted wizard can resume.
+A wizard shows all of them before anything is written, and lets all of them be changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Annotated, Protocol
-
-import msgspec
+from dataclasses import dataclass
+from typing import Protocol
 
 from lmr_author.authoring.vetting.facts import Facts
-from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.repo.address import Address, safe_name
 from lmr_author.core.task import NOT_SHIPPED
-
-PROGRESS = ".new-task.json"
-"""File in the folder of tasks with the answers given so far, one entry for each paper."""
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
 _RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
@@ -65,39 +57,34 @@ class Wizard(Protocol):
     def repository(self, linked: tuple[str, ...]) -> str:
         """The repository's address; ``linked`` are those that the paper links."""
 
-    def edit(
-        self, draft: Draft, taken: Mapping[int, str], facts: Facts, note: Callable[[Draft], None]
-    ) -> Draft:
-        """Show the draft with the sources of its values, and let everything be changed.
-
-        What comes back has no problems. Each answer is passed to ``note`` at once, so that an interruption loses none.
-        """
+    def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
+        """Show the draft with the sources of its values, and let everything be changed until nothing is wrong."""
 
 
 def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     """Return the problems of a draft, by field."""
-    found = {}
+    wrong = {}
     for name in ("title", "year"):
         if not getattr(draft, name):
-            found[name] = "not found in the paper and the repository"
+            wrong[name] = "not found in the paper and the repository"
     if draft.year and not re.fullmatch(r"19[5-9]\d|20\d\d|2100", draft.year):
-        found["year"] = f"{draft.year!r} is not a year"
+        wrong["year"] = f"{draft.year!r} is not a year"
     if not re.fullmatch(r"[1-9]\d{0,8}", draft.number):
-        found["number"] = f"{draft.number!r} is not a task number"
+        wrong["number"] = f"{draft.number!r} is not a task number"
     elif int(draft.number) in taken:
-        found["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
+        wrong["number"] = f"the number {draft.number} is taken by {taken[int(draft.number)]}/"
     for name in ("name", "repo_folder"):
         if not _NAME.match(getattr(draft, name)):
             rule = "letters, digits, '.', '_' and '-', the first one a letter or digit"
-            found[name] = f"{getattr(draft, name)!r} is not a valid folder name ({rule})"
+            wrong[name] = f"{getattr(draft, name)!r} is not a valid folder name ({rule})"
     if draft.repo_folder.lower() in _RESERVED:
-        found["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
+        wrong["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
     if draft.repo_url:
         try:
             Address.parse(draft.repo_url)
         except LmrError as error:
-            found["repo_url"] = error.message
-    return found
+            wrong["repo_url"] = error.message
+    return wrong
 
 
 def unpublished(draft: Draft) -> dict[str, str]:
@@ -113,11 +100,11 @@ def unpublished(draft: Draft) -> dict[str, str]:
 
 def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)) -> None:
     """Raise UsageError for the problems of some fields, naming the options that give the values."""
-    found = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
-    if found:
-        texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in found.items())
-        options = " and ".join(_OPTIONS[name] for name in found)
-        raise UsageError("; ".join(texts), f"pass {'it' if len(found) == 1 else 'them'} with {options}")
+    wrong = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
+    if wrong:
+        texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in wrong.items())
+        options = " and ".join(_OPTIONS[name] for name in wrong)
+        raise UsageError("; ".join(texts), f"pass {'it' if len(wrong) == 1 else 'them'} with {options}")
 
 
 def default_name(title: str) -> str:
@@ -137,45 +124,3 @@ def default_name(title: str) -> str:
             return safe_name(initials)
     acronym = re.search(r"\(([A-Z][A-Za-z0-9-]*[A-Z0-9][A-Za-z0-9-]*)\)", title)
     return safe_name(acronym[1]) if acronym else ""
-
-
-@dataclass(frozen=True)
-class InterruptedDraft:
-    """The state of an interrupted wizard: paper and repository as they were named, and answers by field."""
-
-    paper: Annotated[str, msgspec.Meta(min_length=1)]
-    repo: str = ""
-    answers: Mapping[str, str] = field(default_factory=dict)
-
-
-def keep(tasks_dir: Path, kept: InterruptedDraft) -> None:
-    """Store the state of a paper's wizard. Raises LmrError when the file is damaged."""
-    forget(tasks_dir, kept.paper, kept)
-
-
-def kept_in(tasks_dir: Path) -> list[InterruptedDraft]:
-    """Read the states of interrupted wizards, one for each paper.
-
-    Raises LmrError when the file is damaged: the next answer would be written over all of them.
-    """
-    path = tasks_dir / PROGRESS
-    try:
-        return msgspec.convert(files.read_entries_to_change(path, "interrupted"), list[InterruptedDraft])
-    except msgspec.ValidationError as error:
-        raise LmrError(
-            f"{path}: not the answers of an interrupted new-task: {error}",
-            "correct the file by hand, or move it away to be asked everything again",
-        ) from error
-
-
-def forget(tasks_dir: Path, paper: str, now: InterruptedDraft | None = None) -> None:
-    """Drop the state of a paper whose task is made or given up, or put another in its place.
-
-    Raises LmrError when the file is damaged.
-    """
-    path = tasks_dir / PROGRESS
-    kept = [*(one for one in kept_in(tasks_dir) if one.paper != paper), *([now] if now else [])]
-    if kept:
-        files.write_json(path, {"interrupted": [asdict(one) for one in kept]})
-    else:
-        path.unlink(missing_ok=True)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author.authoring.new_task import records
-from lmr_author.authoring.new_task.draft import (
-    LABELS,
-    Draft,
-    InterruptedDraft,
-    Wizard,
-    default_name,
-    forget,
-    keep,
-    kept_in,
-    require_valid,
-)
+from lmr_author.authoring.new_task.draft import Draft, Wizard, default_name, require_valid
 from lmr_author.authoring.new_task.records import Stages, notes_on
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
@@ -86,9 +75,7 @@ def new_task(
 ) -> NewTaskResult:
     """Make a task folder. It appears at the end, complete; on any error, and on Ctrl-C, there is none.
 
-    With a wizard, answers given so far are kept in the folder of tasks until the task is made.
-
-    Raises LmrError when paper, repository or earlier answers cannot be read or a name is taken;
+    Raises LmrError when paper or repository cannot be read or a name is taken;
     UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
@@ -102,23 +89,21 @@ def new_task(
     require_valid(Draft(**given), taken, given)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
-    kept = kept_in(options.tasks_dir) if wizard else []
-    answers = next((one.answers for one in kept if one.paper == options.paper), {})
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         fetched = paper.fetch(options.paper, temporary / "paper.pdf")
         say("reading the paper")
         read = _read(options, fetched)
         if wizard and not options.repo:
-            keep(options.tasks_dir, InterruptedDraft(options.paper, "", answers))
             options = replace(options, repo=wizard.repository(read.repositories))
-        if wizard:
-            keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, answers))
         # The repository tells facts about the paper, so it is here before the task has a name.
         with files.staged_folder(options.tasks_dir / "new-task", lambda: final) as staging:
             clone = _clone(options, staging / "repository", say)
             facts = gather_facts(read, fetched, read_citations(clone.folder))
-            draft = _settle(options, read, facts, taken, wizard, answers)
+            draft = _draft(options, read, facts, taken)
+            if wizard:
+                draft = wizard.edit(draft, taken, facts)
+            require_valid(draft, taken)
             info = replace(_info(draft), repo_commit=clone.commit, license=clone.licence)
             final = options.tasks_dir / info.folder_name
             _require_free(final)
@@ -128,41 +113,9 @@ def new_task(
             say("writing the task")
             _write(Task(staging), info, draft, stages, vetted)
             _require_free(final)
-    if wizard:
-        forget(options.tasks_dir, options.paper)
     return NewTaskResult(
         Task(final), info, stages.base, tuple(notes_on(Task(final), info, stages, had_tests))
     )
-
-
-def _settle(
-    options: NewTaskOptions,
-    read: Paper,
-    facts: Facts,
-    taken: dict[int, str],
-    wizard: Wizard | None,
-    answers: Mapping[str, str],
-) -> Draft:
-    """Return the complete draft, shown to the person if there is one.
-
-    Args:
-        answers: those that an interrupted wizard has left.
-    """
-    draft = _draft(options, read, facts, taken)
-    if wizard:
-        given = _given(options)
-        earlier = {field: text for field, text in answers.items() if field in LABELS and field not in given}
-        draft = replace(draft, **earlier)
-        derived = asdict(draft)
-
-        def note(now: Draft) -> None:
-            changed = {name: value for name, value in asdict(now).items() if value != derived[name]}
-            keep(options.tasks_dir, InterruptedDraft(options.paper, options.repo, {**answers, **changed}))
-
-        note(draft)
-        draft = wizard.edit(draft, taken, facts, note)
-    require_valid(draft, taken)
-    return draft
 
 
 def _given(options: NewTaskOptions) -> dict[str, str]:

@@ -99,25 +99,19 @@ class Room:
     """The space for the cases of a task.
 
     Attributes:
-        total: bytes.
-        taken: other target → bytes that the cases of its recording take.
+        total: bytes that the cases of all its functions may take.
+        left: bytes of them that no recording takes yet.
     """
 
     total: int = MOST_BYTES
-    taken: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def left(self) -> int:
-        """Bytes that this recording may have; 0 when others have them all."""
-        return max(0, self.total - sum(self.taken.values()))
+    left: int = MOST_BYTES
 
 
 def too_much(call: RecordedCall, room: Room) -> str:
     """Return why a call does not fit beside others, and how to make it fit."""
-    others = "".join(f", {megabytes(taken)} of it taken by {name}" for name, taken in room.taken.items())
     return (
-        f"{megabytes(call.stored)} beside the others, and the task has {megabytes(room.total)} in all{others}; "
-        "slice the batch in the driver, or raise the limit: "
+        f"{megabytes(call.stored)} beside the others, and the task has {megabytes(room.total)} in all, of which its "
+        f"other functions leave {megabytes(room.left)}; slice the batch in the driver, or raise the limit: "
         f"--max-total-mb {math.ceil((room.total + call.stored) / 2**20)}"
     )
 

@@ -43,20 +43,20 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     checks: dict[str, dict[str, Any]] = {}
     for text in texts:
         path, separator, spec = text.rpartition("=")
-        kind, _, rest = spec.strip().partition(":")
+        kind, _, argument = spec.strip().partition(":")
         if not separator or not path.strip() or kind not in KINDS:
             raise UsageError(f"not a check: {text!r}", HINT)
         checker = checks[path.strip()] = {"kind": kind}
         if kind == "allclose":
-            numbers = [_number(number, text) for number in rest.split(",")] if rest else []
+            numbers = [_number(number, text) for number in argument.split(",")] if argument else []
             if len(numbers) != 2:
                 raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
             checker |= {"rtol": numbers[0], "atol": numbers[1]}
-        elif kind == "custom" and rest.isidentifier():
-            checker["function"] = rest
-        elif kind == "custom" or rest:
-            argument = "a function" if kind == "custom" else "nothing"
-            raise UsageError(f"{kind} takes {argument}: {text!r}", HINT)
+        elif kind == "custom" and argument.isidentifier():
+            checker["function"] = argument
+        elif kind == "custom" or argument:
+            wanted = "a function" if kind == "custom" else "nothing"
+            raise UsageError(f"{kind} takes {wanted}: {text!r}", HINT)
     return checks
 
 
@@ -157,12 +157,12 @@ def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
         return {path: dict(checker) for path, checker in checkers.items()}
     rtol, atol, reason = usual.most_common(1)[0][0]
     default = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
-    kept: dict[str, dict[str, Any]] = {DEFAULT: default}
+    exceptions: dict[str, dict[str, Any]] = {DEFAULT: default}
     # Parts come after what is above them. A part below another exception would take that one's checker.
     for path, checker in checkers.items():
-        if checker != default or "@" in path or any(_holds_for(above, path) for above in kept):
-            kept[path] = dict(checker)
-    return kept
+        if checker != default or "@" in path or any(_holds_for(above, path) for above in exceptions):
+            exceptions[path] = dict(checker)
+    return exceptions
 
 
 # the annotator's own files
@@ -277,29 +277,15 @@ def fixture_name(path: str) -> str | None:
     return public[-1] if public and public[-1] not in ("self", "value") else None
 
 
-def fixture_drafts(parts: Mapping[str, str]) -> list[str]:
-    """Return functions that build parts, to be completed: ``def words(): from m import Words; return Words(...)``.
-
-    Args:
-        parts: path → class, as in ``m.Words``.
-    """
-    drafts: dict[str, str] = {}
-    for path, kind in parts.items():
-        name = fixture_name(path)
-        if not name:
-            continue
-        module, _, cls = kind.rpartition(".")
-        public = module and kind.replace(".", "").isidentifier() and not module.startswith("_")
-        # A fixture that only holds the part somewhere inside is of another class.
-        is_whole = as_written(path).endswith(name)
-        body = f"from {module} import {cls}; return {cls}(...)" if public and is_whole else "return ..."
-        drafts.setdefault(name, f"def {name}(): {body}")
-    return list(drafts.values())
+def fixture_drafts(paths: Iterable[str]) -> list[str]:
+    """Return functions that build parts, to be completed: ``def words(): return ...``."""
+    names = dict.fromkeys(filter(None, map(fixture_name, paths)))
+    return [f"def {name}(): return ..." for name in names]
 
 
-def fixture_advice(parts: Mapping[str, str]) -> str:
-    """Return how to provide parts that could not be stored, by path and class; "" for no advice."""
-    drafts = fixture_drafts(parts)
+def fixture_advice(paths: Iterable[str]) -> str:
+    """Return how to provide parts that could not be stored; "" for no advice."""
+    drafts = fixture_drafts(paths)
     if not drafts:
         return ""
     return (

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from lmr_author.authoring.recording.calls import NOT_GIVEN, Gain, RecordedCall, Room, additions, too_much
-from lmr_author.authoring.recording.failed import irreproducible
-from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed
+from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.proof.evaluation.bench import MUTANTS
@@ -74,10 +73,10 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     options = Options(calls)
     remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
     traits = {call.number: options.of(call) for call in calls}
-    chosen, hits, seen = list[RecordedCall](), set[int](), set[Trait]()
+    chosen, hits, options_so_far = list[RecordedCall](), set[int](), set[Trait]()
 
     def worth(call: RecordedCall) -> tuple[int, bool, int, int]:
-        new = len(traits[call.number] - seen)
+        new = len(traits[call.number] - options_so_far)
         return len(call.hits - hits), call.outcome == "returned", new, _difference(call, chosen)
 
     while remaining:
@@ -85,7 +84,7 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
         remaining.remove(best)
         chosen.append(best)
         hits |= best.hits
-        seen |= traits[best.number]
+        options_so_far |= traits[best.number]
     return chosen
 
 
@@ -121,11 +120,11 @@ class Catch:
         Args:
             calls: in the order in which those are taken that bring equally much.
         """
-        waiting, chosen, seen = list(calls), list[RecordedCall](), set[Gain]()
+        waiting, chosen, gained = list(calls), list[RecordedCall](), set[Gain]()
         seconds = 0.0
 
         def worth(call: RecordedCall) -> tuple[int, int]:
-            new = self.gains[call.number] - seen
+            new = self.gains[call.number] - gained
             options = sum(kind == "option" for kind, _ in new)
             return len(new) - options, options
 
@@ -136,7 +135,7 @@ class Catch:
             if certain or (options and seconds + best.cost <= MOST_OPTION_SECONDS):
                 seconds += best.cost
                 chosen.append(best)
-                seen |= self.gains[best.number]
+                gained |= self.gains[best.number]
         chosen = self._needed(chosen)
         fill = [call for call in calls if call not in chosen]
         return chosen + fill[: max(0, wanted - len(chosen))]
@@ -201,16 +200,16 @@ def choose(
     killed = _killed(golden, fitting, first, sample, progress)
     catch = Catch(fitting, killed)
 
-    kept: list[RecordedCall] = []
+    cases: list[RecordedCall] = []
     without_room = [call for call in replayed.proven if call not in fitting]
     others = [call for call in fitting if call not in first]
     for call in catch.choose([*first, *others], wanted):
-        fits = sum(case.stored for case in kept) + call.stored <= room.left
-        (kept if fits else without_room).append(call)
+        fits = sum(case.stored for case in cases) + call.stored <= room.left
+        (cases if fits else without_room).append(call)
     without_room.sort(key=lambda call: call.stored)
 
-    progress(f"confirming the {len(kept)} chosen cases")
-    chosen, failed = _confirmed(golden, kept)
+    progress(f"confirming the {len(cases)} chosen cases")
+    chosen, failed = _confirmed(golden, cases)
     if not chosen:
         raise irreproducible(golden.plan.qualname, failed)
     survivors = _left(sample, (killed[call.number] for call in chosen))

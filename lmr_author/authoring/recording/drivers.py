@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -30,21 +29,15 @@ MODULE = "lmr_probe.drivers"
 REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
 NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
-SWITCHES = {
-    "numba": ("NUMBA_DISABLE_JIT", "1"),
-    "torch.jit": ("PYTORCH_JIT", "0"),
-    "torch.compile": ("TORCHDYNAMO_DISABLE", "1"),
-    "jax.jit": ("JAX_DISABLE_JIT", "1"),
-    "equinox.filter_jit": ("JAX_DISABLE_JIT", "1"),
-    "flax.linen.jit": ("JAX_DISABLE_JIT", "1"),
+COMPILERS = re.compile(r"\b(?:jit|njit|filter_jit|vectorize|guvectorize|compile)\b")
+"""In a decorator: it compiles the function, and compiled code cannot be watched."""
+UNCOMPILED = {
+    "NUMBA_DISABLE_JIT": "1",
+    "PYTORCH_JIT": "0",
+    "TORCHDYNAMO_DISABLE": "1",
+    "JAX_DISABLE_JIT": "1",
 }
-"""Compiler (a function, or all of a module) → the environment variable that turns it off.
-
-Compiled code cannot be watched. Only the recorded run is without it: a replay calls the function as plain Python."""
-MARKS = re.compile(
-    r"torch\.jit\.(export|unused|ignore|interface|is_scripting|is_tracing|annotate|isinstance)"
-)
-"""Functions of a compiler's module that compile nothing: they mark code for when something else is compiled."""
+"""Variables that turn compilers off. Only the recorded run has them: a replay calls the function as plain Python."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +47,21 @@ class Driver:
     Attributes:
         arguments: what follows ``python``: a script or ``-m module``, and its arguments.
         mounts: the driver's folder, when it lies outside the repository.
-        shown: the command as recorded, without paths of this machine.
+        shown: the command as recorded, a script outside the repository by its name alone.
         env: variables that the command sets.
-        unseen: files and folders of this machine that it names and the sandbox does not show.
     """
 
     arguments: tuple[str, ...]
     mounts: tuple[Mount, ...]
     shown: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
-    unseen: tuple[Path, ...] = ()
 
 
 def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
     """Read the annotator's command.
 
     A script is taken from the repository first, then from the current folder; one that lies outside the repository
-    comes along with its folder, read-only. Other paths in the command are changed to where the sandbox has them.
+    comes along with its folder, read-only. The other words stay as they are.
 
     Args:
         command: as typed after ``--``.
@@ -80,25 +71,12 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
         UsageError: no command, not a Python one, or a script that does not exist.
     """
     variables = list(itertools.takewhile(_is_assignment, command))
-    words = _python_arguments(list(command[len(variables) :]))
-    inside, shown, mounts = list(words), list(words), tuple[Mount, ...]()
-    if words[0] != "-m":
-        inside[0], shown[0], mounts = _find_script(words[0], repository, here)
-    unseen: list[Path] = []
-    for position in range(0 if words[0] == "-m" else 1, len(words)):
-        word = words[position]
-        option, separator, text = word.rpartition("=") if word.startswith("-") else ("", "", word)
-        path = _on_this_machine(text, repository, here)
-        if path is None:
-            continue
-        mounted = _mounted(path, mounts, repository)
-        if mounted is None:
-            unseen.append(path)
-            continue
-        inside[position] = f"{option}{separator}{mounted[0]}"
-        shown[position] = f"{option}{separator}{mounted[1]}"
+    script, *words = _python_arguments(list(command[len(variables) :]))
+    shown, mounts = script, tuple[Mount, ...]()
+    if script != "-m":
+        script, shown, mounts = _find_script(script, repository, here)
     env = dict(word.split("=", 1) for word in variables)
-    return Driver(tuple(inside), mounts, (*variables, "python", *shown), env, tuple(unseen))
+    return Driver((script, *words), mounts, (*variables, "python", shown, *words), env)
 
 
 def _python_arguments(words: list[str]) -> list[str]:
@@ -122,14 +100,10 @@ def _python_arguments(words: list[str]) -> list[str]:
             f"{words[0]!r} is not a Python command",
             "run the code by Python: -- python driver.py, or -- python -m module",
         )
-    if not words or words[0] == "-c":
-        raise UsageError("name a script or a module to run", "put the code into a file: -- python driver.py")
-    if words == ["-m"]:
-        raise UsageError("-m needs a module", "as in: -- python -m package.train")
-    if words[0].startswith("-") and words[0] != "-m":
+    # None of Python's own options but -m can be recorded under.
+    if not words or words == ["-m"] or (words[0].startswith("-") and words[0] != "-m"):
         raise UsageError(
-            f"python's option {words[0]} cannot be recorded under",
-            "give the script first: -- python driver.py",
+            "name a script or a module to run", "as in: -- python driver.py, or -- python -m package.train"
         )
     return words
 
@@ -143,8 +117,6 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     """Return a script's place in the sandbox, how that is shown, and what has to come along."""
     path = repository / script if (repository / script).is_file() else here / script
     if not path.is_file():
-        if Path(script).is_absolute():
-            raise UsageError(f"there is no script {script}", "check the path")
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "a script is taken from the repository first, then from the current folder",
@@ -158,33 +130,6 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
     mount = Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER)
     return inside, resolved.name, (mount,)
-
-
-def _on_this_machine(text: str, repository: Path, here: Path) -> Path | None:
-    """Return the file or folder that a word names, unless the repository has it where the command looks for it."""
-    if "/" not in text or text.strip("/") == "":
-        return None
-    path = here / Path(text).expanduser()
-    try:
-        inside = not Path(text).is_absolute() and ".." not in Path(text).parts
-        if not path.exists() or (inside and (repository / text).exists()):
-            return None
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):  # no path at all, or a circle of links
-        return None
-
-
-def _mounted(path: Path, mounts: Sequence[Mount], repository: Path) -> tuple[str, str] | None:
-    """Return where the sandbox has a file of this machine, and how that is shown; None where it has not."""
-    root = repository.resolve()
-    if path.is_relative_to(root):
-        inside = path.relative_to(root).as_posix()
-        return inside, inside
-    for mount in mounts:
-        if path.is_relative_to(mount.source.resolve()):
-            shown = path.relative_to(mount.source.resolve()).as_posix()
-            return posixpath.normpath(f"{mount.target}/{shown}"), shown
-    return None
 
 
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
@@ -206,8 +151,8 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
     tests = {}
     for path in sorted(repository.rglob("*.py")):
         relative = path.relative_to(repository)
-        named = path.name.startswith("test_") or path.name.endswith("_test.py")
-        if named and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
+        is_test = path.name.startswith("test_") or path.name.endswith("_test.py")
+        if is_test and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
             tests[relative.as_posix()] = path.read_text("utf-8", "replace")
     if not tests:
         raise UsageError(
@@ -264,31 +209,7 @@ def from_examples(
     return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))
 
 
-def switches(module: ast.Module, function: ast.stmt) -> dict[str, str]:
-    """Return the environment variables without which a function is compiled, by its decorators or by ``g = jit(f)``."""
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return {}
-    compilers = list(function.decorator_list)
-    for call in code.each(module, ast.Call):
-        if any(isinstance(argument, ast.Name) and argument.id == function.name for argument in call.args):
-            compilers.append(call.func)
-    variables: dict[str, str] = {}
-    for name in _names_in(compilers, code.imported_as(module)):
-        if MARKS.fullmatch(name):
-            continue
-        for compiler, (variable, value) in SWITCHES.items():
-            if f"{name}.".startswith(f"{compiler}."):
-                variables[variable] = value
-    return variables
-
-
-def _names_in(expressions: Sequence[ast.expr], imported: Mapping[str, str]) -> list[str]:
-    """Return the dotted names in some expressions, as they are imported: ``torch.jit.script`` for ``jit.script``."""
-    names = []
-    for expression in expressions:
-        inner = {node.value for node in code.each(expression, ast.Attribute)}
-        for node in code.each(expression, ast.Name, ast.Attribute):
-            if node not in inner:
-                first, _, rest = ast.unparse(node).partition(".")
-                names.append(f"{imported.get(first, first)}.{rest}".rstrip("."))
-    return names
+def switches(function: code.FunctionNode) -> dict[str, str]:
+    """Return the environment variables without which a function would be compiled, by its decorators."""
+    decorators = map(ast.unparse, function.decorator_list)
+    return UNCOMPILED if any(map(COMPILERS.search, decorators)) else {}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from lmr_author.authoring.masking import locate
-from lmr_author.authoring.recording import checkers, failed
+from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room
 from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
 from lmr_author.authoring.recording.replay import Golden
-from lmr_author.authoring.recording.run import Recorded, Run
+from lmr_author.authoring.recording.run import Explain, Recorded, Run
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation, Target, Task, TaskInfo
@@ -22,8 +21,6 @@ from lmr_author.runtime.environment.where import HERE, Where
 from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.sandbox.base import Sandbox
 
-AskInPlace = Callable[[Sequence[str]], bool]
-"""Asks a person whether implementations have to change some arguments as the golden does."""
 _DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
 
 
@@ -40,8 +37,7 @@ class RecordOptions:
         max_mb: limit of one recorded call, in MB.
         max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
-        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included;
-            None to ask, or else not.
+        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included.
         files: an implementation has to write the files that the golden writes.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
         from_tests: the repository's own tests drive the target.
@@ -87,25 +83,45 @@ class Job:
 
 
 def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
-    """Return the masked function that a target names. Raises TargetError for none and for several."""
-    meant = list(info.implementations)
-    if not meant:
+    """Return the masked function that a target names. Raises TargetError for none and for several.
+
+    Args:
+        target: a node id, whose path may be relative to the repository, to the task or to the current folder; a name
+            alone; None for the only one.
+        here: the current folder.
+    """
+    masked = list(info.implementations)
+    if not masked:
         raise TargetError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
-    several = "several functions are masked"
+    shown = "; ".join(str(implementation.target) for implementation in masked)
+    named = masked
     if target is not None:
-        masked = "; ".join(str(implementation.target) for implementation in info.implementations)
-        wanted = locate.locate(task.repository(info), target, here)
-        name = (wanted.path, wanted.qualname)
-        same_name = [other for other in meant if (other.goal_file, other.qualname) == name]
-        meant = locate.meant(task.repository(info), wanted, same_name)
-        if not meant:
-            raise TargetError(f"{wanted} is not masked in {task.name}", f"masked: {masked}; mask it first")
-        several = f"{wanted} is masked {len(meant)} times in {task.name}"
-    if len(meant) > 1:
-        raise TargetError(several, f"name one: {' or '.join(str(other.target) for other in meant)}")
-    return meant[0]
+        named = _named(task, info, target, here)
+        if not named:
+            raise TargetError(f"{target} is not masked in {task.name}", f"masked: {shown}; mask it first")
+    if len(named) > 1:
+        several = f"{target} is masked {len(named)} times" if target else "several functions are masked"
+        raise TargetError(several, f"name one: {' or '.join(str(one.target) for one in named)}")
+    return named[0]
+
+
+def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementation]:
+    if "::" not in text:
+        return [masked for masked in info.implementations if text in (masked.qualname, masked.target.name)]
+    target, repository = Target.parse(text), task.repository(info)
+    named = []
+    for masked in info.implementations:
+        goal = repository / masked.goal_file
+        paths = {(folder / target.path).resolve() for folder in (repository, here, task.root)}
+        if masked.qualname == target.qualname and goal.resolve() in paths:
+            named.append(masked)
+    number = target.nth
+    if target.line is not None and named:
+        goal = repository / named[0].goal_file
+        number = code.find(code.Module.parse(goal.read_bytes(), named[0].goal_file), target).nth
+    return [masked for masked in named if number is None or masked.nth in (None, number)]
 
 
 def ready_helpers(
@@ -124,9 +140,9 @@ def ready_helpers(
         "--from-tests": options.from_tests,
         "--from-example": bool(options.examples),
     }
-    given = [name for name, used in ways.items() if used]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} both drive the target", "choose one of them")
+    drivers = [name for name, used in ways.items() if used]
+    if len(drivers) > 1:
+        raise UsageError(f"{' and '.join(drivers)} both drive the target", "choose one of them")
     own = checkers.read_helpers(task.unit_test_folder(info))
     checks = checkers.parse(options.checks)
     checkers.check_functions(checks, own)
@@ -142,7 +158,7 @@ def driver_of(job: Job, here: Path) -> Driver:
     return read_command(options.command, repository, here)
 
 
-def plan_of(job: Job, driver: Driver, explain: failed.Explain) -> Run:
+def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
     """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
     task, info, implementation = job.task, job.info, job.implementation
     overlay = staging.original_overlay(task, info)
@@ -174,17 +190,25 @@ def plan_of(job: Job, driver: Driver, explain: failed.Explain) -> Run:
         files=job.options.files,
         globals=code.set_at_run_time(golden.tree, pair[0].function),
         cuda_as_cpu=job.options.cuda_as_cpu,
-        uncompiled=switches(golden.tree, pair[0].function),
+        uncompiled=switches(pair[0].function),
         explain=explain,
     )
 
 
-def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_place: AskInPlace) -> Golden:
-    """Lay out a golden tree that the recorded run has not touched, and decide which changes count."""
+def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
+    """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
+
+    Args:
+        in_place: implementations have to change what the golden changes by the way, too.
+    """
     overlay = staging.golden_overlay(job.task, job.info)
     module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
-    ignored, grads = _changes_left_out(definition, recorded.calls, job.options.in_place, ask_in_place)
+    ignored, grads = tuple[str, ...](), True
+    if not in_place:
+        method = bool(definition.class_name) and "." not in definition.function_name
+        ignored = changes_by_the_way(definition.function, method, recorded.calls)
+        grads = changes_grads(definition.function, recorded.calls)
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.task.repository(job.info), clean, overlay, with_tests=False)
@@ -207,34 +231,16 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, ask_in_
 
 def room_of(job: Job) -> Room:
     """Return the space that the recordings of the task's other functions leave."""
-    others = [other for other in job.info.implementations if other.index != job.implementation.index]
-    taken = {}
-    for other in others:
+    total = int(job.options.max_total_mb * 2**20)
+    left = total
+    for other in job.info.implementations:
         recording = load(job.task.recording(job.info, other.index))
-        if recording:
-            taken[str(other.target)] = sum(case.bytes for case in recording.cases)
-    return Room(int(job.options.max_total_mb * 2**20), taken)
+        if recording and other.index != job.implementation.index:
+            left -= sum(case.bytes for case in recording.cases)
+    return Room(total, max(0, left))
 
 
 # changes that an implementation has to make, too
-
-
-def _changes_left_out(
-    definition: code.Definition,
-    calls: Sequence[RecordedCall],
-    in_place: bool | None,
-    ask_in_place: AskInPlace,
-) -> tuple[tuple[str, ...], bool]:
-    """Return the changed arguments that are not compared, and whether ``.grad`` of tensors is compared."""
-    method = bool(definition.class_name) and "." not in definition.function_name
-    by_the_way = changes_by_the_way(definition.function, method, calls)
-    grads = changes_grads(definition.function, calls)
-    if in_place is None:
-        asked = list(by_the_way[1:] if method else by_the_way)
-        if not grads:
-            asked += sorted({f".grad of {name}" for call in calls for name in call.grads})
-        in_place = bool(asked) and ask_in_place(asked)
-    return ((), True) if in_place else (by_the_way, grads)
 
 
 _SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
@@ -282,8 +288,8 @@ def _keeps_state(function: code.FunctionNode, own: str) -> bool:
         read |= _names_of([assignment.target], ast.Store)
     for node in code.each(function, ast.Attribute):
         (written if isinstance(node.ctx, ast.Store) else read).add(ast.unparse(node))
-    kept = {name for name in read & written if name.startswith(f"{own}.")}
-    return bool(kept - _set_anew(function))
+    state = {name for name in read & written if name.startswith(f"{own}.")}
+    return bool(state - _set_anew(function))
 
 
 def _set_anew(function: code.FunctionNode) -> set[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lmr_author.authoring.recording import checkers, store
+from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.calls import coverage
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
 from lmr_author.authoring.recording.job import (
-    AskInPlace,
     Job,
     RecordOptions,
     driver_of,
@@ -24,9 +23,7 @@ from lmr_author.authoring.recording.job import (
 from lmr_author.authoring.recording.remarks import Uncompared, blocks_at, effects_of, notes, uncompared
 from lmr_author.authoring.recording.replay import Golden, replay
 from lmr_author.authoring.recording.run import Recorded, Run, run
-from lmr_author.authoring.recording.tolerance import Widened
 from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
@@ -39,8 +36,6 @@ from lmr_author.runtime.sandbox.base import Sandbox
 
 __all__ = ["RecordOptions", "RecordResult", "record"]
 
-Agree = Callable[[Sequence[Widened]], bool]
-"""Asks a person whether tolerances wider than usual are right."""
 Tell = Callable[[str], None]
 """Shows a line to the annotator."""
 
@@ -74,17 +69,13 @@ def record(
     options: RecordOptions,
     here: Path,
     progress: Progress,
-    agree: Agree | None = None,
     tell: Tell = lambda line: None,
-    ask_in_place: AskInPlace = lambda names: False,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
         here: the current folder, from which scripts and files are named.
-        agree: asked about tolerances that had to be widened; None to take them.
         tell: shows the Python that runs the command, where nobody named one, and notes.
-        ask_in_place: asked where the golden changes arguments, and returns something.
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -106,11 +97,10 @@ def record(
 
         progress("running the command")
         recorded = run(sandbox, plan)
-        golden = golden_of(job, plan, sandbox, recorded, ask_in_place)
+        golden = golden_of(job, plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
         proof = choose(golden, replayed, options.cases, room_of(job), accepted, progress)
-        _require_agreement(proof, agree)
         for note in notes(job, recorded, proof):
             tell(note)
         return _store(job, plan, recorded, golden, proof)
@@ -134,20 +124,11 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     return plan
 
 
-def _require_agreement(proof: Proof, agree: Agree | None) -> None:
-    wide = {part.path: part for call in proof.chosen for part in call.wide}
-    if wide and agree is not None and not agree(list(wide.values())):
-        raise LmrError(
-            "nothing was recorded: the tolerances were not agreed to",
-            f"say which are right, as in {checkers.check_option(next(iter(wide)), 'allclose:1e-6,1e-6')}",
-        )
-
-
 def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     task, info, implementation = job.task, job.info, job.implementation
     kept = store.put_aside(task, info, implementation)
-    left_out = uncompared(effects_of(golden, proof.chosen, recorded))
+    left_out = uncompared(effects_of(golden, recorded))
     function = golden.definition.function
     recording = store.store(
         task, info, implementation, plan, recorded, proof, function, left_out, job.options.unusual

@@ -15,8 +15,7 @@ from lmr_author.authoring.recording.run import Recorded
 from lmr_author.core import code
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
-from lmr_author.runtime.probe.compare import compare
-from lmr_author.runtime.probe.document import Document, walk
+from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.replay import replaying
 
 OFFER_GRADIENTS = (
@@ -87,36 +86,13 @@ def uncompared(effects: Iterable[tuple[str, Sequence[str]]]) -> tuple[Uncompared
     return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
 
 
-def with_changed_grads(inputs: Document, expected: Document, changed: Iterable[str]) -> list[str]:
-    """Return the arguments among those that a call changed in which ``.grad`` of a tensor changed, too."""
-    before, after = dict(walk(inputs.tree)), dict(walk(expected.tree))
-    names = []
-    for name in changed:
-        for path in sorted({*before, *after}):
-            inside = path.startswith((f"{name}.", f"{name}["))
-            if not (inside and path.endswith(".grad")):
-                continue
-            old, new = Document(before.get(path), inputs.buffers), Document(after.get(path), expected.buffers)
-            if compare(old, new):
-                names.append(name)
-                break
-    return names
-
-
-def effects_of(
-    golden: Golden, cases: Sequence[RecordedCall], recorded: Recorded
-) -> Iterator[tuple[str, Sequence[str]]]:
+def effects_of(golden: Golden, recorded: Recorded) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what the golden does that no case compares, by the kind of the effect."""
     for call in recorded.calls:
         yield from call.uncompared.items()
         yield Kind.ARGUMENTS, [name for name in golden.ignored if name in call.changed]
-        yield Kind.GRADS, [] if golden.grads else call.grads
-    if golden.grads:
-        return
-    for call in cases:
-        inputs = replaying.load_document(call.folder, "inputs")
-        expected = replaying.load_document(call.folder, "expected")
-        yield Kind.GRADS, with_changed_grads(inputs, expected, call.changed)
+        if not golden.grads:
+            yield Kind.GRADS, call.grads
 
 
 def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:

@@ -20,11 +20,11 @@ from lmr_author.authoring.recording.tolerance import (
     narrowed,
 )
 from lmr_author.core import code
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.core.texts import time_left
-from lmr_author.runtime.probe.arrays import Spread
+from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RANDOM
-from lmr_author.runtime.probe.document import Document, dump, walk
+from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import judging, replaying
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
@@ -35,8 +35,6 @@ BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
 """Calls that are replayed at once: their number, size and time, at most."""
 MOST_SECONDS = 60.0
 """Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
-MOST_ROUNDED = 0.01
-"""Largest distance that a wider tolerance is advised for: what differs by more is another result."""
 DOUBLE = "-double"
 """Ends the name of a case whose inputs are float64."""
 
@@ -204,7 +202,7 @@ def _lacking(golden: Golden, call: RecordedCall) -> str:
     for part in call.omitted:
         path, kind = as_written(str(part["path"])), str(part["type"])
         if path.rpartition(".")[2] in golden.named:
-            advice = fixture_advice({path: kind}) or "drive the function with what can be stored"
+            advice = fixture_advice([path]) or "drive the function with what can be stored"
             return f"{path} ({kind}) could not be stored, and the function names it; {advice}"
     return ""
 
@@ -228,9 +226,7 @@ def _runs(
     golden.add(batch)
     runs: list[replaying.Replay] = []
     for repeat in range(1, REPEATS + 1):
-        text = f"replaying call {count} on the golden, {repeat} of {REPEATS} times"
-        left = time_left((REPEATS + 3 - repeat) * runs[0].result.seconds) if runs else ""
-        progress(f"{text}, {left}" if left else text)
+        progress(f"replaying call {count} on the golden, {repeat} of {REPEATS} times")
         # Another number of threads sums in another order: the spread of that belongs to the tolerance.
         last = repeat == REPEATS
         runs.append(golden.replay(batch, seed=repeat, threads=2 if last else 1, doubles=last))
@@ -251,8 +247,7 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
     documents = []
     for outcome in outcomes:
         if outcome.part:
-            lacking = {"path": outcome.part, "type": _class_at(inputs, outcome.part)}
-            call = replace(call, omitted=(lacking,))
+            call = replace(call, omitted=({"path": outcome.part, "type": ""},))
         if outcome.document is None:
             text = outcome.error_text or outcome.status
             if outcome.status == "import-error":
@@ -269,8 +264,7 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
             return Rejected(call, f"gives another result when replayed: {differences[0]}")
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
-        parts = differs_in_double(expected, precise, checkers)
-        fragile = fragile_part(*parts[0]) if parts else ""
+        fragile = _fragile(differs_in_double(expected, precise, checkers))
     proven = replace(
         call,
         checkers=checkers,
@@ -281,27 +275,30 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
     return _Judged(proven, derived.exact, fragile)
 
 
-def _class_at(inputs: Document, path: str) -> str:
-    """Return the class of an object among some inputs, as in ``m.Words``; "" where its node has none."""
-    node = dict(walk(inputs.tree)).get(path)
-    if isinstance(node, dict) and node.get("$") == "call":
-        node = next(iter(node["args"]), node)  # the class that copyreg makes an object of
-    if not isinstance(node, dict):
+def _fragile(parts: Sequence[str]) -> str:
+    """Return how to have a part compared that is another one in float64; "" where there is none."""
+    if not parts:
         return ""
-    return str(node.get("cls", node.get("v", ""))).replace(":", ".")
-
-
-def fragile_part(part: str, spread: Spread | None) -> str:
-    """Return how to have a part compared that is another one in float64.
-
-    Args:
-        spread: how far numbers in it differ; None for what is no float.
-    """
-    kind = "ignore"
-    if spread is not None and min(spread) <= MOST_ROUNDED:
-        absolute, relative = (2 * min(distance, MOST_ROUNDED) for distance in spread)
-        kind = f"allclose:{relative:.0e},{absolute:.0e}"
     return (
-        f"in float64 the golden gives another {part}: a correct version that rounds otherwise fails, unless that is "
-        f"the point; use inputs without ties, or {check_option(part, kind)}"
+        f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, unless that "
+        f"is the point; use inputs without ties, or {check_option(parts[0], 'ignore')}"
     )
+
+
+def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+    """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
+    reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
+    if all(call.not_imported for call in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
+    omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
+    hint = (
+        "the function depends on what is no argument (a global, the time, a file outside the repository); drive it "
+        "with that passed in, or choose a function whose result its inputs determine"
+    )
+    if advised := fixture_advice(omitted):
+        hint = f"of its inputs, {listed(list(dict.fromkeys(omitted)), 3)} could not be stored; {advised}"
+    return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)

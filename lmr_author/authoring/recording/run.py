@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording import failed
 from lmr_author.authoring.recording.calls import RecordedCall, too_large_advice
 from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
 from lmr_author.authoring.recording.drivers import Driver
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import UNIT_TEST
+from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
 from lmr_author.core.task.recording import FIXTURES
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RAISED
@@ -24,6 +24,9 @@ from lmr_author.runtime.probe.traits import Trait
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+
+Explain = Callable[[str], str]
+"""Output of a command → the fault of its environment, with the repair; "" for another error."""
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
@@ -49,7 +52,7 @@ class Run:
         files: whether the files that a call writes belong to its outcome.
         cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
-        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
+        explain: see :data:`Explain`.
     """
 
     tree: Path
@@ -68,7 +71,7 @@ class Run:
     globals: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
     uncompiled: Mapping[str, str] = field(default_factory=dict)
-    explain: failed.Explain = lambda text: ""
+    explain: Explain = lambda text: ""
 
 
 @dataclass(frozen=True)
@@ -214,12 +217,12 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
 
 def _without_fatal(plan: Run, recorded: Recorded, in_image: bool) -> Recorded:
     """Leave out the last call where the command died of what that raised. Raises LmrError when all calls raised."""
-    last = failed.last_error(recorded.result)
+    last = last_error(recorded.result)
     latest = max(recorded.calls, key=lambda call: call.number)
     if not _died_of(latest, last):
         return recorded
     if all(call.outcome == "raised" for call in recorded.calls):
-        advice = failed.advice(plan.tree, recorded.result, in_image, plan.driver.unseen, plan.explain)
+        advice = advice_about(plan.tree, recorded.result, in_image, plan.explain)
         raise LmrError(
             f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
@@ -286,7 +289,7 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
         largest = max(lost.size for lost in recorded.not_stored)
         return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(largest))
     if reason := reasons.get("unstorable", reasons.get("failed")):
-        parts = {lost.path: lost.type for lost in recorded.not_stored if lost.reason == reason}
+        parts = [lost.path for lost in recorded.not_stored if lost.reason == reason]
         return LmrError(
             f"no call of {name} could be stored: {reason}",
             fixture_advice(parts)
@@ -297,8 +300,8 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
             f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
         )
     if result.exit_code != 0:
-        last = failed.last_error(result)
-        advice = failed.advice(plan.tree, result, in_image, plan.driver.unseen, plan.explain)
+        last = last_error(result)
+        advice = advice_about(plan.tree, result, in_image, plan.explain)
         return LmrError(f"the command failed before it called {name}: {last}", advice)
     if elsewhere:
         return LmrError(
@@ -310,5 +313,104 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
     return LmrError(
         f"the command never called {name}",
         f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
-        "reaches the function",
+        "reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the command, say",
     )
+
+
+# a command that failed
+
+_EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
+"""A line that names an exception."""
+_OF_PYTEST = re.compile(r"E +")
+_MODULE = re.compile(r"(?:No module named|module|from) '([\w.]+)'")
+_MOST = 300
+
+
+def last_error(result: ExecResult) -> str:
+    """Return the last exception that was printed, as tests report it too; else the last line."""
+    lines = _printed(result)
+    exceptions = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
+    if not exceptions:
+        return (lines or [f"exit code {result.exit_code}"])[-1][:_MOST]
+    text = lines[exceptions[-1]]
+    # A message may begin on a line of its own, or end in the colon of a list.
+    for line in lines[exceptions[-1] + 1 :]:
+        if not text.endswith(":"):
+            break
+        text += f" {line}"
+    return text[:_MOST]
+
+
+def advice_about(
+    tree: Path, result: ExecResult, in_image: bool = False, explain: Explain = lambda text: ""
+) -> str:
+    """Return how to repair a command that failed: the source of what it lacks, else the output before its error.
+
+    Args:
+        tree: the repository that it ran in.
+        in_image: it ran in the task's image.
+    """
+    lines = _printed(result)
+    last = last_error(result)
+    named = _MODULE.search(last)
+    module = named[1].partition(".")[0] if named else ""
+    is_missing = bool(named) and "No module named" in last
+    folder = _folder_of(tree, module) if module else None
+    if folder is not None and is_missing:
+        return (
+            f"{module} lies in the folder {folder} of the repository, where Python does not look: run the command as "
+            f'the repository does, or begin the driver with `import sys; sys.path.insert(0, "{folder}")`'
+        )
+    # A fault inside a module of the repository is no fault of the environment.
+    if folder is None:
+        died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
+        if explained := explain(died or "\n".join(lines)):
+            return explained
+        if is_missing:
+            return _install_advice(module, in_image)
+    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
+    before = f"; before that it said: {shown}" if shown else ""
+    environment = (
+        "the image (`lmr-author env build` says what it lacks)"
+        if in_image
+        else "its environment (`lmr-author env local` makes one, --python names one)"
+    )
+    return (
+        f"correct the driver, or {environment}; the sandbox shows the repository, and the folder of a driver outside "
+        f"it, which finds its data by Path(__file__).parent{before}"
+    )
+
+
+def _folder_of(tree: Path, name: str) -> str | None:
+    """Return the folder of the repository's own module of this name, the nearest to its root; None for none."""
+    folders = []
+    for path in [*tree.rglob(name), *tree.rglob(f"{name}.py")]:
+        # A package inside another (fast/numba/) is not imported by its own name alone.
+        inner = path.is_dir() and (path.parent / "__init__.py").is_file()
+        relative = path.relative_to(tree)
+        if not inner and relative.parts[0] != UNIT_TEST:
+            folders.append(relative.parent)
+    nearest = min(folders, key=lambda folder: (len(folder.parts), folder), default=None)
+    return None if nearest is None else nearest.as_posix()
+
+
+def _install_advice(name: str, in_image: bool) -> str:
+    if in_image:
+        return (
+            f"{name} is not installed in the image: `lmr-author env lock --with NAME` adds what brings it to "
+            "requirements.lock, whose comments name what was left out and why; then build again: "
+            "`lmr-author env build`"
+        )
+    # An environment without Docker gets what the base image has when it is told the version.
+    extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
+    return (
+        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
+        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
+    )
+
+
+def _printed(result: ExecResult) -> list[str]:
+    """Return the lines that the command printed; pytest reports its errors on standard output."""
+    text = result.stderr if result.stderr.strip() else result.stdout
+    lines = text.decode("utf-8", "replace").splitlines()
+    return [_OF_PYTEST.sub("", line.strip(), count=1) for line in lines if line.strip(" ^~=_*")]

@@ -6,7 +6,6 @@ The unit test is a page that a reviewer reads, and that fails when it should.
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -244,38 +243,27 @@ def write_page(
     return text, not plain
 
 
-FEATURES = ("torch", "numpy", "scalars", "files", "bits", "tuples", "tensors", "dicts", "grads")
-"""Kinds of values that a page needs code for."""
-
-
 def _features(documents: Iterable[tuple[Document, Document]]) -> dict[str, bool]:
-    """Return which of :data:`FEATURES` some cases have."""
-    features = set[str]()
+    """Return the kinds of values in some cases that a page needs code for."""
+    nodes: list[dict[str, Any]] = []
     for inputs, expected in documents:
-        for _, node in walk(inputs.tree):
-            features |= _features_of(node) - {"dicts"}
+        nodes += [node for _, node in walk(inputs.tree) if isinstance(node, dict) and "$" in node]
         # The outcome itself is a dictionary, and none of the function's.
-        for _, node in list(walk(expected.tree))[1:]:
-            features |= _features_of(node)
-    return {name: name in features for name in FEATURES}
-
-
-def _features_of(node: Any) -> set[str]:
-    if not isinstance(node, dict):
-        return set()
-    tag = node.get("$")
-    if tag is None:
-        return {"dicts"}
-    if tag not in ("tensor", "array", "scalar"):
-        return {"tensors", "tuples"} if tag == "tuple" else {"tensors"}
-    features = {"tensors", "torch" if tag == "tensor" else "numpy"}
-    if tag == "scalar":
-        features.add("scalars")
-    if "file" in node:
-        features |= {"files", "bits"} if node["dtype"] == "bfloat16" else {"files"}
-    if "requires_grad" in node:
-        features.add("grads")
-    return features
+        nodes += [node for _, node in list(walk(expected.tree))[1:] if isinstance(node, dict)]
+    tags = {node.get("$") for node in nodes}
+    tensors = [node for node in nodes if node.get("$") in ("tensor", "array", "scalar")]
+    in_files = [node for node in tensors if "file" in node]
+    return {
+        "torch": "tensor" in tags,
+        "numpy": not tags.isdisjoint(("array", "scalar")),
+        "scalars": "scalar" in tags,
+        "files": bool(in_files),
+        "bits": any(node["dtype"] == "bfloat16" for node in in_files),
+        "tuples": "tuple" in tags,
+        "tensors": bool(tags - {None}),
+        "dicts": None in tags,
+        "grads": any("requires_grad" in node for node in tensors),
+    }
 
 
 def _is_plain(
@@ -360,22 +348,12 @@ def _lines(checkers: Checkers, plain: bool) -> list[str]:
         if plain:
             shown = None if ignored else (checker.get("rtol", 0), checker.get("atol", 0))
         words = ["not compared"] if ignored else []
-        words += [_IN_WORDS.get(path) or _in_words(path), str(checker.get("reason", ""))]
+        words += [_IN_WORDS.get(path, ""), str(checker.get("reason", ""))]
         note = ": ".join(word for word in words if word)
         lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
     return lines
 
 
-def _in_words(path: str) -> str:
-    """Name a part that Python could not name: a key of a dictionary that is an object, or its value."""
-    if key := _KEY.search(path):
-        return f"key {int(key[2]) + 1} of {key[1]}, an object"
-    if value := _VALUE.search(path):
-        return f"the value of key {int(value[2]) + 1} of {value[1]}, an object"
-    return ""
-
-
-_KEY, _VALUE = re.compile(r"^(.*)<key (\d+)>"), re.compile(r"^(.*)\[<item (\d+)>\]")
 _IN_WORDS = {compare.DEFAULT: "every float that is not named", compare.GRADS: ".grad of every tensor"}
 
 

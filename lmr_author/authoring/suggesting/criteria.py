@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from lmr_author.authoring.suggesting.paper import Description
-from lmr_author.authoring.suggesting.words import TABLES
+from lmr_author.authoring.suggesting.paper import TABLES, Description
 from lmr_author.core.indexing import NEEDS_GPU, Index, IndexEntry
 from lmr_author.core.texts import counted, listed
 
@@ -54,30 +52,31 @@ def pages(numbers: Sequence[int]) -> str:
     return f"p. {first}{' …' if len(numbers) > 3 else ''}"
 
 
-def described(case: Prospect) -> Judgement:
+def described(prospect: Prospect) -> Judgement:
     """The paper describes it, so that a model can implement it: its share of the best described function's score."""
-    found = case.description
-    if not found.matches:
-        return Judgement(found.share, "shares no telling term with the paper", "not in the paper")
-    terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in found.matches)
-    return Judgement(found.share, f"shares with the paper: {terms}")
+    description = prospect.description
+    if not description.matches:
+        return Judgement(description.share, "shares no telling term with the paper", "not in the paper")
+    terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in description.matches)
+    return Judgement(description.share, f"shares with the paper: {terms}")
 
 
 LARGE = 45
 """Statements from which on a function does more than one thing."""
+SMALL = (0.02, 0.08, 0.25, 0.5, 0.8)
+"""Value of a function of so few statements."""
 
 
-def size(case: Prospect) -> Judgement:
+def size(prospect: Prospect) -> Judgement:
     """It is large enough to be a task and small enough to be one."""
-    statements = case.entry.statements
-    text = f"{counted(statements, 'statement')}, {counted(case.entry.branches, 'branch', 'branches')}"
+    statements, branches = prospect.entry.statements, prospect.entry.branches
+    text = f"{counted(statements, 'statement')}, {counted(branches, 'branch', 'branches')}"
     if statements < 4:
-        return Judgement(
-            (0.02, 0.08, 0.25, 0.5)[statements], f"{text}: next to nothing to implement", "trivial"
-        )
+        return Judgement(SMALL[statements], f"{text}: next to nothing to implement", "trivial")
     if statements > LARGE:
-        return Judgement(max(0.1, LARGE / statements), f"{text}: more than one thing to implement", "long")
-    return Judgement(0.8 if statements == 4 else 1.0, text)
+        value = max(0.1, LARGE / statements)
+        return Judgement(value, f"{text}: more than one thing to implement", "long")
+    return Judgement(SMALL[4] if statements == 4 else 1.0, text)
 
 
 _SETUP = ("__init__", "__post_init__", "__new__", "setup", "build_model", "build")
@@ -85,11 +84,19 @@ _METHOD_DUNDERS = ("__call__", "__getitem__", "__iter__")
 _MACHINERY = re.compile(
     r"_*(add_.*arg|parse_arg|get_arg|get_pars|print|plot|log(_|$)|save|load|download|upgrade_|read(_|$)|write(_|$))"
 )
+_NO_METHOD = frozenset(("property", "setter", "abstractmethod"))
+"""Decorators of what is no method of the paper."""
+_TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
-def kind(case: Prospect) -> Judgement:
+def is_test(path: str) -> bool:
+    """Recognize a test file by its path."""
+    return bool(_TEST.search(path))
+
+
+def kind(prospect: Prospect) -> Judgement:
     """It belongs to the method, not to the machinery around it."""
-    entry, name = case.entry, case.entry.name
+    entry, name = prospect.entry, prospect.entry.name
     if is_test(entry.path) or name.startswith("test_"):
         return Judgement(0.05, "it is a test", "a test")
     if name in _SETUP:
@@ -100,95 +107,89 @@ def kind(case: Prospect) -> Judgement:
         return Judgement(0.3, "by its name it reads, writes, logs or parses options", "input or output")
     if "." in entry.function_name:
         return Judgement(0.5, f"it is nested in {entry.function_name.rpartition('.')[0]}", "nested")
-    if {item.rpartition(".")[2] for item in entry.decorators} & {"property", "setter", "abstractmethod"}:
+    if any(decorator.rpartition(".")[2] in _NO_METHOD for decorator in entry.decorators):
         return Judgement(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
     return Judgement(1.0, "a method" if entry.class_name else "a function")
 
 
 _PROJECTS = frozenset(TABLES["projects"].split())
-_HOOKS = frozenset(TABLES["hooks"].split())
-_UNSTORABLE = [(re.compile(row["pattern"], re.I), row["value"], row["what"]) for row in TABLES["unstorable"]]
-_OUTSIDE = [(frozenset(row["names"].split()), row["value"], row["what"]) for row in TABLES["outside"]]
 _FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
 _LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
 """Names of the files of the library transformers, which is what is copied most."""
 
 
-def originality(case: Prospect) -> Judgement:
+def originality(prospect: Prospect) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
-    own = case.repository.lower().replace("-", "_")
-    *folders, file = case.entry.path.split("/")
+    own = prospect.repository.lower().replace("-", "_")
+    *folders, file = prospect.entry.path.split("/")
     for folder in folders:
         name = folder.lower().replace("-", "_")
         if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
             return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
     stem = file.removesuffix(".py")
-    named_for_it = any(len(word) > 3 and word in stem for word in own.split("_"))
-    if _LIBRARY_FILE.fullmatch(stem) and not named_for_it:
-        return Judgement(
-            0.6, f"its file is named as one of transformers, {stem}.py", "adapted from a library"
-        )
+    named_for_repository = any(len(word) > 3 and word in stem for word in own.split("_"))
+    if _LIBRARY_FILE.fullmatch(stem) and not named_for_repository:
+        return Judgement(0.6, f"its file is named as one of transformers, {file}", "adapted from a library")
     return Judgement(1.0, "no sign that it is another project's")
 
 
-def called(case: Prospect) -> Judgement:
+_HOOKS = frozenset(TABLES["hooks"].split())
+
+
+def called(prospect: Prospect) -> Judgement:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
-    entry, index = case.entry, case.index
+    entry, index = prospect.entry, prospect.index
     if entry.kind == "block":
         return Judgement(1.0, "it will be called where it stands")
-    callers = index.callers(entry.name)
-    if callers:
-        times = counted(sum(number for _, number in callers), "time")
-        used = [item for item in callers if not is_test(item[0])]
-        if used:
-            return Judgement(1.0, f"called {times} by name: {_places(used)}")
-        return Judgement(0.9, f"called {times}, by tests only: {_places(callers)}")
+    if callers := index.callers(entry.name):
+        often = sorted(callers, key=lambda caller: (-caller[1], caller[0]))
+        times = counted(sum(count for _, count in callers), "time")
+        paths = [path for path, _ in often if not is_test(path)]
+        if paths:
+            return Judgement(1.0, f"called {times} by name: {listed(paths, 3)}")
+        return Judgement(0.9, f"called {times}, by tests only: {listed([path for path, _ in often], 3)}")
     if entry.name in _HOOKS:
-        class_name = entry.class_name.rpartition(".")[2]
-        made = index.callers(class_name) if class_name else ()
-        if made:
-            return Judgement(1.0, f"its framework calls it; {class_name} is made in {_places(made)}")
-        return Judgement(0.9, "its framework calls it")
+        return Judgement(1.0, "its framework calls it")
     if entry.name in index.mentioned:
         return Judgement(0.9, "it is never called by name, but passed on")
     return Judgement(0.6, "nothing in the repository calls it by name", "never called")
 
 
-def _places(callers: Sequence[tuple[str, int]]) -> str:
-    return listed([path for path, _ in sorted(callers, key=lambda item: (-item[1], item[0]))], 3)
-
-
 _ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
+_UNSTORABLE = [(re.compile(row["pattern"], re.I), row["value"], row["what"]) for row in TABLES["unstorable"]]
+_OUTSIDE = [(frozenset(row["names"].split()), row["value"], row["what"]) for row in TABLES["outside"]]
 
 
-def recordable(case: Prospect) -> Judgement:
+def recordable(prospect: Prospect) -> Judgement:
     """Its inputs can be stored and given to another implementation: the worst that its names say."""
-    entry = case.entry
-    found: list[tuple[float, str]] = []
+    entry = prospect.entry
+    obstacles: list[tuple[float, str]] = []
     if _ENTRY_POINTS.fullmatch(entry.name):
-        found.append((0.3, "is a program's entry point"))
+        obstacles.append((0.3, "is a program's entry point"))
     for parameter in entry.parameters:
         name, _, annotation = parameter.lstrip("*").partition(": ")
         for pattern, value, what in _UNSTORABLE:
-            if pattern.search(name) or (annotation and pattern.search(annotation)):
-                found.append((value, f"takes {what} ({name})"))
-    found += [(value, what) for names, value, what in _OUTSIDE if not names.isdisjoint(entry.calls)]
+            if pattern.search(name) or pattern.search(annotation):
+                obstacles.append((value, f"takes {what} ({name})"))
+    for names, value, what in _OUTSIDE:
+        if not names.isdisjoint(entry.calls):
+            obstacles.append((value, what))
     if entry.kind == "async":
-        found.append((0.7, "is a coroutine"))
+        obstacles.append((0.7, "is a coroutine"))
     # A change of a tensor in place (`add_`) is recorded as a return value is.
     in_place = any(name.endswith("_") and not name.startswith("_") for name in entry.calls)
-    if not entry.returns and not entry.class_name and not entry.generator and not in_place:
-        found.append((0.6, "returns nothing"))
-    if not found:
+    if not (entry.returns or entry.class_name or entry.generator or in_place):
+        obstacles.append((0.6, "returns nothing"))
+    if not obstacles:
         return Judgement(1.0, "its inputs look like values that can be recorded")
-    value, reason = min(found)
-    every = "; ".join(dict.fromkeys(text for _, text in sorted(found)))
+    value, reason = min(obstacles)
+    every = "; ".join(dict.fromkeys(text for _, text in sorted(obstacles)))
     return Judgement(value, f"hard to record: it {every}", reason)
 
 
-def runs(case: Prospect) -> Judgement:
+def runs(prospect: Prospect) -> Judgement:
     """A test can import its file and run it."""
-    obstacle = case.entry.obstacle
+    obstacle = prospect.entry.obstacle
     if not obstacle:
         return Judgement(1.0, "nothing that can be seen keeps a test from running it")
     if obstacle.startswith(NEEDS_GPU):
@@ -206,9 +207,3 @@ CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
     "runs": (1.0, runs),
 }
 """Weight and function of each criterion, in the order in which an annotator reads them."""
-
-
-@cache
-def is_test(path: str) -> bool:
-    """Recognize a test file by its path."""
-    return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))

@@ -1,50 +1,163 @@
-"""A paper as terms, page by page, and how well it describes each function: BM25 with the paper as the query."""
+"""The words that a paper and its code share, and how well the paper describes each function: BM25 with its words."""
 
 from __future__ import annotations
 
 import math
 import re
+import tomllib
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import PurePosixPath
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmr_author.authoring.suggesting.words import STOP, Vocabulary, normal, split, stem
 from lmr_author.core.indexing import Index, IndexEntry
+
+TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Read a table of words and what they stand for, separated by semicolons."""
+    words = (" ".join(entry.split()).partition(" ") for entry in text.split(";"))
+    return {short: long for short, _, long in words}
+
+
+ABBREVIATIONS = {short: tuple(long.split()) for short, long in _pairs(TABLES["abbreviations"]).items()}
+"""Abbreviation in code → the paper's words."""
+STOP = frozenset(TABLES["stop"].split())
+"""Words that say nothing about what a function does."""
 
 TITLE_WORDS = 15
 TITLE_WEIGHT = 3.0
 FIRST_PAGE_WEIGHT = 1.5
 """Weights of a word of the title and of the first page: they name what is new."""
 
-FIELDS = {
-    "name": 4.0,
-    "class": 2.0,
-    "bases": 1.0,
-    "file": 1.0,
-    "folders": 0.5,
-    "docstring": 1.0,
-    "class docstring": 0.3,
-    "parameters": 1.5,
-    "code": 1.0,
-    "comments": 0.5,
-}
-"""Weight of a term by the field of the function it is in."""
-
 TERMS = 6
 PAGES = 3
 """The most shared terms and pages that are reported of a function."""
 
-_ACRONYM = re.compile(r"((?:[\w-]+\s+){1,7})\(\s*([A-Za-z][\w-]{1,9})s?\s*\)")
-_NAME = re.compile(r"\b[^\W_]*[a-z](?:[A-Z]|\d+[A-Za-z])[^\W_]*\b")
+_GREEK = str.maketrans({letter: f" {name} " for letter, name in _pairs(TABLES["greek"]).items()})
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
+_WORD = re.compile(r"[^\W_]+")
+_BROKEN = re.compile(r"(?<=[a-z])-\s*\n\s*(?=[a-z])")
 _REFERENCES = re.compile(r"^\s*(?:\d+\.?\s*)?(?:references|bibliography)\s*$", re.I | re.M)
 _APPENDIX = re.compile(
     # An author's name among the references ("A. Smith, B. Jones") has commas or dots.
     r"^\s*(?:(?i:appendi(?:x|ces)|supplement(?:ary|al))\b.{0,60}|A\.?[ \t]+(?!.*\d{3})[A-Z][a-z][^,.\n]{2,60})$",
     re.M,
 )
+
+
+# words
+
+
+@cache
+def stem(word: str) -> str:
+    """Return the stem of a lower-case English word (Porter's second algorithm, https://snowballstem.org)."""
+    return str(_stemmer().stemWord(word)) if len(word) > 3 else word
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # here, as it reads the rules of 30 languages
+
+    return snowballstemmer.stemmer("english")
+
+
+@cache
+def split(identifier: str) -> tuple[str, ...]:
+    """Return the words of an identifier, in lower case: ``getHTTPLogps_v2`` → get, http, logps, v, 2."""
+    return tuple(part.lower() for part in _HUMP.findall(identifier))
+
+
+@cache
+def identifier_terms(identifier: str) -> tuple[str, ...]:
+    """Return the terms of an identifier; an abbreviation counts as itself and as its long form."""
+    words: list[str] = []
+    short: list[str] = []
+    for word in split(identifier):
+        long = ABBREVIATIONS.get(word, (word,))
+        words += long
+        if word not in long and len(word) > 1:
+            short.append(word)
+    return (*short, *_terms(words))
+
+
+def text_terms(text: str) -> list[str]:
+    """Return the terms of a docstring, a comment or a paper; identifiers in it are split, too."""
+    words: list[str] = []
+    for word in _WORD.findall(normal(text)):
+        words += (word.lower(),) if word.islower() or word.isupper() else split(word)
+    return _terms(words)
+
+
+def _terms(words: Sequence[str]) -> list[str]:
+    """Return the stems of the words that say something, each followed by the pair it ends."""
+    terms: list[str] = []
+    last = ""
+    for word in words:
+        if word in STOP or word.isdecimal() or (len(word) == 1 and word.isascii()):
+            last = ""
+            continue
+        stemmed = stem(word)
+        terms.append(stemmed)
+        if last:
+            terms.append(f"{last} {stemmed}")
+        last = stemmed
+    return terms
+
+
+def normal(text: str) -> str:
+    """Return a text with ligatures, Greek letters and words broken at a line's end as code would spell them."""
+    text = _BROKEN.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text))
+    return text if text.isascii() else text.translate(_GREEK)
+
+
+@dataclass(frozen=True)
+class FunctionWords:
+    """A function's names and texts (docstring, comments, instruction)."""
+
+    name: str
+    class_name: str = ""
+    parameters: Sequence[str] = ()
+    identifiers: Sequence[str] = ()
+    texts: Sequence[str] = ()
+    file: str = ""
+
+    @classmethod
+    def of(cls, entry: IndexEntry) -> FunctionWords:
+        """Return those of a function of an index."""
+        return cls(
+            entry.name,
+            entry.class_name,
+            entry.arguments,
+            entry.identifiers,
+            (entry.docstring, entry.comments),
+            PurePosixPath(entry.path).stem,
+        )
+
+    def terms(self) -> dict[str, float]:
+        """Return its terms with their weights: a name tells more than what the code calls."""
+        weights: dict[str, float] = defaultdict(float)
+        fields: tuple[tuple[float, Iterable[str]], ...] = (
+            (4.0, [self.name]),
+            (2.0, self.class_name.split(".")),
+            (1.5, self.parameters),
+            (1.0, self.identifiers),
+            (1.0, [self.file]),
+        )
+        for weight, names in fields:
+            for term in dict.fromkeys(term for name in names for term in identifier_terms(name)):
+                weights[term] += weight
+        for text in self.texts:
+            for term in text_terms(text):
+                weights[term] += 1.0
+        return dict(weights)
+
+
+# the paper
 
 
 class PaperText:
@@ -56,7 +169,6 @@ class PaperText:
 
     def __init__(self, pages: Mapping[int, str]) -> None:
         self.pages = dict(sorted(pages.items()))
-        self.vocabulary = Vocabulary(self.acronyms, self.names)
 
     @classmethod
     def from_json(cls, data: Any) -> PaperText:
@@ -69,58 +181,37 @@ class PaperText:
         return cls({int(key): text for key, text in numbered if key.isdecimal()})
 
     @cached_property
-    def acronyms(self) -> dict[str, str]:
-        """Acronym → its words, where the paper says so: "Direct Preference Optimization (DPO)".
-
-        After A. Schwartz, M. Hearst: A simple algorithm for identifying abbreviation definitions, 2003, with
-        initials only.
-        """
-        found: dict[str, str] = {}
-        for match in _ACRONYM.finditer(normal(" ".join(self.pages.values()))):
-            letters = match[2].lower().replace("-", "")
-            words = [word.lower() for word in re.split(r"[\s-]+", match[1]) if word]
-            last = words[-len(letters) :]
-            if len(letters) > 1 and [word[0] for word in last] == list(letters):
-                found.setdefault(letters, " ".join(last))
-        return found
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Words that splitting would tear apart, as LoRA, SimCSE and wav2vec, in lower case."""
-        text = normal(" ".join(self.pages.values()))
-        return frozenset(word.lower() for word in _NAME.findall(text))
-
-    @cached_property
     def own_text(self) -> dict[int, str]:
         """The pages without the list of references, which may go on over several; an appendix is kept."""
-        found: dict[int, str] = {}
-        listed = False
+        own: dict[int, str] = {}
+        in_references = False
         for number, text in self.pages.items():
-            kept, rest = "", text
-            while rest:
-                mark = (_APPENDIX if listed else _REFERENCES).search(rest)
-                if not listed:
-                    kept += rest[: mark.start()] if mark else rest
+            own[number] = ""
+            while text:
+                mark = (_APPENDIX if in_references else _REFERENCES).search(text)
+                if not in_references:
+                    own[number] += text[: mark.start()] if mark else text
                 if mark is None:
                     break
-                listed, rest = not listed, rest[mark.end() :]
-            found[number] = kept
-        return found
+                in_references, text = not in_references, text[mark.end() :]
+        return own
 
     @cached_property
     def page_terms(self) -> dict[int, Counter[str]]:
         """Terms of each page with their frequencies; the list of references is left out."""
-        return {number: Counter(self.vocabulary.of_text(text)) for number, text in self.own_text.items()}
+        return {number: Counter(text_terms(text)) for number, text in self.own_text.items()}
 
     @cached_property
     def query(self) -> Mapping[str, float]:
         """Terms of the whole paper with their weights."""
         total: dict[str, float] = defaultdict(float)
-        for place, terms in enumerate(self.page_terms.values()):
+        weight = FIRST_PAGE_WEIGHT
+        for terms in self.page_terms.values():
             for term, count in terms.items():
-                total[term] += count * (FIRST_PAGE_WEIGHT if place == 0 else 1)
+                total[term] += count * weight
+            weight = 1.0
         title = " ".join(next(iter(self.pages.values()), "").split()[:TITLE_WORDS])
-        for term in self.vocabulary.of_text(title):
+        for term in text_terms(title):
             total[term] += TITLE_WEIGHT
         return total
 
@@ -132,7 +223,7 @@ class PaperText:
             for word in re.findall(r"[^\W\d_]+", normal(text)):
                 for part in {word.lower(), *split(word)} - STOP:
                     words[stem(part)][part] += 1
-        return {own: counted.most_common(1)[0][0] for own, counted in words.items()}
+        return {stemmed: spelled.most_common(1)[0][0] for stemmed, spelled in words.items()}
 
     def telling_terms(self, parts: Mapping[str, float]) -> list[str]:
         """Return the terms that add most to a score; one that is part of a pair which adds as well is left out."""
@@ -170,19 +261,19 @@ class BM25:
         self._average = sum(self._lengths) / len(documents) if documents else 0.0
         self._holding = Counter(term for document in documents for term in document)
 
-    def parts(self, place: int, query: Mapping[str, float]) -> dict[str, float]:
+    def parts(self, number: int, query: Mapping[str, float]) -> dict[str, float]:
         """Return what each term of the query (with its frequency) adds to a document's score."""
-        length = self._lengths[place] / self._average if self._average else 0.0
+        length = self._lengths[number] / self._average if self._average else 0.0
         norm = self.K1 * (1 - self.B + self.B * length)
-        found = {}
-        for term, frequency in self._documents[place].items():
+        parts = {}
+        for term, frequency in self._documents[number].items():
             asked = query.get(term)
             if asked:
                 holding = self._holding[term]
                 rarity = math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
                 saturated = frequency * (self.K1 + 1) / (frequency + norm)
-                found[term] = rarity * saturated * asked * (self.K3 + 1) / (asked + self.K3)
-        return found
+                parts[term] = rarity * saturated * asked * (self.K3 + 1) / (asked + self.K3)
+        return parts
 
 
 @dataclass(frozen=True)
@@ -214,63 +305,29 @@ class Description:
 
 
 class Descriptions:
-    """The paper's descriptions of the functions of an index, by their places in it."""
+    """The paper's descriptions of the functions of an index, by their numbers in it."""
 
     def __init__(self, index: Index, paper: PaperText) -> None:
         self._paper = paper
-        classes = {(item.path, item.qualname): item for item in index.entries if item.is_class}
-        self._bm25 = BM25(
-            [
-                _terms(item, classes.get((item.path, item.class_name)), paper.vocabulary)
-                for item in index.functions
-            ]
-        )
-        self._scores = [
-            sum(self._bm25.parts(place, paper.query).values()) for place in range(len(index.functions))
-        ]
-        self._best = max(self._scores, default=0.0)
+        bm25 = BM25([FunctionWords.of(entry).terms() for entry in index.functions])
+        self._parts = [bm25.parts(number, paper.query) for number in range(len(index.functions))]
+        self._best = max((sum(parts.values()) for parts in self._parts), default=0.0)
 
-    def share(self, place: int) -> float:
+    def share(self, number: int) -> float:
         """Return a function's score as a share of the best one's, 0 to 1."""
-        return self._scores[place] / self._best if self._best else 0.0
+        return sum(self._parts[number].values()) / self._best if self._best else 0.0
 
-    def describe(self, place: int) -> Description:
+    def describe(self, number: int) -> Description:
         """Return a function's score with its evidence."""
-        parts = self._bm25.parts(place, self._paper.query)
-        on_page: dict[int, float] = defaultdict(float)
-        for number, counts in self._paper.page_terms.items():
-            for term in parts.keys() & counts.keys():
-                on_page[number] += parts[term] * counts[term] / (counts[term] + 2)
+        parts, paper = self._parts[number], self._paper
+        worth: dict[int, float] = {}
+        for page, counts in paper.page_terms.items():
+            worth[page] = sum(parts[term] * counts[term] / (counts[term] + 2) for term in parts)
         matches = []
-        for term in self._paper.telling_terms(parts):
-            counted = {number: terms[term] for number, terms in self._paper.page_terms.items() if terms[term]}
-            order = sorted(counted, key=lambda number: (-counted[number], number))
-            matches.append(TermMatch(self._paper.spelled(term), tuple(order)))
-        best = sorted(on_page, key=lambda number: -on_page[number])[:PAGES]
-        return Description(self.share(place), tuple(matches), tuple(best))
-
-
-def _terms(item: IndexEntry, owner: IndexEntry | None, vocabulary: Vocabulary) -> dict[str, float]:
-    """Return the terms of a function with their frequencies, each field counted by its weight."""
-    found: dict[str, float] = defaultdict(float)
-    identifiers = {
-        "name": [item.name],
-        "class": item.class_name.split("."),
-        "bases": owner.parameters if owner else (),
-        "file": [PurePosixPath(item.path).stem],
-        "folders": PurePosixPath(item.path).parts[:-1],
-        "parameters": item.arguments,
-        "code": item.identifiers,
-    }
-    for field, names in identifiers.items():
-        for term in dict.fromkeys(term for name in names for term in vocabulary.of_identifier(name)):
-            found[term] += FIELDS[field]
-    texts = {
-        "docstring": item.docstring,
-        "comments": item.comments,
-        "class docstring": owner.docstring if owner else "",
-    }
-    for field, text in texts.items():
-        for term in vocabulary.of_text(text):
-            found[term] += FIELDS[field]
-    return dict(found)
+        for term in paper.telling_terms(parts):
+            using = [page for page, counts in paper.page_terms.items() if counts[term]]
+            using.sort(key=lambda page: (-paper.page_terms[page][term], page))
+            matches.append(TermMatch(paper.spelled(term), tuple(using)))
+        described = [page for page in worth if worth[page]]
+        best = sorted(described, key=lambda page: -worth[page])[:PAGES]
+        return Description(self.share(number), tuple(matches), tuple(best))

@@ -16,9 +16,6 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 
-DETAILED = 100
-"""The terms that a function shares with the paper are gathered for so many of the best."""
-
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -45,18 +42,17 @@ class Suggestion:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The reasons against it, in a few words each."""
-        return tuple(item.warning for item in self.judgements if item.warning)
+        return tuple(judgement.warning for judgement in self.judgements if judgement.warning)
 
     @property
     def reason(self) -> str:
         """What lowers its score most, in a few words."""
-        worst = min(self.judgements, key=lambda item: item.value ** CRITERIA[item.criterion][0])
+        worst = min(self.judgements, key=_weighted)
         if worst.value == 1:
             return "nothing speaks against it"
-        share = f"{worst.value:.0%}".replace("%", " %")
-        return worst.warning or (
-            f"described {share} as well as the best" if worst.criterion == "described" else worst.sentence
-        )
+        if worst.criterion == "described" and not worst.warning:
+            return f"described {100 * worst.value:.0f} % as well as the best"
+        return worst.warning or worst.sentence
 
     def to_json(self) -> dict[str, Any]:
         """Return the suggestion as a JSON object."""
@@ -71,10 +67,10 @@ class Suggestion:
             "branches": self.entry.branches,
             "masked": self.masked,
             "pages": list(self.description.pages),
-            "terms": [{"term": item.term, "pages": list(item.pages)} for item in self.description.matches],
+            "terms": [{"term": match.term, "pages": list(match.pages)} for match in self.description.matches],
             "criteria": {
-                item.criterion: {"value": round(item.value, 3), "reason": item.sentence}
-                for item in self.judgements
+                judgement.criterion: {"value": round(judgement.value, 3), "reason": judgement.sentence}
+                for judgement in self.judgements
             },
             "warnings": list(self.warnings),
             "reason": self.reason,
@@ -107,8 +103,8 @@ class Suggestions:
             "functions": self.functions,
             "files": self.files,
             "pages": self.pages,
-            "unread": [{"path": item.path, "reason": item.reason} for item in self.unread],
-            "suggestions": [item.to_json() for item in self.suggestions],
+            "unread": [{"path": file.path, "reason": file.reason} for file in self.unread],
+            "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
         }
 
 
@@ -130,9 +126,9 @@ def suggest(task: Task, top: int | None = None, globs: Sequence[str] = ()) -> Su
     index = indexing.build(repository, instead=_goldens(task, info), without=(UNIT_TEST,))
     path = task.paper_json(info)
     paper = PaperText.from_json(files.read_json(path)) if path.is_file() else PaperText({})
-    masked = {(item.goal_file, item.qualname): item.index for item in info.implementations}
-    found = rank(index, paper, top=top, globs=globs, masked=masked, repository=repository.name)
-    return _result(repository.name, index, paper, found, globs)
+    masked = {(entry.goal_file, entry.qualname): entry.index for entry in info.implementations}
+    ranked = rank(index, paper, top=top, globs=globs, masked=masked, repository=repository.name)
+    return _result(repository.name, index, paper, ranked, globs)
 
 
 def suggest_repository(
@@ -164,43 +160,48 @@ def rank(
 
     Args:
         paper: describes them; an empty one leaves that out.
-        top: how many; None for all, of which the best have their evidence.
+        top: how many; None for all.
         globs: only functions of files that one of these matches (``*`` crosses folders).
         masked: (path, qualified name) → index of the implementation that masks it.
         repository: its name, by which its own folders are told from those of other projects.
     """
     descriptions = Descriptions(index, paper) if paper.pages else None
-    found: list[tuple[int, Suggestion]] = []
-    for place, entry in enumerate(index.functions):
-        if not globs or any(fnmatchcase(entry.path, glob) for glob in globs):
-            description = Description(descriptions.share(place) if descriptions else 1.0)
-            found.append((place, _judge(Prospect(entry, index, description, repository))))
-    found.sort(key=lambda item: -item[1].score)
     suggestions = []
-    for number, (place, item) in enumerate(found[:top], 1):
-        if descriptions and number <= max(DETAILED, top or 0):
-            item = _judge(Prospect(item.entry, index, descriptions.describe(place), repository))
-        own = masked.get((item.entry.path, item.entry.qualname)) if masked else None
-        suggestions.append(replace(item, rank=number, masked=own))
-    return suggestions
+    for number, entry in enumerate(index.functions):
+        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
+            continue
+        description = descriptions.describe(number) if descriptions else Description(1.0)
+        judgements = judge(Prospect(entry, index, description, repository))
+        own = masked.get((entry.path, entry.qualname)) if masked else None
+        suggestions.append(Suggestion(0, entry, score_of(judgements), description, judgements, own))
+    suggestions.sort(key=lambda suggestion: -suggestion.score)
+    return [replace(suggestion, rank=number) for number, suggestion in enumerate(suggestions[:top], 1)]
 
 
-def _judge(case: Prospect) -> Suggestion:
-    """Return a function's score; its rank is not known yet."""
-    judgements = tuple(replace(judge(case), criterion=name) for name, (_, judge) in CRITERIA.items())
-    score = 100 * prod(item.value ** CRITERIA[item.criterion][0] for item in judgements)
-    return Suggestion(0, case.entry, score, case.description, judgements)
+def judge(prospect: Prospect) -> tuple[Judgement, ...]:
+    """Return what each criterion says about a function."""
+    return tuple(replace(criterion(prospect), criterion=name) for name, (_, criterion) in CRITERIA.items())
+
+
+def score_of(judgements: Sequence[Judgement]) -> float:
+    """Return the score that judgements give, 0 to 100."""
+    return 100 * prod(map(_weighted, judgements))
+
+
+def _weighted(judgement: Judgement) -> float:
+    weight, _ = CRITERIA[judgement.criterion]
+    return float(judgement.value**weight)
 
 
 def _result(
-    name: str, index: Index, paper: PaperText, found: Sequence[Suggestion], globs: Sequence[str]
+    name: str, index: Index, paper: PaperText, ranked: Sequence[Suggestion], globs: Sequence[str]
 ) -> Suggestions:
-    if found:
+    if ranked:
         pages = len(paper.pages)
-        return Suggestions(name, tuple(found), len(index.functions), len(index.files), pages, index.unread)
-    for item in index.unread:
-        if any(fnmatchcase(item.path, glob) for glob in globs):
-            raise UsageError(f"{item.path} is not read: {item.reason}", "choose functions of another file")
+        return Suggestions(name, tuple(ranked), len(index.functions), len(index.files), pages, index.unread)
+    for file in index.unread:
+        if any(fnmatchcase(file.path, glob) for glob in globs):
+            raise UsageError(f"{file.path} is not read: {file.reason}", "choose functions of another file")
     if index.functions:
         raise UsageError(
             f"no function in a file that matches {' or '.join(globs)}",
@@ -231,12 +232,12 @@ def read_paper(path: Path) -> PaperText:
 
 def _goldens(task: Task, info: TaskInfo) -> dict[str, bytes]:
     """Return the originals of the masked files, by the path of the goal file; without those that cannot be read."""
-    found = {}
-    for item in info.implementations:
+    goldens = {}
+    for entry in info.implementations:
         try:
-            data = files.read_regular(str(task.golden(item)), MAX_BYTES)
+            data = files.read_regular(str(task.golden(entry)), MAX_BYTES)
         except LmrError:
             continue
         if data is not None:
-            found[item.goal_file] = data
-    return found
+            goldens[entry.goal_file] = data
+    return goldens

@@ -8,8 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author.authoring.suggesting.paper import BM25, PaperText
-from lmr_author.authoring.suggesting.words import TABLES, Vocabulary, split
+from lmr_author.authoring.suggesting.paper import BM25, TABLES, FunctionWords, PaperText, split
 
 MARGIN = 2.0
 """Factor by which a section must beat the next one to be named where no title names the function."""
@@ -36,34 +35,6 @@ _SMALL_CAPITALS = re.compile(r"\b([B-Z]) (?=[A-Z]{2,})")
 _END = re.compile(r"^\s*(?:references|bibliography|acknowledge?ments?)\s*$", re.I | re.M)
 _IN_ANY_TITLE = {word[:SAME] for word in ("model", "models", "method", "training", "forward", "results")}
 _INTRODUCTORY = re.compile(r"introduction|related work|conclusion|background|abstract|limitations", re.I)
-
-
-@dataclass(frozen=True)
-class FunctionWords:
-    """A function's names and texts (docstring, comments, instruction)."""
-
-    name: str
-    class_name: str = ""
-    parameters: Sequence[str] = ()
-    identifiers: Sequence[str] = ()
-    texts: Sequence[str] = ()
-
-    def query(self, vocabulary: Vocabulary) -> Mapping[str, float]:
-        """Return its terms with their weights."""
-        weights: dict[str, float] = defaultdict(float)
-        fields = (
-            (4.0, [self.name]),
-            (2.0, self.class_name.split(".")),
-            (1.5, self.parameters),
-            (0.5, self.identifiers),
-        )
-        for weight, names in fields:
-            for term in dict.fromkeys(term for name in names for term in vocabulary.of_identifier(name)):
-                weights[term] += weight
-        for text in self.texts:
-            for term in dict.fromkeys(vocabulary.of_text(text)):
-                weights[term] += 1
-        return weights
 
 
 @dataclass(frozen=True)
@@ -97,39 +68,39 @@ def sections(pages: Mapping[int, str]) -> tuple[Section, ...]:
     text = "\n".join(pages[number] for number in sorted(pages))
     end = _END.search(text)
     text = text[: end.start()] if end else text
-    found = _longest_chain(_headings(text))
-    ends = [*(match.start() for match, _ in found[1:]), len(text)]
+    headings = _longest_chain(_headings(text))
+    ends = [*(match.start() for match, _ in headings[1:]), len(text)]
     return tuple(
         Section(match["number"], title, text[match.end() : stop])
-        for (match, title), stop in zip(found, ends, strict=False)
+        for (match, title), stop in zip(headings, ends, strict=False)
     )
 
 
 def _headings(text: str) -> list[tuple[re.Match[str], str]]:
     """Return the lines that may be headings, with their titles, beginning with the introduction's."""
-    matches = [
-        (match, _SMALL_CAPITALS.sub(r"\1", unicodedata.normalize("NFKC", match["title"]).strip()))
-        for match in _HEADING.finditer(text)
-    ]
+    candidates = []
+    for match in _HEADING.finditer(text):
+        title = unicodedata.normalize("NFKC", match["title"]).strip()
+        candidates.append((match, _SMALL_CAPITALS.sub(r"\1", title)))
     # The same words beside several numbers are a column of a table, or a page's head.
-    often = Counter(title for _, title in matches)
-    found: list[tuple[re.Match[str], str]] = []
-    for match, title in matches:
-        words = title.split()
-        is_sentence = len(words) > _LONGEST_SENTENCE and sum(word[0].isupper() for word in words) == 1
-        if (
-            often[title] > 1
-            or is_sentence
-            or title.count("(") != title.count(")")
-            or _NOT_A_TITLE.search(title)
-        ):
+    often = Counter(title for _, title in candidates)
+    headings: list[tuple[re.Match[str], str]] = []
+    for match, title in candidates:
+        if often[title] > 1 or not _is_title(title):
             continue
-        if not found and (match["number"] != "1" or not title.lower().startswith("introduction")):
+        if not headings and (match["number"] != "1" or not title.lower().startswith("introduction")):
             continue
         # A style sets a dot behind all numbers of sections or behind none; subsections may differ.
-        if not found or "." in match["number"] or match["dot"] == found[0][0]["dot"]:
-            found.append((match, title))
-    return found
+        if not headings or "." in match["number"] or match["dot"] == headings[0][0]["dot"]:
+            headings.append((match, title))
+    return headings
+
+
+def _is_title(title: str) -> bool:
+    words = title.split()
+    is_sentence = len(words) > _LONGEST_SENTENCE and sum(word[0].isupper() for word in words) == 1
+    is_cut = title.count("(") != title.count(")")
+    return not is_sentence and not is_cut and not _NOT_A_TITLE.search(title)
 
 
 def _longest_chain(candidates: Sequence[tuple[re.Match[str], str]]) -> list[tuple[re.Match[str], str]]:
@@ -139,15 +110,15 @@ def _longest_chain(candidates: Sequence[tuple[re.Match[str], str]]) -> list[tupl
     """
     numbers = [tuple(map(int, match["number"].split("."))) for match, _ in candidates]
     best: list[tuple[float, list[int]]] = []
-    for place, number in enumerate(numbers):
-        worth, chain = (1.0, [0]) if place == 0 else (0.0, [])
-        for before in range(place):
+    for position, number in enumerate(numbers):
+        worth, chain = (1.0, [0]) if position == 0 else (0.0, [])
+        for before in range(position):
             gap = _gap(numbers[before], number)
             if best[before][1] and gap is not None and best[before][0] + 1 - gap > worth:
-                worth, chain = best[before][0] + 1 - gap, [*best[before][1], place]
+                worth, chain = best[before][0] + 1 - gap, [*best[before][1], position]
         best.append((worth, chain))
-    chain = max(best, key=lambda item: item[0])[1] if best else []
-    return [candidates[place] for place in chain]
+    chain = max(best, key=lambda scored: scored[0])[1] if best else []
+    return [candidates[position] for position in chain]
 
 
 def _gap(old: tuple[int, ...], new: tuple[int, ...]) -> float | None:
@@ -159,17 +130,17 @@ def _gap(old: tuple[int, ...], new: tuple[int, ...]) -> float | None:
     return 0.8 if new in [*after, *((*number, 1) for number in nexts)] else None
 
 
-def best_section(found: Sequence[Section], function: FunctionWords) -> Section | None:
+def best_section(titled: Sequence[Section], function: FunctionWords) -> Section | None:
     """Return the section that describes a function clearly better than the others; None when there is none.
 
     The one that shares most words with the function; a title that names the function must be its own.
     """
-    own = [section for section in found if not _INTRODUCTORY.search(section.title)]
-    paper = PaperText({place: f"{one.title}\n{one.text}" for place, one in enumerate(found)})
-    ranked = _ranked(paper, function, [found.index(section) for section in own])
+    own = [section for section in titled if not _INTRODUCTORY.search(section.title)]
+    paper = PaperText({number: f"{section.title}\n{section.text}" for number, section in enumerate(own)})
+    ranked = _ranked(paper, function, range(len(own)))
     if not ranked:
         return None
-    best = found[ranked[0][1]]
+    best = own[ranked[0][1]]
     named = [_words_of_title(section, function) for section in own]
     if most := max(named):
         return best if named.count(most) == 1 and own[named.index(most)] is best else None
@@ -190,23 +161,25 @@ def passages(paragraphs: Sequence[str], function: FunctionWords) -> tuple[Passag
         paragraphs: the paper's, in order; the list of references is passed over.
     """
     paper = PaperText(dict(enumerate(paragraphs)))
-    long = [place for place, text in paper.own_text.items() if len(text.split()) >= SHORTEST]
+    long = [number for number, text in paper.own_text.items() if len(text.split()) >= SHORTEST]
+    best = []
     ranked = _ranked(paper, function, long)
-    return tuple(
-        Passage(place, tuple(map(paper.spelled, paper.telling_terms(parts))))
-        for score, place, parts in ranked[:PASSAGES]
-        if score >= SHARE * ranked[0][0]
-    )
+    for score, number, parts in ranked[:PASSAGES]:
+        if score >= SHARE * ranked[0][0]:
+            best.append(Passage(number, tuple(map(paper.spelled, paper.telling_terms(parts)))))
+    return tuple(best)
 
 
 def _ranked(
     paper: PaperText, function: FunctionWords, pages: Sequence[int]
 ) -> list[tuple[float, int, dict[str, float]]]:
     """Return score, number and shared terms of the pages that share any with a function, the best first."""
-    bm25, query = BM25([paper.page_terms[page] for page in pages]), function.query(paper.vocabulary)
-    parts = [bm25.parts(place, query) for place in range(len(pages))]
-    scored = [(sum(one.values()), page, one) for page, one in zip(pages, parts, strict=True) if one]
-    return sorted(scored, key=lambda item: (-item[0], item[1]))
+    bm25, query = BM25([paper.page_terms[page] for page in pages]), function.terms()
+    scored = []
+    for position, page in enumerate(pages):
+        if parts := bm25.parts(position, query):
+            scored.append((sum(parts.values()), page, parts))
+    return sorted(scored, key=lambda section: (-section[0], section[1]))
 
 
 def likely_category(function: FunctionWords) -> str:

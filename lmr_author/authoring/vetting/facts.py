@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo.citations import Citation
@@ -19,23 +18,18 @@ DISPUTABLE = ("title", "authors", "year")
 """Facts of which one value at most is right. Venues are written in many ways, and a paper has several addresses."""
 
 _WEAK_YEARS = ("the PDF's creation date", "the copyright line on page 1")
+_ABBREVIATED = {"others", "et al.", "et al"}
 
-
-class Statement(NamedTuple):
-    """What one source states; not certain where it may be about another paper."""
-
-    value: str
-    source: str
-    certain: bool = True
+Statement = tuple[str, str]
+"""A value and the source that states it; "" where the source does not."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A value as text, the sources that state it, and whether one of them is about this paper beyond doubt."""
+    """A value as text, and the sources that state it."""
 
     value: str
     sources: tuple[str, ...]
-    certain: bool = True
 
     def __str__(self) -> str:
         return f"{self.value} ({'; '.join(self.sources)})"
@@ -45,19 +39,16 @@ Facts = Mapping[str, tuple[Fact, ...]]
 """``title``, ``authors``, ``year``, ``venue``, ``url`` → the values that are stated, the best first."""
 
 
-def best(facts: Facts, name: str, *, certain: bool = False) -> str:
-    """Return the best value of a fact, or the best certain one; "" for none."""
-    return next((fact.value for fact in facts.get(name, ()) if fact.certain or not certain), "")
+def best(facts: Facts, name: str) -> str:
+    """Return the best value of a fact; "" for none."""
+    return next((fact.value for fact in facts.get(name, ())), "")
 
 
 def sources_of(facts: Facts, name: str, value: str) -> str:
     """Return the sources that state a value; "" for none."""
-    return "; ".join(
-        source
-        for fact in facts.get(name, ())
-        if _key(name, fact.value) == _key(name, value)
-        for source in fact.sources
-    )
+    wanted = _key(name, value)
+    same = [fact for fact in facts.get(name, ()) if _key(name, fact.value) == wanted]
+    return "; ".join(source for fact in same for source in fact.sources)
 
 
 def conflicts(facts: Facts, name: str, value: str) -> tuple[Fact, ...]:
@@ -73,104 +64,72 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
         paper, fetched: the PDF's content and what arXiv says; None for none.
         citations: those of the repository.
     """
+    paper = paper or Paper((), "", None, "", "", "", ())
     own = _own(paper, citations)
-    other = () if own else _only_work(citations)
-    identifier = paper.arxiv_id if paper else ""
-    statements = {
+    identifier = paper.arxiv_id
+    statements: dict[str, list[Statement]] = {
         "title": [
-            Statement(fetched.title if fetched else "", "arXiv"),
-            *(Statement(one.title, one.source) for one in own),
-            Statement(paper.title if paper else "", "the PDF"),
-            *(Statement(one.title, one.source, False) for one in other),
+            (fetched.title if fetched else "", "arXiv"),
+            *((citation.title, citation.source) for citation in own),
+            (paper.title, "the PDF"),
         ],
-        "authors": _authors(paper, fetched, own, other),
-        "year": _years(paper, fetched, own, other),
-        "venue": [
-            Statement(paper.venue if paper else "", "page 1"),
-            *(Statement(one.venue, one.source) for one in own),
-            *(Statement(one.venue, one.source, False) for one in other),
-        ],
+        "authors": _authors(paper, fetched, own),
+        "year": _years(paper, fetched, own),
+        "venue": [(paper.venue, "page 1"), *((citation.venue, citation.source) for citation in own)],
         "url": [
-            Statement(fetched.url if fetched else "", "where it was fetched"),
-            Statement(f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
-            *(Statement(one.url, one.source) for one in own),
-            *(Statement(one.url, one.source, False) for one in other),
-            *_only_address(citations),
+            (fetched.url if fetched else "", "where it was fetched"),
+            (f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
+            *((citation.url, citation.source) for citation in own),
         ],
     }
     return {name: _merged(name, stated) for name, stated in statements.items()}
 
 
-def _own(paper: Paper | None, citations: Sequence[Citation]) -> list[Citation]:
-    """Return the citations of the paper itself."""
-    first = _squeezed(paper.pages[0]) if paper and paper.pages else ""
-    identifier = re.sub(r"v\d+$", "", paper.arxiv_id) if paper else ""
-
-    def is_own(citation: Citation) -> bool:
-        named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
-        return not citation.software and (named or bool(identifier and identifier in citation.url))
-
-    # An entry that names a venue tells more than a preprint's.
-    return sorted(filter(is_own, citations), key=lambda one: (not one.venue, not one.year))
-
-
-def _only_work(citations: Sequence[Citation]) -> Sequence[Citation]:
-    """Return the citations of the only paper that is cited in full; none when there are several."""
-    works = [one for one in citations if one.title and not one.software]
-    full = [one for one in works if one.authors] or works
-    titles = {_squeezed(one.title) for one in full}
-    return [one for one in works if _squeezed(one.title) in titles] if len(titles) == 1 else ()
+def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations of the paper itself; an entry that names a venue tells more than a preprint's."""
+    first = _squeezed(paper.pages[0]) if paper.pages else ""
+    identifier = re.sub(r"v\d+$", "", paper.arxiv_id)
+    own = []
+    for citation in citations:
+        is_named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
+        is_linked = bool(identifier) and identifier in citation.url
+        if not citation.software and (is_named or is_linked):
+            own.append(citation)
+    return sorted(own, key=lambda citation: (not citation.venue, not citation.year))
 
 
-def _only_address(citations: Sequence[Citation]) -> list[Statement]:
-    """Return the address of the only paper that a repository links."""
-    linked = [Statement(one.url, one.source, False) for one in citations if one.url and not one.software]
-    return linked if len({_key("url", one.value) for one in linked}) == 1 else []
-
-
-def _authors(
-    paper: Paper | None, fetched: FetchedPaper | None, own: Sequence[Citation], other: Sequence[Citation]
-) -> list[Statement]:
-    names = [
-        (fetched.authors if fetched else (), "arXiv", True),
-        *((one.authors, one.source, True) for one in own),
-        (paper.authors if paper else (), "the PDF's metadata", True),
-        *((one.authors, one.source, False) for one in other),
+def _authors(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]) -> list[Statement]:
+    """Return the authors by source; lists that end in "et al." only where there is no other."""
+    stated: list[tuple[Sequence[str], str]] = [
+        (fetched.authors if fetched else (), "arXiv"),
+        *((citation.authors, citation.source) for citation in own),
+        (paper.authors, "the PDF's metadata"),
     ]
-    abbreviated = {"others", "et al.", "et al"}
-    whole = [one for one in names if not abbreviated & set(one[0])]
-    return [
-        Statement("; ".join(people), source, certain)
-        for people, source, certain in (whole if any(one[0] for one in whole) else names)
-    ]
+    whole = [(names, source) for names, source in stated if names and not _ABBREVIATED & set(names)]
+    return [("; ".join(names), source) for names, source in whole or stated]
 
 
-def _years(
-    paper: Paper | None, fetched: FetchedPaper | None, own: Sequence[Citation], other: Sequence[Citation]
-) -> list[Statement]:
+def _years(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]) -> list[Statement]:
     """Return the years: of the venue, of a published version, of the preprint, of the file."""
-    read = [Statement(str(paper.year), paper.year_origin)] if paper and paper.year else []
-    cited = [(one, Statement(str(one.year or ""), one.source)) for one in own]
-    return [
-        *(one for one in read if one.source == "the venue named on page 1"),
-        *(year for one, year in cited if one.venue),
-        *(one for one in read if one.source not in _WEAK_YEARS),
-        Statement(str(fetched.year or "") if fetched else "", "arXiv"),
-        *(year for _, year in cited),
-        *read,
-        *(Statement(str(one.year or ""), one.source, False) for one in other),
-    ]
+    read = (str(paper.year or ""), paper.year_origin)
+    cited = [(str(citation.year or ""), citation.source) for citation in own]
+    published = [year for year, citation in zip(cited, own, strict=True) if citation.venue]
+    preprint = (str(fetched.year or "") if fetched else "", "arXiv")
+    if paper.year_origin == "the venue named on page 1":
+        return [read, *published, preprint, *cited]
+    if paper.year_origin in _WEAK_YEARS:
+        return [*published, preprint, *cited, read]
+    return [*published, read, preprint, *cited]
 
 
-def _merged(name: str, statements: Iterable[Statement]) -> tuple[Fact, ...]:
+def _merged(name: str, statements: Sequence[Statement]) -> tuple[Fact, ...]:
     """Return each different value once, with all its sources."""
     facts: dict[str, Fact] = {}
-    for value, source, certain in statements:
+    for value, source in statements:
         if value:
-            key = _key(name, value)
-            fact = facts.get(key, Fact(value, (), certain=False))
-            sources = fact.sources if source in fact.sources else (*fact.sources, source)
-            facts[key] = replace(fact, sources=sources, certain=fact.certain or certain)
+            fact = facts.setdefault(_key(name, value), Fact(value, ()))
+            if source not in fact.sources:
+                facts[_key(name, value)] = Fact(fact.value, (*fact.sources, source))
     return tuple(facts.values())
 
 

@@ -65,14 +65,14 @@ def settled(venue: str, year: int | None, licence: str, this_year: int) -> dict[
         year: year of the paper; None when unknown.
         licence: SPDX identifier; "" when none was recognised.
     """
-    found = {}
+    answers = {}
     if named := named_venues(venue):
-        found["venue"] = VettingAnswer("yes", f"{', '.join(named)}: {venue}")
+        answers["venue"] = VettingAnswer("yes", f"{', '.join(named)}: {venue}")
     if year is not None and 0 <= this_year - year <= YEARS:
-        found["year"] = VettingAnswer("yes", f"{year}")
+        answers["year"] = VettingAnswer("yes", f"{year}")
     if licence in ALLOWED:
-        found["license"] = VettingAnswer("yes", licence)
-    return found
+        answers["license"] = VettingAnswer("yes", licence)
+    return answers
 
 
 def named_venues(line: str) -> list[str]:
@@ -126,29 +126,28 @@ def verdict(answers: Mapping[str, VettingAnswer], stop: str, override: str) -> V
         stop: reason why the licence forbids redistribution; "" when it allows it.
         override: the person's reason to continue regardless.
     """
-    given = {name: answers.get(name, VettingAnswer()) for name in QUESTIONS}
-    against = [_against(name, one) for name, one in given.items() if one.answer == "no"]
-    reasons = [reason for reason in against if reason]
-    licence_fails = bool(stop) or given["license"].answer == "no"
+    licence, venue = (answers.get(name, VettingAnswer()) for name in ("license", "venue"))
+    licence_fails = bool(stop) or licence.answer == "no"
+    reasons, missing = [], []
+    for name in QUESTIONS:
+        answer = answers.get(name, VettingAnswer())
+        # Another venue needs only a reason, and the licence is handled apart.
+        if answer.answer == "no" and name not in ("venue", "license"):
+            reasons.append(f"{name}: {answer.justification}")
+        elif answer.answer == "unsure":
+            missing.append(f"{name} is unsure: {answer.justification}")
+        elif not answer.answer:
+            missing.append(f"{name} is not answered")
     if licence_fails and not override:
-        why = stop or given["license"].justification
+        why = stop or licence.justification
         reasons.append(
             f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
         )
     if reasons:
         return VettingVerdict(REJECTED, tuple(reasons))
-    missing = [f"{name} is not answered" for name, one in given.items() if not one.answer]
-    missing += [
-        f"{name} is unsure: {one.justification}" for name, one in given.items() if one.answer == "unsure"
-    ]
     if missing:
         return VettingVerdict(OPEN, tuple(missing))
-    remarks = [f"venue by exception: {given['venue'].justification}"] if given["venue"].answer == "no" else []
+    remarks = [f"venue by exception: {venue.justification}"] if venue.answer == "no" else []
     if licence_fails:
         remarks.append(f"licence overridden: {override}")
     return VettingVerdict(ACCEPTED, tuple(remarks))
-
-
-def _against(name: str, answer: VettingAnswer) -> str:
-    """Return a "no" as a reason to reject; another venue needs only a reason, the licence is handled apart."""
-    return "" if name in ("venue", "license") else f"{name}: {answer.justification}"

@@ -58,14 +58,14 @@ def anthology(services: Services, identifier: str) -> Reply:
     return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
 
 
-def github(services: Services, repository: str, title: str, arxiv_id: str) -> Reply:
-    """Ask GitHub for issues, activity, archival, licence, stars and a link to the paper."""
+def github(services: Services, repository: str) -> Reply:
+    """Ask GitHub for activity, open issues, archival, licence and stars."""
     parts = urlsplit(repository)
     names = [part for part in parts.path.removesuffix(".git").split("/") if part]
     if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
         return VettingSource("GitHub", "skipped", "the repository is not on GitHub"), {}
-    owner, name = quote(names[0]), quote(names[1])
-    return _asked("GitHub", lambda: _read_github(services, owner, name, title, arxiv_id))
+    address = f"{services.github}/repos/{quote(names[0])}/{quote(names[1])}"
+    return _asked("GitHub", lambda: _read_github(address, services.seconds))
 
 
 def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
@@ -75,13 +75,13 @@ def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
         return VettingSource(name, "failed", str(error)), {}
 
 
-def _of_arxiv(said: ArxivEntry) -> Evidence:
-    venue = [f"arXiv, comment: {said.comment}"] if said.comment else []
-    venue += [f"arXiv, journal: {said.journal}"] if said.journal else []
-    found: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {said.published}"]}
-    if said.subject:
-        found["methodological_focus"] = [f"arXiv subject: {said.subject}"]
-    return found
+def _of_arxiv(entry: ArxivEntry) -> Evidence:
+    venue = [f"arXiv, comment: {entry.comment}"] if entry.comment else []
+    venue += [f"arXiv, journal: {entry.journal}"] if entry.journal else []
+    evidence: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {entry.published}"]}
+    if entry.subject:
+        evidence["methodological_focus"] = [f"arXiv subject: {entry.subject}"]
+    return evidence
 
 
 def _read_bib(text: str) -> Evidence:
@@ -95,49 +95,19 @@ def _read_bib(text: str) -> Evidence:
     return {"venue": [f"ACL Anthology: {book}"], "year": [f"ACL Anthology: {year}"] if year else []}
 
 
-def _read_github(services: Services, owner: str, name: str, title: str, arxiv_id: str) -> Evidence:
-    base = f"{services.github}/repos/{owner}/{name}"
-    data = get(base, accept="application/vnd.github+json", seconds=services.seconds).json()
+def _read_github(address: str, seconds: float) -> Evidence:
+    data = get(address, accept="application/vnd.github+json", seconds=seconds).json()
     if "full_name" not in data:
         raise Unavailable("the answer is not a repository")
-    activity = [
-        f"GitHub: {_count(data.get('stargazers_count'))} stars, last push {_day(data.get('pushed_at'))}"
-    ]
-    activity += ["GitHub: archived: no longer maintained"] if data.get("archived") is True else []
-    activity += ["GitHub: it is a fork of another repository"] if data.get("fork") is True else []
-    more: tuple[Callable[[], str], ...] = (
-        lambda: _issues(services, owner, name),
-        lambda: _readme(base, title, arxiv_id, services.seconds),
-    )
-    for ask in more:
-        try:
-            activity.append(ask())
-        except Unavailable as error:
-            activity.append(f"GitHub: one answer is missing: {error}")
+    stars, issues = _count(data.get("stargazers_count")), _count(data.get("open_issues_count"))
+    activity = [f"GitHub: {stars} stars, {issues} open issues, last push {_day(data.get('pushed_at'))}"]
+    if data.get("archived") is True:
+        activity.append("GitHub: archived: no longer maintained")
+    if data.get("fork") is True:
+        activity.append("GitHub: it is a fork of another repository")
     licence = data.get("license")
     spdx = licence.get("spdx_id") if isinstance(licence, dict) else None
     return {"reproducibility": activity, "license": [f"GitHub: {printable(str(spdx or 'no licence'), 40)}"]}
-
-
-def _issues(services: Services, owner: str, name: str) -> str:
-    counts = []
-    for state in ("closed", "open"):
-        query = quote(f"repo:{owner}/{name} type:issue state:{state}")
-        data = get(f"{services.github}/search/issues?q={query}&per_page=1", seconds=services.seconds).json()
-        counts.append(_count(data.get("total_count")))
-    closed, opened = counts
-    share = f" ({closed / (closed + opened):.0%} resolved)" if closed + opened else ""
-    return f"GitHub: {closed} issues closed, {opened} open{share}"
-
-
-def _readme(base: str, title: str, arxiv_id: str, seconds: float) -> str:
-    text = get(f"{base}/readme", accept="application/vnd.github.raw+json", seconds=seconds).text
-    plain = " ".join(re.findall(r"\w+", text.lower()))
-    named = title and " ".join(re.findall(r"\w+", title.lower())) in plain
-    linked = arxiv_id and re.sub(r"v\d+$", "", arxiv_id) in text
-    if linked or named:
-        return "GitHub: its README " + ("links the paper" if linked else "names the paper")
-    return "GitHub: its README neither names nor links the paper"
 
 
 def _count(value: Any) -> int:

@@ -103,19 +103,19 @@ def answered_questions(
     evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
 ) -> dict[str, VettingQuestion]:
     """Return the questions with their evidence and answers, as stored."""
-    found = {}
+    questions = {}
     for name, question in QUESTIONS.items():
-        given = answers.get(name, VettingAnswer())
+        answer = answers.get(name, VettingAnswer())
         lines = tuple(evidence.get(name, []))
-        found[name] = VettingQuestion(question, lines, given.answer or None, given.justification)
-    return found
+        questions[name] = VettingQuestion(question, lines, answer.answer or None, answer.justification)
+    return questions
 
 
 def read_answers(path: Path) -> dict[str, VettingAnswer]:
     """Read an answers file, YAML or JSON: question → "yes", or {answer, justification}. Raises UsageError."""
-    found = {}
-    for name, given in files.read_answers(path, "--answers").items():
-        entry = given if isinstance(given, Mapping) else {"answer": given}
+    answers = {}
+    for name, content in files.read_answers(path, "--answers").items():
+        entry = content if isinstance(content, Mapping) else {"answer": content}
         if unknown := sorted(set(map(str, entry)) - {"answer", "justification"}):
             raise UsageError(
                 f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
@@ -124,8 +124,8 @@ def read_answers(path: Path) -> dict[str, VettingAnswer]:
         answer, why = entry.get("answer"), entry.get("justification", "")
         if isinstance(answer, bool):  # YAML reads a bare yes and no as truth values
             answer = "yes" if answer else "no"
-        found[str(name)] = read_answer(str(name), answer, why)
-    return found
+        answers[str(name)] = read_answer(str(name), answer, why)
+    return answers
 
 
 def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
@@ -135,11 +135,10 @@ def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
     """
     record = VettingRecord.read(path) if path.exists() else None
     questions = record.questions if record else {}
-    answers = {
-        name: VettingAnswer(one.answer, one.justification)
-        for name, one in questions.items()
-        if name in QUESTIONS and one.answer
-    }
+    answers = {}
+    for name, question in questions.items():
+        if name in QUESTIONS and question.answer:
+            answers[name] = VettingAnswer(question.answer, question.justification)
     return answers, record.licence_override if record else ""
 
 
@@ -164,7 +163,7 @@ def options_of_task(task: Task) -> VetOptions:
         info.repo_url,
         licence=info.license,
         stop=earlier.licence_stop if earlier else "",
-        known={name: list(one.evidence) for name, one in questions.items() if name in QUESTIONS},
+        known={name: list(question.evidence) for name, question in questions.items() if name in QUESTIONS},
     )
 
 
@@ -208,33 +207,32 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         clone = _clone(options, temporary, say, problems)
         if read is None and clone is None:
             raise LmrError(
-                f"nothing to vet: {'; '.join(one.note for one in problems)}",
+                f"nothing to vet: {'; '.join(source.note for source in problems)}",
                 "give a readable PDF, or a repository that can be cloned",
             )
         public = options.repo_url or _public(options.repo, read)
         facts = gather_facts(read, fetched, read_citations(clone.folder) if clone else ())
-        found = evidence.merged(
+        gathered = evidence.merged(
             evidence.from_paper(read, public) if read else {},
             evidence.from_facts(facts, datetime.now(UTC).year),
             evidence.from_clone(clone) if clone else {},
         )
-    asked = _services(options, read, fetched, public, say)
-    stop = licence_stop(clone.licence, clone.licence_file) if clone else options.stop
+    replies = _services(options, read, fetched, public, say)
     if clone is None:
         for name, lines in options.known.items():
-            seen = found.setdefault(name, [])
-            seen += [line for line in lines if line not in seen]
+            own = gathered.setdefault(name, [])
+            own += [line for line in lines if line not in own]
     return Vetting(
         paper=best(facts, "title") or options.paper,
         repository=public,
         gathered=datetime.now(UTC).isoformat(timespec="seconds"),
-        evidence=evidence.merged(found, *(told for _, told in asked)),
-        sources=(*problems, *(one for one, _ in asked)),
+        evidence=evidence.merged(gathered, *(lines for _, lines in replies)),
+        sources=(*problems, *(source for source, _ in replies)),
         answers={},
-        stop=stop,
+        stop=licence_stop(clone.licence, clone.licence_file) if clone else options.stop,
         settled=settled(
-            best(facts, "venue", certain=True),
-            int(best(facts, "year", certain=True) or 0) or None,
+            best(facts, "venue"),
+            int(best(facts, "year") or 0) or None,
             clone.licence if clone else options.licence,
             datetime.now(UTC).year,
         ),
@@ -275,12 +273,12 @@ def _clone(options: VetOptions, folder: Path, say: Progress, problems: list[Vett
     say(f"cloning {address.shown}")
     try:
         how = CloneOptions(skip_submodules=True, skip_lfs=True)
-        found = repo.clone(options.repo, None, folder / "clone", how, say)
+        clone = repo.clone(options.repo, None, folder / "clone", how, say)
     except LmrError as error:
         problems.append(VettingSource("repository", "failed", error.message))
         return None
     problems.append(VettingSource("repository", "answered"))
-    return found
+    return clone
 
 
 def _services(
@@ -293,11 +291,10 @@ def _services(
     first = read.pages[0] if read and read.pages else ""
     url = fetched.url if fetched else ""
     identifier = (fetched.arxiv_id if fetched else "") or (read.arxiv_id if read else "")
-    title = read.title if read else ""
     return [
         sources.arxiv(options.services, identifier),
         sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
-        sources.github(options.services, public, title, identifier),
+        sources.github(options.services, public),
     ]
 
 

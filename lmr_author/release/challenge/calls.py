@@ -61,10 +61,9 @@ class Calls:
         names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
         return tuple(dict.fromkeys(names))
 
-    def uncompared(self, new: Sequence[RecordedCall] = ()) -> tuple[Uncompared, ...]:
-        """Return the golden's effects that no case compares, with some calls that become cases, too."""
-        chosen = (*self.cases.values(), *new)
-        return tuple(uncompared(effects_of(self.golden, chosen, self.recorded)))
+    def uncompared(self) -> tuple[Uncompared, ...]:
+        """Return the golden's effects that no case compares."""
+        return uncompared(effects_of(self.golden, self.recorded))
 
 
 def record_again(
@@ -92,7 +91,8 @@ def record_again(
     plan = plan_of(job, driver, lambda text: "")
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, plan)
-    golden = golden_of(job, plan, bench.sandbox, recorded, lambda names: _compares_changes(recording))
+    in_place = _compares_changes(recording) if options.in_place is None else options.in_place
+    golden = golden_of(job, plan, bench.sandbox, recorded, in_place)
     replayed = replay(golden, order_of_choice(recorded.calls), options.cases, say)
     case_names = {_inputs_of(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
@@ -103,8 +103,7 @@ def record_again(
         else:
             cases.setdefault(name, call)
     room = room_of(job)
-    own = {str(implementation.target): sum(case.bytes for case in recording.cases)}
-    room = replace(room, taken={**room.taken, **own})
+    room = replace(room, left=max(0, room.left - sum(case.bytes for case in recording.cases)))
     return Calls(room, plan, recorded, golden, tuple(others), cases)
 
 
@@ -186,14 +185,14 @@ def _also_covered(before: Coverage, hits: set[int], recorded: Recorded) -> Cover
     )
 
 
-def put_in_place(judge: RecordingJudge, calls: Calls, new: Sequence[RecordedCall]) -> None:
+def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
     """Put a recording and its unit test in the place of the task's own, which are kept."""
     bench, recording = judge.bench, judge.recording
     task, info, implementation = bench.task, bench.info, bench.implementation
     with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
         staging = work / "recording"
         shutil.copytree(judge.folder, staging)
-        function, effects = calls.golden.definition.function, calls.uncompared(new)
+        function, effects = calls.golden.definition.function, calls.uncompared()
         page = store.write_manifest(staging, implementation, recording, function, calls.plan.nth, effects)
         store.put_aside(task, info, implementation)
         with files.staged_folder(task.recording(info, implementation.index)) as folder:

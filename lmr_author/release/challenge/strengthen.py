@@ -141,7 +141,7 @@ def strengthen(
                 difference = trials.run(judge, answer).first_difference(is_case=True)
                 if difference is not None:
                     differences[answer.name] = difference
-            put_in_place(judge, calls, chosen)
+            put_in_place(judge, calls)
             added = [AddedCase(name, number, choice.told_by(number)) for name, number in names.items()]
             return Strengthened(tuple(added), choice.left_out(), differences)
     return Strengthened((), choice.left_out(), {})

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
-from lmr_author.authoring.suggesting.sections import FunctionWords, passages
+from lmr_author.authoring.suggesting.paper import FunctionWords
+from lmr_author.authoring.suggesting.sections import passages
 from lmr_author.core import paper
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper import PageImage, Paragraph

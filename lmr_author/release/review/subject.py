@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
-from lmr_author.authoring.suggesting.paper import PaperText
-from lmr_author.authoring.suggesting.sections import FunctionWords
+from lmr_author.authoring.suggesting.paper import FunctionWords, PaperText
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents

@@ -33,7 +33,7 @@ _MOST_FILES = 2000
 def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
     """Return the paper's title and its abstract."""
     texts = [pages[number] for number in sorted(pages)]
-    text = abstract(texts[0], "\n".join(texts)) if texts else ""
+    text = abstract(texts[0]) if texts else ""
     return Exhibit(f"Paper: {title or 'no title'}", prose=text or "no abstract was found")
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.errors import SourceError
-from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build
-from lmr_author.core.indexing.read import read, reason
+from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build, read, reason
 from tests.support import write_files
 
 
@@ -32,7 +31,7 @@ def test_files_of_every_name(tmp_path: Path) -> None:
     Path(os.fsdecode(raw)).write_text("def g(): pass\n")
     index = build(tmp_path)
     assert index.files == tuple(sorted([*names, "\udcff\udcfe.py"]))
-    assert [item.path for item in index.named("g")] == ["\udcff\udcfe.py"]
+    assert [item.path for item in index.functions if item.name == "g"] == ["\udcff\udcfe.py"]
     assert index.unread == ()
 
 
@@ -59,7 +58,7 @@ def test_folders_of_tools_and_those_left_out(tmp_path: Path) -> None:
     names = [".git/a.py", "__pycache__/b.py", "unit_test/c.py", "sub/unit_test/d.py", "e.txt", "f.py"]
     write_files(tmp_path, dict.fromkeys(names, "def f(): pass\n"))
     assert build(tmp_path, without=["unit_test"]).files == ("f.py", "sub/unit_test/d.py")
-    assert build(tmp_path / "no").entries == ()
+    assert build(tmp_path / "no").functions == ()
 
 
 def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
@@ -67,14 +66,14 @@ def test_another_content_under_the_files_own_lines(tmp_path: Path) -> None:
     golden = "def loss(x):\n    y = helper(x)\n    return y\n\ndef other(): pass\n"
     write_files(tmp_path, {"a.py": masked, "b.py": "print 'two'"})
     index = build(tmp_path, instead={"a.py": golden.encode(), "b.py": b"x", "no.py": b"x"})
-    loss, other = index.entries
+    loss, other = index.functions
     assert (loss.calls, loss.statements) == (("helper",), 2)
     assert (loss.line, loss.end_line, other.line) == (2, 3, 5)
     assert index.callers("helper") == [("a.py", 1)]
     assert list(reasons(index)) == ["b.py"]
 
 
-def test_similar_names(tmp_path: Path) -> None:
+def test_functions_without_stubs_by_their_node_ids(tmp_path: Path) -> None:
     overloaded = "@typing.overload\ndef f(x): ...\ndef f(x): pass\nclass C:\n    def forward(self): pass\n"
     index = build(write_files(tmp_path, {"a.py": "def preference_loss(): pass\n", "b.py": overloaded}))
     assert [item.node_id for item in index.functions] == [
@@ -82,8 +81,8 @@ def test_similar_names(tmp_path: Path) -> None:
         "b.py::f#2",
         "b.py::C.forward",
     ]
+    assert [item.node_id for item in index.named("forward")] == ["b.py::C.forward"]
     assert [item.node_id for item in index.similar("preferense_los")] == ["a.py::preference_loss"]
-    assert [item.node_id for item in index.similar("forward")] == ["b.py::C.forward"]
     assert index.similar("qqq") == []
 
 
@@ -93,10 +92,9 @@ def test_parameters_decorators_and_kinds_as_written() -> None:
     assert entry.arguments == ("a", "b", "rest", "key", "more")
     assert entry.generator and entry.kind == "function"
     assert only("async def f(): return 1").kind == "async"
-    assert only("class C(Base, metaclass=type): pass").parameters == ("Base",)
     decorated = only("@property\n@functools.lru_cache(maxsize=None)\ndef f(self): pass")
     assert decorated.decorators == ("property", "functools.lru_cache")
-    assert (decorated.first_line, decorated.line) == (1, 3)
+    assert decorated.line == 3
 
 
 def test_statements_and_branches() -> None:
@@ -108,7 +106,7 @@ def test_statements_and_branches() -> None:
     assert (entry.statements, entry.branches, entry.returns) == (10, 5, True)
 
 
-def test_names_are_of_code_and_comments_are_apart() -> None:
+def test_names_are_of_code_and_not_of_texts() -> None:
     entry = only(
         "@hidden(1)\n"
         "def f(x):  # first comment\n"
@@ -120,7 +118,6 @@ def test_names_are_of_code_and_comments_are_apart() -> None:
         "# outside\n"
     )
     assert entry.docstring == "A docstring that says nothing(."
-    assert entry.comments == "first comment\nTODO: second\nthird"
     assert set(entry.names) == {"x", "y", "model", "text", "more", "z"}
     assert set(entry.calls) == {"encode", "ignored", "len"}
 

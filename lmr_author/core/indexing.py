@@ -1,0 +1,326 @@
+"""An index of every function of a repository, read with :mod:`ast`."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from lmr_author.core import code, files
+from lmr_author.core.code.demands import PYTHON_2
+from lmr_author.core.errors import SourceError
+from lmr_author.core.texts import listed
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Larger Python files are generated tables, not code."""
+SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", ".ipynb_checkpoints", ".tox", ".venv", ".eggs", "node_modules"}
+)
+"""Folders of tools; nothing in them is the repository's own code."""
+
+SUGGESTED = 4
+"""The most functions that "did you mean" names."""
+
+NOT_READ = f"a link, larger than {MAX_BYTES // 2**20} MB, or not readable"
+NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
+NEEDS_GPU = "it insists on a GPU"
+
+_STATEMENTS = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete,
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+)  # fmt: skip
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
+"""Statements that fork. Those of neither tuple compute nothing (pass, import, global, …)."""
+_SELF = ("self", "cls")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """A function of a repository, and the facts that rank it.
+
+    ``qualname``, ``class_name``, ``function_name``, ``line``, ``end_line``, ``nth`` and ``siblings`` are
+    those of :class:`lmr_author.core.code.Definition`.
+
+    Attributes:
+        path: its file, relative to the repository, with ``/``.
+        kind: ``"function"``, ``"async"`` (a coroutine), or ``"block"`` of a function that it may become.
+        decorators: dotted names, without arguments.
+        parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one.
+        docstring: not cleaned; "" when there is none.
+        comments: the text of a block's comments.
+        statements, branches: their number in its code, nested ones included, a docstring not.
+        returns: it has a return statement.
+        names: names that its code uses other than by calling them.
+        calls: last names of the functions that it calls.
+        obstacle: why it cannot run in a test, as a sentence; "" for nothing that can be seen.
+    """
+
+    path: str
+    qualname: str
+    kind: str
+    class_name: str
+    function_name: str
+    line: int
+    end_line: int
+    nth: int
+    siblings: int
+    generator: bool = False
+    decorators: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    docstring: str = ""
+    comments: str = ""
+    statements: int = 0
+    branches: int = 0
+    returns: bool = False
+    names: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    obstacle: str = ""
+
+    @property
+    def name(self) -> str:
+        """Last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def node_id(self) -> str:
+        """``path::qualname``, with ``#2`` where the name alone means another definition."""
+        return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.siblings > 1 else "")
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """All names in its code, each once."""
+        return tuple(dict.fromkeys((*self.names, *self.calls)))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of its parameters, without stars and annotations."""
+        return tuple(text.partition(":")[0].lstrip("*") for text in self.parameters)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A Python file that is not in the index, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Index:
+    """Every function of a repository.
+
+    Attributes:
+        files: paths of the files read, sorted.
+        unread: those that could not be read.
+        functions: functions and methods, by path, in file order, without overload stubs.
+        calls: for each file, how often it calls each name.
+    """
+
+    files: tuple[str, ...]
+    unread: tuple[Unread, ...]
+    functions: tuple[IndexEntry, ...]
+    calls: Mapping[str, Mapping[str, int]]
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """Names that the code of some function uses without calling them."""
+        return frozenset(name for entry in self.functions for name in entry.names)
+
+    @cached_property
+    def _callers(self) -> Mapping[str, list[tuple[str, int]]]:
+        callers: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for path, calls in self.calls.items():
+            for name, count in calls.items():
+                callers[name].append((path, count))
+        return dict(callers)
+
+    def callers(self, name: str) -> Sequence[tuple[str, int]]:
+        """Return (file, number of calls) of a name, wherever it is defined: a method's class is not known."""
+        return self._callers.get(name, ())
+
+    def named(self, name: str) -> list[IndexEntry]:
+        """Return the functions with that last name."""
+        return [entry for entry in self.functions if entry.name == name]
+
+    def similar(self, name: str) -> list[IndexEntry]:
+        """Return functions with a name like that, the likeliest first, for "did you mean"."""
+        names = dict.fromkeys(entry.name for entry in self.functions)
+        close = difflib.get_close_matches(name, names, SUGGESTED, 0.75)
+        return [entry for likely in close for entry in self.named(likely)][:SUGGESTED]
+
+
+def build(
+    repository: Path, *, instead: Mapping[str, bytes] | None = None, without: Collection[str] = ()
+) -> Index:
+    """Index every function of a folder. Never raises for its content.
+
+    Args:
+        repository: the folder; links in it are not followed.
+        instead: path in the repository → content to index in place of the file's own (a masked file's
+            golden); lines stay those of the file itself.
+        without: folders, relative to the repository, that are left out.
+    """
+    paths: list[str] = []
+    unread: list[Unread] = []
+    functions: list[IndexEntry] = []
+    calls: dict[str, Mapping[str, int]] = {}
+    for path in sorted(_python_files(os.fspath(repository.absolute()), without)):
+        data = files.read_regular(str(repository / path), MAX_BYTES)
+        if data is None:
+            unread.append(Unread(path, NOT_READ))
+            continue
+        try:
+            entries, calls[path] = read(path, data)
+        except SourceError as error:
+            unread.append(Unread(path, reason(error)))
+            continue
+        if instead is not None and path in instead:
+            try:
+                originals, calls[path] = read(path, instead[path])
+                entries = _at_lines_of(entries, originals)
+            except SourceError:
+                pass
+        paths.append(path)
+        functions += entries
+    return Index(tuple(paths), tuple(unread), tuple(functions), calls)
+
+
+def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
+    """Yield paths below a folder that end in ``.py``, with ``/``; links to folders are not followed."""
+    for folder, folders, names in os.walk(root):
+        below = f"{folder[len(root) + 1 :]}/" if folder != root else ""
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without]
+        yield from (below + name for name in names if name.endswith(".py"))
+
+
+def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[IndexEntry]:
+    """Return the originals with the lines that they have in the masked file."""
+    masked_by_name = {(entry.qualname, entry.nth): entry for entry in masked}
+    moved = []
+    for entry in originals:
+        now = masked_by_name.get((entry.qualname, entry.nth), entry)
+        moved.append(replace(entry, line=now.line, end_line=now.end_line))
+    return moved
+
+
+def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
+    """Return a file's functions in file order, and how often the file calls each name. Raises SourceError."""
+    module = code.Module.parse(data, path)
+    obstacles = _Obstacles(module)
+    entries = []
+    for definition in module.definitions:
+        node = definition.node
+        if isinstance(node, ast.ClassDef):
+            continue
+        decorators = [
+            ast.unparse(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
+        ]
+        # A stub of typing.overload is never what a target means.
+        if not any(name.rpartition(".")[2] == "overload" for name in decorators):
+            entries.append(_entry(path, definition, node, tuple(decorators), obstacles.of(node)))
+    calls: Counter[str] = Counter()
+    for call in code.each(module.tree, ast.Call):
+        name = _name(call.func)
+        if name and name not in _SELF:
+            calls[name] += 1
+    return entries, calls
+
+
+def _entry(
+    path: str,
+    definition: code.Definition,
+    function: code.FunctionNode,
+    decorators: tuple[str, ...],
+    obstacle: str,
+) -> IndexEntry:
+    """Return the facts about a function's code, nested functions included, decorators not."""
+    parts = [part for part in code.children(function) if part not in function.decorator_list]
+    nodes = [node for part in parts for node in ast.walk(part)]
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    branches = sum(isinstance(node, _BRANCHES) for node in nodes)
+    statements = branches + sum(isinstance(node, _STATEMENTS) for node in nodes)
+    names: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    for node in nodes:
+        name = _name(node)
+        if name and name not in _SELF:
+            (calls if node in called else names)[name] = None
+    return IndexEntry(
+        path=path,
+        qualname=definition.qualname,
+        kind="async" if isinstance(function, ast.AsyncFunctionDef) else "function",
+        class_name=definition.class_name,
+        function_name=definition.function_name,
+        line=definition.line,
+        end_line=definition.end_line,
+        nth=definition.nth,
+        siblings=definition.siblings,
+        generator=code.is_generator(function),
+        decorators=decorators,
+        parameters=tuple(_parameters(function.args)),
+        docstring=definition.docstring or "",
+        statements=statements - (definition.docstring is not None),
+        branches=branches,
+        returns=any(isinstance(node, ast.Return) for node in nodes),
+        names=tuple(names),
+        calls=tuple(calls),
+        obstacle=obstacle,
+    )
+
+
+class _Obstacles:
+    """Why the functions of a file cannot run in a test."""
+
+    def __init__(self, module: code.Module) -> None:
+        # The words are looked for first: the analyses are slow, and most files need none of them.
+        self.tree, self.asks_for_gpu = module.tree, b"cuda" in module.data
+        self.demand = code.demanded(module.tree) if b"parse_args" in module.data else ""
+        names = {node.id for node in code.each(module.tree, ast.Name)}
+        self.has_old_names = not PYTHON_2.isdisjoint(names)
+
+    def of(self, function: code.FunctionNode) -> str:
+        if self.demand:
+            return f"no test can import it: the file {self.demand}"
+        if self.has_old_names and (gone := code.python_2_names(self.tree, function)):
+            return f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+        if self.asks_for_gpu and (lines := code.gpu_lines(function, self.tree)):
+            shown = listed([str(line) for line in lines], 3)
+            return f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+        return ""
+
+
+def _name(node: ast.AST) -> str:
+    """Return the name that a node uses or binds; "" for none."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.arg | ast.keyword):
+        return node.arg or ""
+    return node.name if isinstance(node, code.DefinitionNode) else ""
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[str]:
+    """Yield a function's parameters as written, without defaults."""
+    stars = {arguments.vararg: "*", arguments.kwarg: "**"}
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for argument in filter(None, [*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]):
+        text = stars.get(argument, "") + argument.arg
+        if argument.annotation is not None:
+            quoted = getattr(argument.annotation, "value", None)
+            text += f": {quoted if isinstance(quoted, str) else ast.unparse(argument.annotation)}"
+        yield text
+
+
+def reason(error: SourceError) -> str:
+    """Say why a file was not parsed, naming the Python that tried: a later one may read it."""
+    cause = error.__cause__
+    if isinstance(cause, SyntaxError) and cause.lineno:
+        return f"{NOT_PARSED}: line {cause.lineno}: {cause.msg}"
+    return f"{NOT_PARSED}: {error.message.partition(': ')[2]}"
