@@ -43,15 +43,6 @@ class MaskNotes:
     steps: tuple[str, ...] = ()
     docstring: str = ""
 
-    @property
-    def has_comment(self) -> bool:
-        """True when there is more to say than the bare TODO."""
-        return self.without_comment() != self
-
-    def without_comment(self) -> MaskNotes:
-        """Only the docstring: what ``--style todo`` leaves."""
-        return MaskNotes(docstring=self.docstring)
-
     def lines(self, name: str) -> list[str]:
         """Return the comment lines for a function, not indented. :func:`read_notes` is the inverse."""
         result = [f"# TODO: implement {name}."]

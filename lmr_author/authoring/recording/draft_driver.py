@@ -182,7 +182,7 @@ def _inputs(definition: code.Definition, values: _Values) -> list[str]:
     function = definition.function
     receives = bool(definition.class_name) and "staticmethod" not in _decorators(definition)
     parameters = code.parameters(function.args)[int(receives) :]
-    docs = read_docstring(ast.get_docstring(function), (), [parameter.arg for parameter, _ in parameters])
+    docs = read_docstring(ast.get_docstring(function))
     lines = []
     for parameter, default in parameters:
         if default is not None:
