@@ -52,6 +52,7 @@ def locate(repository: Path, text: str, here: Path) -> Target:
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is not a regular file", "name a .py file")
     close = [entry.node_id for entry in _similar(repository, target)][:4]
+    close = close or difflib.get_close_matches(target.path, indexing.build(repository).files, 3, 0.7)
     hint = f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
     raise TargetError(f"no file {target.path!r} in {repository.name}/", hint)
 
