@@ -135,8 +135,7 @@ def show(result: MaskResult) -> None:
                 ui.say(f"{name:<12} {value}", indent=2, hang=15)
     for along in result.also:
         ui.say(f"{along.node_id}, like {along.target}", "masked too", "green")
-    show_paths(result.cleaned.deleted, "deleted      {}, which a run had made again")
-    show_paths(result.cleaned.moved, "moved        {} to authoring/removed/")
+    show_paths(result.moved, "moved        {} to authoring/removed/")
     for remark in result.remarks:
         ui.note(remark)
     for leak in result.leaks:

@@ -16,31 +16,13 @@ from lmr_author.core.task import Task, TaskInfo, also_masked
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.proof.leaks.statements import compare, of_function
 
-UNLIKE = 0.4
-"""Similarity below which an annotator is told that a look-alike does not look alike."""
-
 
 @dataclass(frozen=True)
 class LookAlike:
-    """A look-alike that is to be masked.
-
-    Attributes:
-        record: its entry in ``authoring/also-masked.json``.
-        similarity: how much of its target stands in it, 0 to 1.
-    """
+    """A look-alike that is to be masked, and its entry in ``authoring/also-masked.json``."""
 
     chosen: Chosen
     record: AlsoMasked
-    similarity: float
-
-    @property
-    def remark(self) -> str:
-        """A remark where the two are hardly alike, else ""."""
-        if self.similarity >= UNLIKE:
-            return ""
-        undo = f"`lmr-author unmask {shlex.quote(self.record.node_id)}` restores it"
-        share = f"{self.record.target} ({round(self.similarity * 100)} %)"
-        return f"{self.record.node_id} has little of {share}: if it is wrong, {undo}"
 
 
 def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: Path) -> tuple[LookAlike, ...]:
@@ -92,11 +74,9 @@ def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionN
     """Return a look-alike of the target that it has most statements of."""
     definition = chosen.definition
     statements = of_function(definition.function)
-    shares = {name: compare(of_function(golden), statements).similarity for name, golden in goldens.items()}
-    target = max(shares, key=lambda name: shares[name])
+    target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)
     original = original_name(task, chosen.path)
-    record = AlsoMasked(chosen.path, definition.qualname, definition.nth, target, original)
-    return LookAlike(chosen, record, shares[target])
+    return LookAlike(chosen, AlsoMasked(chosen.path, definition.qualname, definition.nth, target, original))
 
 
 def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:

@@ -56,14 +56,14 @@ class MaskResult:
 
     Attributes:
         implementations: in the order masked.
-        cleaned: files taken out of the tree.
+        moved: files taken out of the tree, relative to it.
         remarks: what the annotator should know.
         leaks: where the answer, or something like it, can still be read.
         also: the look-alikes masked along.
     """
 
     implementations: tuple[Implementation, ...]
-    cleaned: leftovers.Cleaned
+    moved: tuple[str, ...]
     remarks: tuple[str, ...]
     leaks: tuple[OpenLeak, ...] = ()
     also: tuple[AlsoMasked, ...] = ()
@@ -94,10 +94,8 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     check(options, selection)
     descriptions = describe(task, selection, options)
     changes = _plan(task, selection, along, descriptions)
-    remarks = [look_alike.remark for look_alike in along if look_alike.remark]
-    for change in changes:
-        remarks += change.remarks
-    remarks += [*_gpu_hints(selection), *_context_hints(selection, descriptions)]
+    remarks = [remark for change in changes for remark in change.remarks]
+    remarks += _context_hints(selection, descriptions)
     for change in changes:
         for name, data in change.originals.items():
             original = files.inside(task.root, name)
@@ -106,7 +104,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     look_alikes.record(task, along)
     info, entries = selection.info, list[Implementation]()
     goal_files = {entry.goal_file for entry in info.implementations} | set(selection.by_file())
-    cleaned = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
+    moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
     for change in changes:
         files.write_bytes(files.inside(selection.repository, change.path), change.masked)
         # Entered before the next file is written: killed, the command can be completed.
@@ -115,14 +113,9 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             info = info.with_implementation(entries[-1])
         if change.targets:
             task.save(info)
-    left = leftovers.search_tree(task, entries or info.implementations)
-    return MaskResult(
-        tuple(entries),
-        leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
-        tuple(remarks),
-        left.leaks,
-        tuple(look_alike.record for look_alike in along),
-    )
+    generated, leaks = leftovers.search_tree(task, entries or info.implementations)
+    also = tuple(look_alike.record for look_alike in along)
+    return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
@@ -214,19 +207,6 @@ def _context_hints(selection: Selection, descriptions: Mapping[str, Described]) 
     return [
         f"retrieval_context is empty, and names that are used are defined in {listed(list(paths), 4)}: {hint}"
     ]
-
-
-def _gpu_hints(selection: Selection) -> list[str]:
-    """Name the lines of functions that insist on a GPU."""
-    hints = []
-    for chosen in selection.chosen:
-        lines = [str(line) for line in code.gpu_lines(chosen.definition.node, chosen.module.tree)]
-        if lines:
-            hints.append(
-                f"{chosen.target} insists on a GPU (line {listed(lines, 3)} of the original): "
-                "`record --cuda-as-cpu` runs it on the CPU"
-            )
-    return hints
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
