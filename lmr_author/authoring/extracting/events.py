@@ -24,7 +24,7 @@ class Kind(Enum):
 
     READ = auto()
     BIND = auto()
-    UNBIND = auto()  # by `del`, and at the end of an `except` clause
+    UNBIND = auto()  # by `del`
     LATE_READ = auto()  # by a function, lambda or generator that is made here and may run at any later time
 
 

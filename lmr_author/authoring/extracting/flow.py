@@ -1,7 +1,8 @@
 """The control flow graph of one scope, and the two classic analyses on it: bound names and names still needed.
 
 Every statement may raise, before or after it has bound its names; a ``with`` lets exceptions pass. Scopes in which that
-is not so (``finally``, ``suppress``), and ``match``, are refused before (``selection.check``).
+is not so (``finally``, ``suppress``), and ``match``, are refused before (``selection.check``). The name of an
+``except`` clause is not unbound at its end here: ``names`` refuses blocks that share it with the code around them.
 """
 
 from __future__ import annotations
@@ -36,11 +37,6 @@ class _Loop:
     breaks: list[int]
 
 
-@dataclass(frozen=True)
-class _Handler:
-    name: str
-
-
 class Flow:
     """The graph of a scope in which a block is marked.
 
@@ -55,7 +51,7 @@ class Flow:
         self.enter = 0
         self.exit: int | None = None
         self._block = block
-        self._around: list[_Loop | _Handler] = []
+        self._loops: list[_Loop] = []
         self._raises: tuple[int, ...] = ()
         self._inside = False
         self._suite(body, [0])
@@ -98,8 +94,11 @@ class Flow:
             case ast.If():
                 otherwise = self._suite(statement.orelse, [node])
                 return [*self._suite(statement.body, [node]), *otherwise]
-            case ast.Break() | ast.Continue():
-                self._jump(statement, [node])
+            case ast.Break():
+                self._loops[-1].breaks.append(node)
+                return []
+            case ast.Continue():
+                self._connect([node], self._loops[-1].head)
                 return []
             case ast.Return() | ast.Raise():
                 return []
@@ -111,9 +110,9 @@ class Flow:
             head = self._node((), [head])
             begin = self._node(list(events.expression(statement.target)), [head])
         loop = _Loop(head, [])
-        self._around.append(loop)
+        self._loops.append(loop)
         self._connect(self._suite(statement.body, [begin]), head)
-        self._around.pop()
+        self._loops.pop()
         if isinstance(statement, ast.While) and _is_always_true(statement.test):
             return loop.breaks
         return [*self._suite(statement.orelse, [head]), *loop.breaks]
@@ -127,28 +126,8 @@ class Flow:
         self._raises = outer
         ends = self._suite(statement.orelse, ends)
         for entry, handler in zip(entries, statement.handlers, strict=True):
-            ends = [*ends, *self._handler(handler, entry)]
+            ends = [*ends, *self._suite(handler.body, [entry])]
         return ends
-
-    def _handler(self, handler: ast.ExceptHandler, entry: int) -> list[int]:
-        if not handler.name:
-            return self._suite(handler.body, [entry])
-        self._around.append(_Handler(handler.name))
-        ends = self._suite(handler.body, [entry])
-        self._around.pop()
-        return [self._node([Event(Kind.UNBIND, handler.name, handler.lineno)], ends)] if ends else []
-
-    def _jump(self, statement: ast.Break | ast.Continue, ends: list[int]) -> None:
-        """Go to the end or head of the loop, out of the handlers on the way, whose names are unbound."""
-        for around in reversed(self._around):
-            if isinstance(around, _Handler):
-                ends = [self._node([Event(Kind.UNBIND, around.name, statement.lineno)], ends)]
-                continue
-            if isinstance(statement, ast.Break):
-                around.breaks.extend(ends)
-            else:
-                self._connect(ends, around.head)
-            return
 
     def reachable(self, start: int) -> set[int]:
         """Return the nodes that can be reached from a node, itself included."""

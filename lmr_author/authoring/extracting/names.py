@@ -79,6 +79,14 @@ class Scope:
             needed: names that the block reads before it binds them.
             own: names of the scope that the block binds.
         """
+        handlers = [node for node in ast.walk(self.block.scope) if isinstance(node, ast.ExceptHandler)]
+        caught = {handler.name for handler in handlers if handler not in self.block.suite.owners}
+        for name in (*needed, *outputs):
+            if name in caught:
+                raise TargetError(
+                    f"the block shares {name} with the code around it, and an except clause unbinds it",
+                    "rename the variable of the except clause, or choose another range",
+                )
         sure = self.facts.bound_before(surely=True)
         for name in needed:
             if name not in sure:
@@ -213,7 +221,7 @@ class Script(Scope):
     """A block of statements of the module: its variables are globals, which functions and other files may see."""
 
     def __init__(self, block: SelectedBlock, module: ast.Module, exported: frozenset[str]) -> None:
-        super().__init__(block, module.body, set(), exported | _dunder_all(module))
+        super().__init__(block, module.body, set(), exported)
         self.module = module
         self.kinds: dict[str, list[type[ast.stmt]]] = {}
         """By variable: the kinds of the statements that bind it."""
@@ -252,31 +260,9 @@ class Script(Scope):
 
     def _constants(self) -> set[str]:
         """Return imports, definitions and constants, which nobody expects to be parameters."""
-        assigned = _assigned(self.module.body)
         constants = set()
         for name, kinds in self.kinds.items():
-            is_constant = name.isupper() and len(kinds) == 1 and name in assigned
+            is_constant = name.isupper() and kinds in ([ast.Assign], [ast.AnnAssign])
             if name not in self.bound and (is_constant or DEFINING.intersection(kinds)):
                 constants.add(name)
         return constants
-
-
-def _assigned(body: Iterable[ast.stmt]) -> set[str]:
-    """Return the names that statements bind by ``name = value``."""
-    names = set()
-    for statement in body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return names
-
-
-def _dunder_all(module: ast.Module) -> frozenset[str]:
-    """Return the strings in ``__all__``."""
-    exported = set()
-    for statement in module.body:
-        if "__all__" in _assigned([statement]):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    exported.add(node.value)
-    return frozenset(exported)

@@ -132,21 +132,18 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
 
 def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
     """Return the block of a suite that a range covers exactly, or None."""
-    met = []
+    covered = []
     for statement in suite.statements:
         if code.first_line(statement) <= end and last_line(statement) >= start:
-            met.append(statement)
-    if not met:
+            covered.append(statement)
+    if not covered or not _begins_line(module, covered[0]) or not _ends_line(module, covered[-1]):
         return None
-    first, last = code.first_line(met[0]), last_line(met[-1])
-    if first < start or last > end:
-        return None
-    if not _begins_line(module, met[0]) or not _ends_line(module, met[-1]):
-        return None
+    first, last = code.first_line(covered[0]), last_line(covered[-1])
     around = [*range(start, first), *range(last + 1, end + 1)]
-    if any(module.line_text(number).strip()[:1] not in ("", "#") for number in around):
+    has_code = any(module.line_text(number).strip()[:1] not in ("", "#") for number in around)
+    if first < start or last > end or has_code:
         return None
-    return SelectedBlock(suite, tuple(met), start, end)
+    return SelectedBlock(suite, tuple(covered), start, end)
 
 
 def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
@@ -158,8 +155,8 @@ def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
 def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
     line = last_line(statement)
     end = module.offset(line, statement.end_col_offset or 0)
-    rest = module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
-    return rest == "" or rest.startswith("#")
+    after = module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
+    return after == "" or after.startswith("#")
 
 
 def is_elif(module: code.Module, suite: Suite) -> bool:
@@ -172,22 +169,18 @@ def is_elif(module: code.Module, suite: Suite) -> bool:
 
 def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> tuple[int, int] | None:
     """Return the range of whole statements whose ends are closest to a range."""
-    best, nearest = 0, None
+    ranges = []
     for suite in known:
         usable = [statement for statement in suite.statements if not is_docstring(suite, statement)]
-        firsts = [statement for statement in usable if _begins_line(module, statement)]
+        firsts = [code.first_line(statement) for statement in usable if _begins_line(module, statement)]
+        lasts = [last_line(statement) for statement in usable if _ends_line(module, statement)]
         if not firsts or isinstance(suite.owners[-1], ast.ClassDef):
             continue
-        first = min(firsts, key=lambda statement: abs(code.first_line(statement) - start))
-        behind = usable[usable.index(first) :]
-        lasts = [last_line(statement) for statement in behind if _ends_line(module, statement)]
-        if not lasts:
-            continue
-        top, bottom = code.first_line(first), min(lasts, key=lambda line: abs(line - end))
-        distance = abs(top - start) + abs(bottom - end)
-        if nearest is None or distance < best:
-            best, nearest = distance, (top, bottom)
-    return nearest
+        first = min(firsts, key=lambda line: abs(line - start))
+        lasts = [line for line in lasts if line >= first]
+        if lasts:
+            ranges.append((first, min(lasts, key=lambda line: abs(line - end))))
+    return min(ranges, key=lambda lines: abs(lines[0] - start) + abs(lines[1] - end), default=None)
 
 
 # code that would mean something else in a function of its own
@@ -251,7 +244,11 @@ def _refuse_rarities(scope: ScopeNode) -> None:
     for node in ast.walk(scope):
         if isinstance(node, ast.Match | ast.TryStar):
             rare.append((node, "match" if isinstance(node, ast.Match) else "except*"))
-    rare += [(node, ":=") for node in _own_nodes(scope.body) if isinstance(node, ast.NamedExpr)]
+    for node in _own_nodes(scope.body):
+        if isinstance(node, ast.NamedExpr):
+            rare.append((node, ":="))
+        if isinstance(node, ast.Name) and node.id == "__all__":
+            rare.append((node, "__all__"))
     for statement in events.statements(scope.body):
         if isinstance(statement, ast.Try) and statement.finalbody:
             rare.append((statement.finalbody[0], "finally"))
@@ -286,16 +283,16 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
 
 
 def needs_class(block: SelectedBlock) -> str:
-    """Return an expression of the block that has its meaning only inside of the class, as ``super()``; or ""."""
+    """Return a name of the block that has its meaning only inside of the class, as ``super``; or ""."""
     if not any(isinstance(scope, ast.ClassDef) for scope in block.scopes):
         return ""
     for node in block.nodes():
         if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
             return "super()"
-        if isinstance(node, ast.Name) and node.id == "__class__":
-            return "__class__"
-        for name in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "arg", "")):
-            if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+        for field in ("attr", "id", "arg"):
+            name = getattr(node, field, None) or ""
+            is_private = name.startswith("__") and not name.endswith("__")
+            if is_private or name == "__class__":
                 return name
     return ""
 
@@ -343,11 +340,11 @@ def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
             _refuse(statement, f"`{word}` leaves the block", hint)
         if isinstance(statement, code.DefinitionNode):
             continue
-        for name in ("body", "orelse", "finalbody"):
-            if name != "body" or not isinstance(statement, Loop):
-                _refuse_jumps(getattr(statement, name, ()))
-        for part in getattr(statement, "handlers", ()):
-            _refuse_jumps(part.body)
+        if not isinstance(statement, Loop):
+            _refuse_jumps(getattr(statement, "body", ()))
+        _refuse_jumps(getattr(statement, "orelse", ()))
+        for handler in getattr(statement, "handlers", ()):
+            _refuse_jumps(handler.body)
 
 
 def _refuse(node: ast.AST, reason: str, remedy: str) -> NoReturn:
