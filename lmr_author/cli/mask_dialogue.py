@@ -52,13 +52,13 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
         name: (notes, files if name in open_context else ()) for name, (notes, files) in drafted.items()
     }
     each = dict(options.each)
-    answers = _notes(selection, {name: drafted[name] for name in open_notes if name in drafted})
+    answers = _notes(selection, {name: drafted[name] for name in open_notes})
     for name, answer in answers.items():
         each[name] = replace(each.get(name, Described()), notes=answer.notes)
         if name in open_context and answer.retrieval is not None:
             each[name] = replace(each[name], retrieval=answer.retrieval)
     asked = [name for name in open_context if each.get(name, Described()).retrieval is None]
-    for name, paths in _context({name: drafted[name][1] for name in asked if name in drafted}).items():
+    for name, paths in _context({name: drafted[name][1] for name in asked}).items():
         each[name] = replace(each.get(name, Described()), retrieval=paths)
     category = options.category
     known = describe(task, selection, replace(options, each=each))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lmr_author.authoring.masking.body import MaskNotes, one_line
 from lmr_author.authoring.masking.context import uses
@@ -33,13 +33,15 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
     inside, outside = used_names(module, definition)
     docstring = ""
     if definition.docstring is None and summary:
-        docstring = summary.rstrip(".") + "."
-        if inputs:
-            docstring += "".join(["\n\nArgs:", *(f"\n    {entry}" for entry in inputs)])
-        if outputs and definition.name != "__init__":
-            title = "Yields:" if code.is_generator(definition.function) else "Returns:"
-            docstring += "".join([f"\n\n{title}", *(f"\n    {entry}" for entry in outputs)])
+        title = "Yields" if code.is_generator(definition.function) else "Returns"
+        returned = () if definition.name == "__init__" else outputs
+        docstring = summary.rstrip(".") + "." + _section("Args", inputs) + _section(title, returned)
     return MaskNotes(summary, inputs, outputs, inside, outside, docstring=docstring)
+
+
+def _section(title: str, entries: Sequence[str]) -> str:
+    """Return a section of a docstring; "" for one without entries."""
+    return "\n    ".join([f"\n\n{title}:", *entries]) if entries else ""
 
 
 def _inputs(definition: code.Definition, own: Documented, around: Documented) -> Iterator[str]:
