@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,13 +37,6 @@ ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
 PART = "In the mask's comment: "
 
 
-class Style(StrEnum):
-    """Content of a masked body."""
-
-    structured = "structured"
-    todo = "todo"
-
-
 def mask(
     targets: Annotated[
         list[str] | None,
@@ -65,7 +57,6 @@ def mask(
     ] = None,
     outside: Annotated[list[str] | None, Option("--outside-dependency", help=PART + "an import.")] = None,
     steps: Annotated[list[str] | None, Option("--step", help=PART + "a step.")] = None,
-    style: Annotated[Style, Option(help="todo: no comment but a TODO.")] = Style.structured,
     also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
     notes: Annotated[Path | None, Option(help="YAML: docstring, comment and context of each target.")] = None,
@@ -112,7 +103,6 @@ def mask(
         ),
         each=described,
         propose_retrieval="auto" in paths,
-        style=style.value,
         also=tuple(also or ()),
     )
     if asking and options.targets:
@@ -145,8 +135,7 @@ def show(result: MaskResult) -> None:
                 ui.say(f"{name:<12} {value}", indent=2, hang=15)
     for along in result.also:
         ui.say(f"{along.node_id}, like {along.target}", "masked too", "green")
-    show_paths(result.cleaned.deleted, "deleted      {}, which a run had made again")
-    show_paths(result.cleaned.moved, "moved        {} to authoring/removed/")
+    show_paths(result.moved, "moved        {} to authoring/removed/")
     for remark in result.remarks:
         ui.note(remark)
     for leak in result.leaks:

@@ -1,19 +1,19 @@
 """Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has answered.
 
-Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--style``,
-``--retrieval``, ``--category``, ``--instruction``.
+Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--retrieval``, ``--category``,
+``--instruction``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.authoring.masking.context import Proposal
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
-from lmr_author.authoring.masking.locate import Selection, methods_of, select
+from lmr_author.authoring.masking.locate import Selection, select
 from lmr_author.authoring.masking.mask import (
     Drafts,
     MaskOptions,
@@ -24,8 +24,9 @@ from lmr_author.authoring.masking.mask import (
     preview,
 )
 from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
+from lmr_author.authoring.masking.unmask import restore_unfinished
 from lmr_author.cli import instruct, ui
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task
 
 USE, EDIT, NOTHING = "Use the draft", "Edit the draft", "Nothing but a TODO"
@@ -37,7 +38,7 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     Raises:
         LmrError: as :func:`~lmr_author.authoring.masking.mask.mask` does, before the first question.
     """
-    options = replace(options, targets=_methods(task, options.targets, here))
+    restore_unfinished(task, options.targets, here)
     selection = select(task, options.targets, here)
     check(options, selection)
     known = describe(task, selection, options)
@@ -51,13 +52,13 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
         name: (notes, files if name in open_context else ()) for name, (notes, files) in drafted.items()
     }
     each = dict(options.each)
-    answers = _notes(selection, {name: drafted[name] for name in open_notes if name in drafted}, options)
+    answers = _notes(selection, {name: drafted[name] for name in open_notes})
     for name, answer in answers.items():
         each[name] = replace(each.get(name, Described()), notes=answer.notes)
         if name in open_context and answer.retrieval is not None:
             each[name] = replace(each[name], retrieval=answer.retrieval)
     asked = [name for name in open_context if each.get(name, Described()).retrieval is None]
-    for name, paths in _context({name: drafted[name][1] for name in asked if name in drafted}).items():
+    for name, paths in _context({name: drafted[name][1] for name in asked}).items():
         each[name] = replace(each.get(name, Described()), retrieval=paths)
     category = options.category
     known = describe(task, selection, replace(options, each=each))
@@ -85,30 +86,8 @@ def pick_targets(task: Task) -> list[str]:
     return ui.several("Which functions?", remarks, search=True)
 
 
-def _methods(task: Task, targets: Sequence[str], here: Path) -> tuple[str, ...]:
-    """Return the targets, with the chosen methods in place of a class."""
-    found: list[str] = []
-    for text in targets:
-        methods = methods_of(task, text, here)
-        if not methods:
-            found.append(text)
-            continue
-        constructors = [name for name, preselected in methods.items() if not preselected]
-        chosen = ui.several(f"Methods of {text} to mask:", dict.fromkeys(methods, ""), constructors)
-        if not chosen:
-            raise UsageError(f"no method of {text} is chosen", "mark at least one with the space bar")
-        found += chosen
-    return tuple(found)
-
-
-def _notes(selection: Selection, drafts: Drafts, options: MaskOptions) -> dict[str, Described]:
+def _notes(selection: Selection, drafts: Drafts) -> dict[str, Described]:
     """Show the drafted bodies, and ask for docstrings and comments; by node id."""
-    if options.style == "todo":
-        drafts = {
-            name: (notes.without_comment(), files)
-            for name, (notes, files) in drafts.items()
-            if notes.docstring
-        }
     if not drafts:
         return {}
     items = {str(item.target): item for item in selection.chosen}

@@ -94,7 +94,7 @@ def test_a_notes_file_that_is_wrong(fresh: Task) -> None:
     path = fresh.root / "notes.yaml"
     path.write_text("targets:\n- target: pkg/losses.py::hing\n")
     command = ("mask", "--notes", "notes.yaml", "--no-input")
-    assert "notes.yaml:2: no function 'hing'" in refuse(EXPECTED, *command, cwd=fresh.root)[0]
+    assert "notes.yaml: no function 'hing'" in refuse(EXPECTED, *command, cwd=fresh.root)[0]
     path.write_bytes("targets:\n- target: Größe\n".encode("latin-1"))
     assert "UTF-8" in refuse(USAGE, *command, cwd=fresh.root)[0]
     error, hint = refuse(USAGE, "mask", "--notes", "none.yaml", "--no-input", cwd=fresh.root)
@@ -198,10 +198,12 @@ def test_without_an_editor_the_text_is_edited_right_there(fresh: Task) -> None:
 def test_context_is_a_list_with_reasons(fresh: Task) -> None:
     text = "from pkg.losses import hinge\nimport run\ndef f(x):\n    '''F.'''\n    return hinge(run.meter)\n"
     (fresh.root / "small-repo" / "more.py").write_text(text)
-    terminal = Terminal(fresh, "more.py::f", "--style", "todo", *GIVEN)
+    terminal = Terminal(fresh, "more.py::f", *GIVEN)
+    terminal.sees("What should replace the body?")
+    terminal.types("\r")
     terminal.sees("Retrieval context")
     terminal.sees("pkg/losses.py")
-    terminal.sees("defines `hinge`, called at line 5")
+    terminal.sees("defines `hinge`, used at line 5")
     terminal.sees("run.py")
     terminal.types(DOWN + " \r")
     assert terminal.ends() == 0
@@ -209,13 +211,11 @@ def test_context_is_a_list_with_reasons(fresh: Task) -> None:
 
 
 def test_several_functions_are_one_question(fresh: Task) -> None:
-    terminal = Terminal(fresh, "pkg/losses.py::Meter", *GIVEN)
-    terminal.sees("Methods of pkg/losses.py::Meter to mask:")
-    terminal.types(" \r")  # the constructor, which is not preselected
-    terminal.sees("What should replace the 4 bodies?")
+    terminal = Terminal(fresh, HINGE, INIT, *GIVEN)
+    terminal.sees("What should replace the 2 bodies?")
     terminal.types("\r")
     assert terminal.ends() == 0
-    assert goal(fresh).count("# TODO: implement") == 4 and '"""Initialize a `Meter`.' in goal(fresh)
+    assert goal(fresh).count("# TODO: implement") == 2 and '"""Initialize a `Meter`.' in goal(fresh)
 
 
 def test_nothing_is_asked_that_was_said(fresh: Task) -> None:

@@ -29,7 +29,7 @@ def early(x):
 
 SHARING = """\
 def peek():
-    return [globals().get(n) for n in "ab"] if LIMIT > 5 else [a]
+    return [a, b]
 
 
 def poke():
@@ -109,8 +109,7 @@ class Programs:
             [
                 "1", "2", one, one, f"{one} + {other}", f"len({many})", f"{one} if {other} else 0",
                 f"early({one})", f"sum(i * {one} for i in {many})",
-                f"len([{one} for {one} in {many} if {one}])", "show()", "LIMIT", f"({one} := {other})",
-                f"int({one} and ({other} := 3))", f"(lambda x={one}: x + {other})()",
+                f"len([{one} for {one} in {many} if {one}])", "show()", "LIMIT", f"(lambda x={one}: x + {other})()",
                 f"max({many}, key=lambda i: i * {one}, default=0)", f"len(f'{{{one}!r:>4}}')",
             ]
         )  # fmt: skip
@@ -139,6 +138,8 @@ class Programs:
             f"{pad}pass\n",
             f"{pad}print({name},\n  {name})\n",
         ]
+        if self.random.random() < 0.1:
+            choices += [f"{pad}print(({name} := 1))\n"]
         if loop:
             choices += [f"{pad}if {name} > 1:\n{pad}    {word}\n" for word in ("break", "continue")]
             choices += [f"{pad}continue\n"]
@@ -171,9 +172,12 @@ class Programs:
             lambda: (
                 f"{pad}try:\n{inner()}{pad}except (ValueError, NameError):\n{inner()}{pad}else:\n{inner()}"
             ),
-            lambda: f"{pad}try:\n{inner()}{pad}finally:\n{pad}    print({name!r})\n{inner(False)}",
-            lambda: f"{pad}with suppress(ValueError, TypeError):\n{inner()}",
         ]
+        if self.random.random() < 0.2:  # what is refused
+            choices += [
+                lambda: f"{pad}try:\n{inner()}{pad}finally:\n{pad}    print({name!r})\n{inner(False)}",
+                lambda: f"{pad}with suppress(ValueError, TypeError):\n{inner()}",
+            ]
         return self.random.choice(choices)()
 
 

@@ -94,24 +94,24 @@ def proposed(repository: Path, target: str, **how: object) -> dict[str, str]:
 def test_what_is_called_inherited_read_and_named(repository: Path) -> None:
     found = proposed(repository, "train.py::Mine.step")
     assert found == {
-        "pkg/base.py": "defines `Base.step`, which it overrides",
-        "pkg/config.py": "defines `EPS`, read at line 23; defines `Config`, named at line 22",
-        "pkg/coder.py": "defines `Encoder`, called at line 23",
-        "pkg/root.py": "defines `inherited`, called at line 24",
-        "utils.py": "defines `make_helper`, called at line 25",
+        "pkg/base.py": "defines the base class `Base`",
+        "pkg/config.py": "defines `Config`, used at line 22; defines `EPS`, used at line 23",
+        "pkg/coder.py": "defines `Encoder`, used at line 23",
+        "pkg/root.py": "defines `inherited`, used at line 24",
+        "utils.py": "defines `make_helper`, used at line 25",
     }
-    assert next(iter(found)) == "pkg/base.py"
+    assert next(iter(found)) == "pkg/config.py"
 
 
 def test_modules_and_classes(repository: Path) -> None:
     found = proposed(repository, "train.py::Mine.modules")
-    assert found["pkg/deep/more.py"] == "defines `deep_function`, called at line 31"
-    assert found["utils.py"] == "defines `pad`, read at line 32"
-    assert found["pkg/exported.py"] == "defines `Exported`, called at line 32"
+    assert found["pkg/deep/more.py"] == "defines `deep_function`, used at line 31"
+    assert found["utils.py"] == "defines `pad`, used at line 32"
+    assert found["pkg/exported.py"] == "defines `Exported`, used at line 32"
 
 
 def test_star_imports_are_followed(repository: Path) -> None:
-    assert proposed(repository, "train.py::star") == {"pkg/layers.py": "defines `Linear`, called at line 39"}
+    assert proposed(repository, "train.py::star") == {"pkg/layers.py": "defines `Linear`, used at line 39"}
 
 
 def test_nothing_is_proposed_for_a_function_that_uses_nothing_else(repository: Path) -> None:

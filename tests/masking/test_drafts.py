@@ -9,7 +9,7 @@ import pytest
 from lmr_author.authoring.masking import locate
 from lmr_author.authoring.masking.body import MaskNotes, mask_source
 from lmr_author.authoring.masking.docstrings import DocumentedParameter, purpose, read_docstring
-from lmr_author.authoring.masking.draft import draft, shapes_of
+from lmr_author.authoring.masking.draft import draft
 from lmr_author.core import code
 from lmr_author.core.task import Target
 
@@ -88,7 +88,7 @@ def drafted(repository: Path, name: str) -> MaskNotes:
 def test_a_method_without_a_docstring(repository: Path) -> None:
     found = drafted(repository, "Loss.forward")
     assert found.objective == "Forward pass of `Loss`: the margin loss."
-    assert found.inputs == ("x: shape (n, d)", "y")
+    assert found.inputs == ("x", "y")
     assert found.outputs == ()
     assert found.dependencies == ("self.margin", "EPS", "self._reduce")
     assert set(found.outside) == {
@@ -98,7 +98,7 @@ def test_a_method_without_a_docstring(repository: Path) -> None:
         "math",
     }
     assert found.steps == ()
-    assert found.docstring == "Forward pass of `Loss`: the margin loss.\n\nArgs:\n    x: shape (n, d)\n    y"
+    assert found.docstring == "Forward pass of `Loss`: the margin loss.\n\nArgs:\n    x\n    y"
 
 
 def test_the_class_describes_what_init_takes(repository: Path) -> None:
@@ -252,30 +252,11 @@ def test_text_behind_a_section_belongs_to_no_entry() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("body", "shapes"),
-    [
-        ("b, n, *_, d = x.shape", {"x": "(b, n, …, d)"}),
-        ("B, _ = x.size()", {"x": "(B, …)"}),
-        ("x = x.view(-1)\n    (n,) = x.shape", {}),
-        ("a, b = x.shape[:2]", {}),
-    ],
-)
-def test_shapes_are_read_from_unpacking_until_a_parameter_is_assigned_to(
-    body: str, shapes: dict[str, str]
-) -> None:
-    module = code.Module.parse(f"def f(x):\n    {body}\n".encode(), "file.py")
-    assert shapes_of(module.definitions[0].function) == shapes
-
-
 # purposes
-
-OWN = ("weigh_pairs", "PairWeigher")
-TAKES = ("pairs", "labels", "x")
 
 
 def said(text: str) -> str:
-    return read_docstring(text, OWN, TAKES).summary
+    return read_docstring(text).summary
 
 
 @pytest.mark.parametrize(
@@ -286,7 +267,6 @@ def said(text: str) -> str:
         "Forward pass.",
         "Defines the computation performed at every call.",
         "See base class.",
-        "Weigh pairs.",
         "-----",
         "Copyright 2020 The Some Team. All rights reserved.",
         'Licensed under the Apache License, Version 2.0 (the "License");\nyou may not use this file',
@@ -308,7 +288,7 @@ def test_what_says_nothing_is_no_purpose(text: str) -> None:
         ("Average the gaps.", "Average the gaps."),
         ("Implements the CDF of the stretched distribution", "Implements the CDF of the stretched distribution"),
         ("Forward pass of the gated encoder.", "Forward pass of the gated encoder."),
-        ("Average the gaps.\nlabels: of the pairs\nSee the base class", "Average the gaps."),
+        ("Average the gaps.\nlabels (list): of the pairs\nSee the base class", "Average the gaps."),
         ("Average the gaps. TODO: speed it up.", "Average the gaps."),
         ("Average the gaps. Copied from somewhere.", "Average the gaps."),
         ("Average the gaps, e.g. of A. Smith.\n-----------\n", "Average the gaps, e.g. of A. Smith."),
@@ -323,6 +303,6 @@ def test_what_says_something_is_kept_up_to_what_does_not(text: str, kept: str) -
 @pytest.mark.timeout(20)
 def test_a_long_line_is_read_at_once() -> None:
     """No pattern goes over a text again and again."""
-    assert purpose("x (" * 20_000) == ""
-    assert purpose("((((((((((" * 2_000 + ":") == ""
+    assert purpose("x (" * 20_000)
+    assert purpose("x ((((((((((" * 2_000 + ":")
     assert purpose("average gaps " * 5_000).startswith("average gaps")

@@ -101,8 +101,6 @@ def test_a_bare_todo() -> None:
     assert masked_body("f", MaskNotes(docstring="D."), generator=False) == [
         "# TODO: implement f.", "raise NotImplementedError",
     ]  # fmt: skip
-    assert FULL.has_comment and not MaskNotes(docstring="D.").has_comment
-    assert FULL.without_comment() == MaskNotes()
 
 
 # docstrings

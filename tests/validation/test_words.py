@@ -107,7 +107,7 @@ def test_mask_finds_the_same_leaks_and_takes_out_the_same_files(
         task.root.joinpath(source[0], "old.py").write_bytes(text)
         result = mask(task, MaskOptions(("pkg/losses.py::Meter.add",)), task.root)
         found = [(leak.also, len(leak.places)) for leak in result.leaks]
-        return facts(leak.finding for leak in result.leaks), found, result.cleaned
+        return facts(leak.finding for leak in result.leaks), found, result.moved
 
     spoken = masked(make_task(tmp_path / "spoken"))
     without_words(monkeypatch)

@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.extracting.extract import Extraction, extract
+from lmr_author.authoring.extracting.events import Function
+from lmr_author.authoring.extracting.extract import extract
 from lmr_author.authoring.extracting.selection import ScopeNode, Suite, is_elif, last_line, suites
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.criteria import LARGE, Prospect, is_test
@@ -18,6 +19,7 @@ from lmr_author.authoring.suggesting.paper import Description, Descriptions, Fun
 from lmr_author.authoring.suggesting.ranking import judge, read_paper, score_of
 from lmr_author.authoring.suggesting.sections import Section, best_section, sections
 from lmr_author.core import code, files, indexing
+from lmr_author.core.code.tree import last_name
 from lmr_author.core.errors import LmrError
 from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, Index, IndexEntry
 from lmr_author.core.task import UNIT_TEST, Task
@@ -32,8 +34,6 @@ CLEAR = 0.5
 """Share of the best description that a block must have where no section stands out."""
 WORTH = 0.25
 """Share of the best score below which a block is not shown."""
-SHORTEST_NAME = 4
-"""Letters below which a name says nothing."""
 TRIED = 16
 """The best described blocks, which are tried to be extracted: each takes some tenths of a second."""
 
@@ -136,23 +136,19 @@ def find_blocks(
             candidates += _read(repository, name)
     if not candidates:
         return []
+    # Each is described and judged as the function that it would be, among those that there are.
     whole = replace(index, functions=(*index.functions, *(candidate.entry for candidate in candidates)))
-    described = Descriptions(whole, paper)
-    first = len(index.functions)
-    ranked = []
-    for number, candidate in enumerate(candidates):
-        description = described.describe(first + number)
-        score, _ = _score(candidate.entry, whole, description)
-        ranked.append((-score, number, description))
-    ranked.sort(key=lambda scored: scored[:2])
+    descriptions = Descriptions(whole, paper)
+    described = []
+    for number, candidate in enumerate(candidates, len(index.functions)):
+        description = descriptions.describe(number)
+        described.append((_score(candidate.entry, whole, description)[0], candidate, description))
+    described.sort(key=lambda scored: -scored[0])
     blocks: list[Block] = []
-    for _, number, description in ranked[:TRIED]:
-        candidate = candidates[number]
-        if any(_overlap(candidate, block) for block in blocks):
-            continue
-        block = _tried(candidate, whole, description, titled, repository.name)
-        if block is not None:
-            blocks.append(block)
+    for _, candidate, description in described[:TRIED]:
+        if not any(_overlap(candidate, block) for block in blocks):
+            block = _tried(candidate, whole, description, titled, repository.name)
+            blocks += [block] if block is not None else []
     best = max((block.score for block in blocks), default=0.0)
     worth = [block for block in blocks if block.score >= WORTH * best]
     return sorted(worth, key=lambda block: -block.score)[:top]
@@ -165,21 +161,21 @@ def _overlap(candidate: _Candidate, block: Block) -> bool:
 
 def _read(repository: Path, name: str) -> Iterator[_Candidate]:
     """Yield the blocks of a file that are large enough, in scripts and functions that are too long."""
-    data = files.read_regular(str(repository / name), MAX_BYTES)
+    data = files.read_regular(str(repository / name), MAX_BYTES) or b""
     try:
-        module = code.Module.parse(data or b"", name)
+        module = code.Module.parse(data, name)
     except LmrError:
         return
     obstacle = ""
-    if b"parse_args" in (data or b"") and (demand := code.demanded(module.tree)):
+    if b"parse_args" in data and (demand := code.demanded(module.tree)):
         obstacle = f"no test can import it: the file {demand}"
     for suite in suites(module.tree):
         scope = next(owner for owner in reversed(suite.owners) if isinstance(owner, ScopeNode))
-        if isinstance(scope, ast.ClassDef) or (not isinstance(scope, ast.Module) and _count([scope]) <= LONG):
+        if isinstance(scope, ast.ClassDef) or (isinstance(scope, Function) and _count([scope]) <= LONG):
             continue
         for statements in _groups(module, suite):
             if SMALLEST <= _count(statements) <= LARGE and not _defines(statements):
-                yield _candidate(module, suite, statements, obstacle)
+                yield _candidate(module, statements, obstacle)
 
 
 def _groups(module: code.Module, suite: Suite) -> Iterator[Sequence[ast.stmt]]:
@@ -208,41 +204,35 @@ def _defines(statements: Sequence[ast.stmt]) -> bool:
     )
 
 
-def _count(nodes: Sequence[ast.stmt]) -> int:
-    return sum(isinstance(node, ast.stmt) for one in nodes for node in ast.walk(one))
+def _count(statements: Sequence[ast.stmt]) -> int:
+    return sum(isinstance(node, ast.stmt) for statement in statements for node in ast.walk(statement))
 
 
-def _candidate(
-    module: code.Module, suite: Suite, statements: Sequence[ast.stmt], obstacle: str
-) -> _Candidate:
+def _candidate(module: code.Module, statements: Sequence[ast.stmt], obstacle: str) -> _Candidate:
     start, end = code.first_line(statements[0]), last_line(statements[-1])
     lines = [module.line_text(number) for number in range(start, end + 1)]
     comments = [match[1] for line in lines if (match := re.search(r"(?:^|\s)#+\s*(\w.*)$", line))]
     above = module.line_text(start - 1).strip() if start > 1 else ""
     heading = above.lstrip("#! ").strip() if above.startswith("#") else ""
-    owner = suite.owners[-1]
-    branch = isinstance(owner, ast.If) and statements is suite.statements and suite.field == "body"
-    hint = _last(owner.test) if branch and isinstance(owner, ast.If) else ""  # `if args.whiten:`
-    nodes = [node for one in statements for node in ast.walk(one)]
-    called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    calls = [_last(node) for node in called]
-    names = [
-        _last(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute) and node not in called
-    ]
-    if not obstacle and "cuda" in (*names, *calls):
+    names: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    functions: set[ast.expr] = set()
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        if isinstance(node, ast.Call):
+            calls[last_name(node.func)] = None
+            functions.add(node.func)
+        elif isinstance(node, ast.Name | ast.Attribute) and node not in functions:
+            names[last_name(node)] = None
+    if not obstacle and "cuda" in names | calls:
         obstacle = f"{NEEDS_GPU}: `record --cuda-as-cpu` runs it on the CPU"
-    name = _name(heading) or (hint if len(hint) >= SHORTEST_NAME else "")
+    name = _name(heading)
     entry = IndexEntry(
         path=module.name, qualname=name, kind="block", class_name="", function_name=name, line=start,
         end_line=end, nth=1, siblings=1, comments="\n".join([heading, *comments]),
-        statements=_count(statements), branches=0, returns=True, names=tuple(dict.fromkeys(names)),
-        calls=tuple(dict.fromkeys(calls)), obstacle=obstacle,
+        statements=_count(statements), branches=0, returns=True, names=tuple(names), calls=tuple(calls),
+        obstacle=obstacle,
     )  # fmt: skip
     return _Candidate(module, start, end, heading, entry)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _name(text: str) -> str:
@@ -271,7 +261,7 @@ def _tried(
     proposals = (candidate.entry.name, _name(section.title) if section else "", f"block_{candidate.start}")
     for name in filter(None, proposals):
         try:
-            made: Extraction = extract(candidate.module, candidate.start, candidate.end, name)
+            made = extract(candidate.module, candidate.start, candidate.end, name)
         except LmrError:
             continue
         entry = replace(

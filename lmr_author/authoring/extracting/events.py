@@ -1,4 +1,7 @@
-"""The events of names: what statements, expressions and scopes do to them, in the order of evaluation."""
+"""The events of names: what statements, expressions and scopes do to them, in the order of evaluation.
+
+A ``:=`` binds in the middle of an expression, perhaps; scopes that have one are refused before (``selection.check``).
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,10 @@ from enum import Enum, auto
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
-SEES_LOCALS = frozenset({"locals", "vars", "dir"})
-SEES_ALL = frozenset({"globals", "eval", "exec"})
 CONSUMERS = frozenset(
-    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
+    {"all", "any", "dict", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"}
 )
-"""Builtins that use up an iterator, and call a function they are given, before they return."""
-LAZY = frozenset({"enumerate", "filter", "map", "reversed", "zip"})
-"""Builtins whose result is used up with what they were given."""
+"""Functions and methods that use up a generator before they return."""
 
 
 class Kind(Enum):
@@ -25,38 +24,20 @@ class Kind(Enum):
 
     READ = auto()
     BIND = auto()
-    MAYBE_BIND = auto()  # in a part of an expression that may be passed over
-    UNBIND = auto()  # by `del`, and at the end of an `except` clause
+    UNBIND = auto()  # by `del`
     LATE_READ = auto()  # by a function, lambda or generator that is made here and may run at any later time
-    LATE_BIND = auto()  # likewise, through `nonlocal`
-    GLOBAL_READ = auto()  # likewise, of the module's variable
-    GLOBAL_BIND = auto()
-    READ_LOCALS = auto()  # every variable of this scope: locals(), vars(), dir()
-    READ_ALL = auto()  # likewise, and every variable of the module: eval, exec, globals()
 
 
-BINDS = frozenset({Kind.BIND, Kind.MAYBE_BIND})
-CHANGES = BINDS | {Kind.UNBIND}
+CHANGES = frozenset({Kind.BIND, Kind.UNBIND})
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of one name; of a read of every name, ``name`` is the function called."""
+    """One event of one name."""
 
     kind: Kind
     name: str
     line: int
-
-    def later(self) -> Event:
-        """Return the same event in a function that may run at any later time."""
-        if self.kind is Kind.READ:
-            return Event(Kind.LATE_READ, self.name, self.line)
-        return Event(Kind.LATE_BIND, self.name, self.line) if self.kind in CHANGES else self
-
-    def of_module(self) -> Event:
-        """Return the same event for a name that its scope declares ``global``."""
-        changed = self.kind in CHANGES or self.kind is Kind.LATE_BIND
-        return Event(Kind.GLOBAL_BIND if changed else Kind.GLOBAL_READ, self.name, self.line)
 
 
 def event(kind: Kind, name: str, node: ast.AST) -> Event:
@@ -77,20 +58,15 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
     return [*named, *filter(None, (arguments.vararg, arguments.kwarg))]
 
 
-def expressions(nodes: Iterable[ast.expr | None], sure: bool = True) -> Iterator[Event]:
+def expressions(nodes: Iterable[ast.expr | None]) -> Iterator[Event]:
     """Yield the events of expressions in the order of evaluation; None stands for one that is left out."""
     for node in nodes:
         if node is not None:
-            yield from expression(node, sure)
+            yield from expression(node)
 
 
-def expression(node: ast.expr, sure: bool = True, consumed: bool = False) -> Iterator[Event]:
-    """Yield the events of an expression.
-
-    Args:
-        sure: it is surely evaluated.
-        consumed: a generator or function that it makes is used up at once.
-    """
+def expression(node: ast.expr) -> Iterator[Event]:
+    """Yield the events of an expression."""
     match node:
         case ast.Name(ctx=ast.Load()):
             yield event(Kind.READ, node.id, node)
@@ -98,69 +74,52 @@ def expression(node: ast.expr, sure: bool = True, consumed: bool = False) -> Ite
             yield event(Kind.READ, node.id, node)
             yield event(Kind.UNBIND, node.id, node)
         case ast.Name():
-            yield event(Kind.BIND if sure else Kind.MAYBE_BIND, node.id, node)
-        case ast.NamedExpr():
-            yield from expressions([node.value, node.target], sure)
-        case ast.BoolOp():
-            yield from expression(node.values[0], sure)
-            yield from expressions(node.values[1:], False)
-        case ast.IfExp():
-            yield from expression(node.test, sure)
-            yield from expressions([node.body, node.orelse], False)
-        case ast.Compare():
-            yield from expressions([node.left, node.comparators[0]], sure)
-            yield from expressions(node.comparators[1:], False)
+            yield event(Kind.BIND, node.id, node)
         case ast.Lambda():
-            yield from expressions([*node.args.defaults, *node.args.kw_defaults], sure)
-            own = set(parameters(node.args))
-            yield from _inner(expression(node.body, False), own, lazy=not consumed)
+            yield from expressions([*node.args.defaults, *node.args.kw_defaults])
+            yield from _foreign_reads(expression(node.body), parameters(node.args), late=True)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from _comprehension(node, sure, consumed)
+            yield from _comprehension(node, late=isinstance(node, ast.GeneratorExp))
         case ast.Call():
-            yield from _call(node, sure, consumed)
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            for part in _parts(node):
+                if isinstance(part, ast.GeneratorExp) and called in CONSUMERS:
+                    yield from _comprehension(part, late=False)
+                else:
+                    yield from expression(part)
         case _:
-            yield from expressions(_parts(node), sure)
+            yield from expressions(_parts(node))
 
 
-def _inner(happening: Iterable[Event], own: set[str], *, lazy: bool) -> Iterator[Event]:
-    """Yield the events inside a lambda or comprehension that are not of its own names."""
-    for inner in happening:
-        if inner.name not in own:
-            yield inner.later() if lazy else inner
+def _foreign_reads(inner: Iterable[Event], own: Iterable[str], *, late: bool) -> Iterator[Event]:
+    """Yield the reads of what a nested scope does not bind itself."""
+    for happening in inner:
+        if happening.kind in CHANGES or happening.name in own:
+            continue
+        yield Event(Kind.LATE_READ, happening.name, happening.line) if late else happening
 
 
 def _parts(node: ast.AST) -> Iterator[ast.expr]:
-    return (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield child
+        elif isinstance(child, ast.keyword):
+            yield child.value
 
 
-def _call(node: ast.Call, sure: bool, consumed: bool) -> Iterator[Event]:
-    yield from expression(node.func, sure)
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    last = node.func.attr if isinstance(node.func, ast.Attribute) else name
-    at_once = name in CONSUMERS or last == "reduce" or (consumed and name in LAZY)
-    for argument in node.args:
-        joined = last == "join" and isinstance(argument, ast.GeneratorExp)
-        yield from expression(argument, sure, at_once or joined)
-    for keyword in node.keywords:
-        by_key = keyword.arg == "key" and (name in CONSUMERS or last == "sort")
-        yield from expression(keyword.value, sure, by_key)
-    bare = not node.args and not node.keywords
-    if name in SEES_ALL or (name in SEES_LOCALS and bare):
-        yield event(Kind.READ_ALL if name in SEES_ALL else Kind.READ_LOCALS, name, node)
-
-
-def _comprehension(node: Comprehension, sure: bool, consumed: bool) -> Iterator[Event]:
+def _comprehension(node: Comprehension, *, late: bool) -> Iterator[Event]:
     """Yield the events of the first iterable, which is evaluated here, and of the rest: later in a generator."""
-    yield from expression(node.generators[0].iter, sure, consumed)
+    yield from expression(node.generators[0].iter)
     inner: list[Event] = []
     own: set[str] = set()
     for number, generator in enumerate(node.generators):
-        inner += expression(generator.iter, False) if number else ()
-        bound = list(expression(generator.target, False))
-        own |= {target.name for target in bound if target.kind in BINDS}
-        inner += [*bound, *expressions(generator.ifs, False)]
-    inner += expressions([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], False)
-    yield from _inner(inner, own, lazy=isinstance(node, ast.GeneratorExp) and not consumed)
+        if number:
+            inner += expression(generator.iter)
+        target = list(expression(generator.target))
+        own |= {happening.name for happening in target if happening.kind is Kind.BIND}
+        inner += [*target, *expressions(generator.ifs)]
+    inner += expressions([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+    yield from _foreign_reads(inner, own, late=late)
 
 
 # statements
@@ -184,9 +143,17 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
             for context in statement.items:
                 yield from expressions([context.context_expr, context.optional_vars])
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield from _function(statement)
+            arguments = statement.args
+            yield from expressions([*statement.decorator_list, *arguments.defaults, *arguments.kw_defaults])
+            yield from expressions(argument.annotation for argument in _arguments(arguments))
+            yield from expressions([statement.returns])
+            yield event(Kind.BIND, statement.name, statement)
+            yield from _foreign_reads(scope(statement.body), own_names(statement), late=True)
         case ast.ClassDef():
-            yield from _class(statement)
+            # The body runs at once; what it binds are attributes, and its methods do not see them.
+            yield from expressions(_parts(statement))
+            yield from _foreign_reads(scope(statement.body), (), late=False)
+            yield event(Kind.BIND, statement.name, statement)
         case ast.Assign():
             yield from expressions([statement.value, *statement.targets])
         case ast.AugAssign(target=ast.Name() as name):
@@ -201,43 +168,10 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
             for alias in statement.names:
                 if alias.name != "*":
                     yield event(Kind.BIND, alias.asname or alias.name.partition(".")[0], statement)
-        case ast.Assert():
-            yield from expression(statement.test)
-            yield from expressions([statement.msg], False)
         case ast.Try() | ast.Global() | ast.Nonlocal():
             return
         case _:
             yield from expressions(_parts(statement))
-
-
-def _function(node: Function) -> Iterator[Event]:
-    """Yield what a ``def`` evaluates at once, its name, and what the function takes from outside when it runs."""
-    arguments = node.args
-    yield from expressions([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
-    yield from expressions([argument.annotation for argument in _arguments(arguments)])
-    yield from expressions([node.returns])
-    yield event(Kind.BIND, node.name, node)
-    own, to_module = own_names(node), declared(node.body, ast.Global)
-    for inner in scope(node.body):
-        is_global = inner.kind in (Kind.GLOBAL_READ, Kind.GLOBAL_BIND)
-        if is_global or (inner.kind is Kind.READ_ALL and inner.name not in own):
-            yield inner
-        elif inner.name in to_module:
-            yield inner.of_module()
-        elif inner.name not in own and inner.kind is not Kind.READ_LOCALS:
-            yield inner.later()
-
-
-def _class(node: ast.ClassDef) -> Iterator[Event]:
-    """Yield the events of a class body, which runs at once; its methods see the names around the class."""
-    yield from expressions([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
-    to_module = declared(node.body, ast.Global)
-    for inner in scope(node.body):
-        if inner.name in to_module:
-            yield inner.of_module()
-        elif inner.kind not in CHANGES and inner.kind is not Kind.READ_LOCALS:
-            yield inner
-    yield event(Kind.BIND, node.name, node)
 
 
 def caught(handler: ast.ExceptHandler) -> list[Event]:
@@ -279,17 +213,17 @@ def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
         yield from everything(statement)
 
 
-def declared(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
-    """Return the names that a scope declares ``global`` or ``nonlocal``."""
-    names: set[str] = set()
-    for statement in statements(body):
-        if isinstance(statement, kind):
-            names.update(statement.names)
+def own_names(node: Function) -> frozenset[str]:
+    """Return the local variables of a function, parameters included."""
+    names = set(parameters(node.args))
+    names |= {happening.name for happening in scope(node.body) if happening.kind in CHANGES}
+    for statement in statements(node.body):
+        if isinstance(statement, ast.Global | ast.Nonlocal):
+            names.difference_update(statement.names)
     return frozenset(names)
 
 
-def own_names(node: Function) -> frozenset[str]:
-    """Return the local variables of a function, parameters included."""
-    bound = {inner.name for inner in scope(node.body) if inner.kind in CHANGES}
-    outer = declared(node.body, ast.Global) | declared(node.body, ast.Nonlocal)
-    return frozenset((bound | set(parameters(node.args))) - outer)
+def shared_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names that functions in a tree declare ``global`` or ``nonlocal``: they may bind them at any time."""
+    declarations = [node for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal)]
+    return frozenset(name for declaration in declarations for name in declaration.names)

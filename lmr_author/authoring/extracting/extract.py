@@ -7,13 +7,14 @@ import builtins
 import difflib
 import io
 import keyword
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from lmr_author.authoring.extracting import events, write
 from lmr_author.authoring.extracting.events import CHANGES
-from lmr_author.authoring.extracting.names import Names, bound_in_module, names
+from lmr_author.authoring.extracting.names import Names, names
 from lmr_author.authoring.extracting.selection import SelectedBlock, check, has_return, needs_class, select
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError, UsageError
@@ -73,7 +74,7 @@ def extract(
     Raises TargetError with the reason and what to do, when the program would behave differently.
     """
     block = select(module, start, end)
-    check(block, bound_in_module(module.tree))
+    check(block)
     used = names(block, exported)
     returns = has_return(block, reaches_end=used.reaches_end)
     receiver = _receiver(block, used, kind)
@@ -145,24 +146,9 @@ def _check_name(module: code.Module, name: str, receiver: str) -> None:
         )
     if receiver and name.startswith("__"):
         raise UsageError(f"--name {name}: Python changes such names in a class", "begin it with a letter")
-    for node in ast.walk(module.tree):
-        if name in _identifiers(node):
-            line = getattr(node, "lineno", 0)
-            raise TargetError(
-                f"{name} is used already in {module.name}" + (f", line {line}" if line else ""),
-                "choose another --name",
-            )
-
-
-def _identifiers(node: ast.AST) -> Iterable[str]:
-    """Yield the identifiers that a node itself holds."""
-    for field in ("id", "attr", "name", "asname", "arg", "rest", "names", "kwd_attrs"):
-        value = getattr(node, field, None)
-        if isinstance(value, str):
-            yield value
-            yield value.partition(".")[0]
-        elif isinstance(value, list):
-            yield from (name for name in value if isinstance(name, str))
+    # Names of any kind, those of attributes too: a method of the name may be called through an object.
+    if re.search(rf"'{name}['.]", ast.dump(module.tree)):
+        raise TargetError(f"{name} is used already in {module.name}", "choose another --name")
 
 
 def _remarks(used: Names, name: str) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """The control flow graph of one scope, and the two classic analyses on it: bound names and names still needed.
 
 Every statement may raise, before or after it has bound its names; a ``with`` lets exceptions pass. Scopes in which that
-is not so (``finally``, ``suppress``), and ``match``, are refused before (``selection.check``).
+is not so (``finally``, ``suppress``), and ``match``, are refused before (``selection.check``). The name of an
+``except`` clause is not unbound at its end here: ``names`` refuses blocks that share it with the code around them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from lmr_author.authoring.extracting import events
-from lmr_author.authoring.extracting.events import BINDS, Event, Kind
+from lmr_author.authoring.extracting.events import Event, Kind
 
 
 @dataclass(slots=True)
@@ -36,11 +37,6 @@ class _Loop:
     breaks: list[int]
 
 
-@dataclass(frozen=True)
-class _Handler:
-    name: str
-
-
 class Flow:
     """The graph of a scope in which a block is marked.
 
@@ -55,7 +51,7 @@ class Flow:
         self.enter = 0
         self.exit: int | None = None
         self._block = block
-        self._around: list[_Loop | _Handler] = []
+        self._loops: list[_Loop] = []
         self._raises: tuple[int, ...] = ()
         self._inside = False
         self._suite(body, [0])
@@ -98,8 +94,11 @@ class Flow:
             case ast.If():
                 otherwise = self._suite(statement.orelse, [node])
                 return [*self._suite(statement.body, [node]), *otherwise]
-            case ast.Break() | ast.Continue():
-                self._jump(statement, [node])
+            case ast.Break():
+                self._loops[-1].breaks.append(node)
+                return []
+            case ast.Continue():
+                self._connect([node], self._loops[-1].head)
                 return []
             case ast.Return() | ast.Raise():
                 return []
@@ -111,9 +110,9 @@ class Flow:
             head = self._node((), [head])
             begin = self._node(list(events.expression(statement.target)), [head])
         loop = _Loop(head, [])
-        self._around.append(loop)
+        self._loops.append(loop)
         self._connect(self._suite(statement.body, [begin]), head)
-        self._around.pop()
+        self._loops.pop()
         if isinstance(statement, ast.While) and _is_always_true(statement.test):
             return loop.breaks
         return [*self._suite(statement.orelse, [head]), *loop.breaks]
@@ -127,28 +126,8 @@ class Flow:
         self._raises = outer
         ends = self._suite(statement.orelse, ends)
         for entry, handler in zip(entries, statement.handlers, strict=True):
-            ends = [*ends, *self._handler(handler, entry)]
+            ends = [*ends, *self._suite(handler.body, [entry])]
         return ends
-
-    def _handler(self, handler: ast.ExceptHandler, entry: int) -> list[int]:
-        if not handler.name:
-            return self._suite(handler.body, [entry])
-        self._around.append(_Handler(handler.name))
-        ends = self._suite(handler.body, [entry])
-        self._around.pop()
-        return [self._node([Event(Kind.UNBIND, handler.name, handler.lineno)], ends)] if ends else []
-
-    def _jump(self, statement: ast.Break | ast.Continue, ends: list[int]) -> None:
-        """Go to the end or head of the loop, out of the handlers on the way, whose names are unbound."""
-        for around in reversed(self._around):
-            if isinstance(around, _Handler):
-                ends = [self._node([Event(Kind.UNBIND, around.name, statement.lineno)], ends)]
-                continue
-            if isinstance(statement, ast.Break):
-                around.breaks.extend(ends)
-            else:
-                self._connect(ends, around.head)
-            return
 
     def reachable(self, start: int) -> set[int]:
         """Return the nodes that can be reached from a node, itself included."""
@@ -168,16 +147,15 @@ def _is_always_true(test: ast.expr) -> bool:
 class Facts:
     """The names that are bound, and those that are still needed, at each node of a flow."""
 
-    def __init__(self, flow: Flow, bound: Set[str], needed: Set[str], ordinary: Set[str]) -> None:
+    def __init__(self, flow: Flow, bound: Set[str], needed: Set[str]) -> None:
         """Prepare the analyses.
 
         Args:
             bound: names bound when the scope begins.
             needed: names that somebody reads when it has ended.
-            ordinary: names that mean what the module binds them to, be it ``eval`` or ``vars``.
         """
         self.flow = flow
-        self._bound, self._needed, self._ordinary = frozenset(bound), frozenset(needed), ordinary
+        self._bound, self._needed = frozenset(bound), frozenset(needed)
         mentioned = {event.name for node in flow.nodes for event in node.events}
         self._every = frozenset(mentioned) | self._bound | self._needed
         self._whole = frozenset(range(len(flow.nodes)))
@@ -206,26 +184,16 @@ class Facts:
             return frozenset()
         return self._backward(self._whole, True)[self.flow.exit]
 
-    def needed_when_left(self) -> dict[str, int]:
-        """Return names that may be read when the block is left by an exception or a jump, each with a line."""
+    def needed_when_left(self) -> frozenset[str]:
+        """Return names that may be read when the block is left by an exception or a jump."""
         needed = self._backward(self._whole, True)
-        lines: dict[str, int] = {}
+        names: set[str] = set()
         for number in self._inside:
             node = self.flow.nodes[number]
             for to in (*node.raises, *node.follows):
-                if to in self._inside or to == self.flow.exit:
-                    continue
-                for name in needed[to]:
-                    lines.setdefault(name, self._line_that_reads(name, to))
-        return lines
-
-    def _line_that_reads(self, name: str, start: int) -> int:
-        """Return a line that reads a name after a node."""
-        for number in sorted(self.flow.reachable(start), key=lambda number: (number < start, number)):
-            for event in self.flow.nodes[number].events:
-                if event.name == name and event.kind not in BINDS:
-                    return event.line
-        return 0
+                if to not in self._inside and to != self.flow.exit:
+                    names |= needed[to]
+        return frozenset(names)
 
     def _forward(
         self, part: Set[int], start: int, bound: frozenset[str], surely: bool
@@ -237,7 +205,7 @@ class Facts:
         while waiting:
             number = waiting.pop()
             node = self.flow.nodes[number]
-            after = self._bind(node.events, before[number], surely)
+            after = _bind(node.events, before[number])
             # An exception comes before or after the names are bound.
             raised = before[number] & after if surely else before[number] | after
             ways = [*((to, after) for to in node.follows), *((to, raised) for to in node.raises)]
@@ -263,7 +231,7 @@ class Facts:
                 after = set() if node.follows else set(at_end)
                 for to in node.follows:
                     after |= needed.get(to, frozenset())
-                now = self._need(node.events, after, late)
+                now = _need(node.events, after, late)
                 for to in node.raises:
                     now |= needed.get(to, frozenset())
                 if now != needed[number]:
@@ -271,23 +239,22 @@ class Facts:
                     changed = True
         return needed
 
-    def _bind(self, happening: Sequence[Event], before: frozenset[str], surely: bool) -> frozenset[str]:
-        if not happening:
-            return before
-        state = set(before)
-        for event in happening:
-            if event.kind is Kind.BIND or (event.kind is Kind.MAYBE_BIND and not surely):
-                state.add(event.name)
-            elif event.kind is Kind.UNBIND:
-                state.discard(event.name)
-        return frozenset(state)
 
-    def _need(self, happening: Sequence[Event], state: set[str], late: bool) -> set[str]:
-        for event in reversed(happening):
-            if event.kind in (Kind.BIND, Kind.UNBIND):
-                state.discard(event.name)
-            elif event.kind is Kind.READ or (late and event.kind is Kind.LATE_READ):
-                state.add(event.name)
-            elif event.kind in (Kind.READ_LOCALS, Kind.READ_ALL) and event.name not in self._ordinary:
-                state = set(self._every)
-        return state
+def _bind(happening: Sequence[Event], before: frozenset[str]) -> frozenset[str]:
+    bound = set(before)
+    for event in happening:
+        if event.kind is Kind.BIND:
+            bound.add(event.name)
+        elif event.kind is Kind.UNBIND:
+            bound.discard(event.name)
+    return frozenset(bound)
+
+
+def _need(happening: Sequence[Event], after: set[str], late: bool) -> set[str]:
+    needed = set(after)
+    for event in reversed(happening):
+        if event.kind is Kind.READ or (late and event.kind is Kind.LATE_READ):
+            needed.add(event.name)
+        elif event.kind is not Kind.LATE_READ:
+            needed.discard(event.name)
+    return needed

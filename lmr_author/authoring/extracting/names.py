@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from lmr_author.authoring.extracting import events
-from lmr_author.authoring.extracting.events import BINDS, CHANGES, Event, Kind
+from lmr_author.authoring.extracting.events import CHANGES, Event, Kind
 from lmr_author.authoring.extracting.flow import Facts, Flow
 from lmr_author.authoring.extracting.selection import SelectedBlock
 from lmr_author.core.errors import TargetError
@@ -24,7 +24,6 @@ _PERHAPS = (
     ast.GeneratorExp,
 )
 """Expressions that may leave a part of them out."""
-LATE = frozenset({Kind.LATE_READ, Kind.GLOBAL_READ, Kind.LATE_BIND, Kind.GLOBAL_BIND, Kind.READ_ALL})
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,6 @@ def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     return FunctionBody(block, scope).names()
 
 
-def bound_in_module(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a module binds, by its statements or through ``global`` in a function."""
-    binding = CHANGES | {Kind.LATE_BIND, Kind.GLOBAL_BIND}
-    return frozenset(event.name for event in events.scope(tree.body) if event.kind in binding)
-
-
 def _surely_read(statement: ast.stmt) -> set[str]:
     """Return names that a simple statement reads whenever it runs to its end."""
     if (
@@ -90,10 +83,7 @@ class Scope:
     def __init__(self, block: SelectedBlock, body: list[ast.stmt], bound: Set[str], needed: Set[str]) -> None:
         self.block = block
         self.flow = Flow(body, block.statements)
-        module = block.scopes[0]
-        assert isinstance(module, ast.Module)
-        self.ordinary = bound_in_module(module)
-        self.facts = Facts(self.flow, bound, needed, self.ordinary)
+        self.facts = Facts(self.flow, bound, needed)
         self.inside: list[Event] = []
         self.outside: list[Event] = []
         for node in self.flow.nodes:
@@ -118,6 +108,14 @@ class Scope:
             needed: names that the block reads before it binds them.
             own: names of the scope that the block binds.
         """
+        handlers = [node for node in ast.walk(self.block.scope) if isinstance(node, ast.ExceptHandler)]
+        caught = {handler.name for handler in handlers if handler not in self.block.suite.owners}
+        for name in (*needed, *outputs):
+            if name in caught:
+                raise TargetError(
+                    f"the block shares {name} with the code around it, and an except clause unbinds it",
+                    "rename the variable of the except clause, or choose another range",
+                )
         sure = self.facts.bound_before(surely=True)
         # Unbound, it raises in the first statement; as an argument of the call, it raises there just as well.
         read_first = self.facts.bound_before(surely=False) & _surely_read(self.block.statements[0])
@@ -140,31 +138,26 @@ class Scope:
         return tuple(dict.fromkeys([*needed, *through]))
 
     def _refuse_early_ends(self, own: Sequence[str]) -> None:
-        seen = self.facts.needed_when_left()
+        needed = self.facts.needed_when_left()
         for name in own:
-            if name in seen:
+            if name in needed:
                 raise TargetError(
-                    f"the block binds {name}, which line {seen[name]} may read when the block is left early",
+                    f"the block binds {name}, which may be read when the block is left early ({self.lines(name)})",
                     "extend the range over the whole try statement, or choose another",
                 )
-        known_before = self.facts.bound_before(surely=False) | self.facts.needed_after()
         for statement in events.statements(self.block.statements):
             for target in statement.targets if isinstance(statement, ast.Delete) else ():
-                if isinstance(target, ast.Name) and target.id in known_before.intersection(own):
+                if isinstance(target, ast.Name) and target.id in self.bound_outside.intersection(own):
                     raise TargetError(
-                        f"the block deletes {target.id}, which is bound before it",
+                        f"the block deletes {target.id}, which is bound outside of it as well",
                         f"leave `del {target.id}` out of the range",
                     )
 
     def _refuse_late_readers(self) -> None:
         """Refuse a function made in the block that would read a parameter, and not what is bound after the block."""
-        after = self.flow.reachable(self.flow.exit) if self.flow.exit is not None else ()
-        rebound = {
-            event.name
-            for number in after
-            for event in self.flow.nodes[number].events
-            if event.kind in CHANGES
-        }
+        rebound = set()
+        for number in self.flow.reachable(self.flow.exit) if self.flow.exit is not None else ():
+            rebound |= {event.name for event in self.flow.nodes[number].events if event.kind in CHANGES}
         for event in self.inside:
             if event.kind is Kind.LATE_READ and event.name in rebound:
                 raise TargetError(
@@ -202,8 +195,8 @@ class FunctionBody(Scope):
 
     def __init__(self, block: SelectedBlock, scope: events.Function) -> None:
         super().__init__(block, scope.body, set(events.parameters(scope.args)), set())
+        self.scope = scope
         self.own = events.own_names(scope)
-        self.to_module = events.declared(scope.body, ast.Global)
 
     def names(self) -> Names:
         """Return the inputs and outputs of the block."""
@@ -224,39 +217,33 @@ class FunctionBody(Scope):
         return Names(inputs, tuple(outputs), reaches_end=self.flow.exit is not None)
 
     def _refuse_foreign_names(self) -> None:
-        """Refuse variables of functions around the block's own, and globals that it binds."""
-        for outer in self.block.scopes[:-1]:
-            if not isinstance(outer, events.Function):
-                continue
-            theirs = events.own_names(outer) - self.own - self.to_module
-            for name in in_order(self.inside):
-                if name in theirs:  # it may be bound anew while the block runs
-                    raise TargetError(
-                        f"the block uses {name}, a variable of {outer.name} ({self.lines(name)})",
-                        f"choose a range that does not use {name}",
-                    )
+        """Refuse variables of functions around the block's own, and those that it shares with other functions."""
+        foreign: dict[str, str] = {}
         for name in self.bound:
             if name not in self.own:
+                foreign[name] = "is not the function's own"
+        for name in events.shared_names(self.scope) & self.own:
+            foreign[name] = "a nested function may bind"
+        for outer in self.block.scopes[:-1]:
+            if isinstance(outer, events.Function):  # it may be bound anew while the block runs
+                names = events.own_names(outer) - self.own - events.shared_names(self.scope)
+                foreign |= dict.fromkeys(names, f"is a variable of {outer.name}")
+        for name in in_order(self.inside):
+            if name in foreign:
                 raise TargetError(
-                    f"the block binds {name}, which is not the function's own ({self.lines(name)})",
-                    f"choose a range that does not bind {name}",
+                    f"the block uses {name}, which {foreign[name]} ({self.lines(name)})",
+                    f"choose a range that does not use {name}",
                 )
 
     def _refuse_closures(self) -> None:
-        """Refuse variables that a nested function shares with the block while both may run."""
-        used = {event.name for event in self.inside}
+        """Refuse variables that a nested function reads while the block may bind them."""
         for number, node in enumerate(self.flow.nodes):
-            for event in node.events:
-                does = ""
-                if event.kind is Kind.LATE_BIND and event.name in used:
-                    does = "binds it too"
-                elif event.kind is Kind.LATE_READ and event.name in self.bound and not node.inside:
-                    is_before = self.flow.enter in self.flow.reachable(number)
-                    does = "reads it, and may run in the meantime" if is_before else ""
-                if does and event.name in self.own:
+            for event in () if node.inside else node.events:
+                is_shared = event.kind is Kind.LATE_READ and event.name in self.bound
+                if is_shared and self.flow.enter in self.flow.reachable(number):
                     raise TargetError(
-                        f"{event.name} is bound or used in the block, and the nested function at line {event.line} "
-                        f"{does}",
+                        f"the block binds {event.name}, which the nested function at line {event.line} may read in "
+                        "the meantime",
                         f"choose lines that do not use {event.name}, or that lie before the nested function",
                     )
 
@@ -265,24 +252,19 @@ class Script(Scope):
     """A block of statements of the module: its variables are globals, which functions and other files may see."""
 
     def __init__(self, block: SelectedBlock, module: ast.Module, exported: frozenset[str]) -> None:
-        super().__init__(block, module.body, set(), exported | _dunder_all(module))
+        super().__init__(block, module.body, set(), exported)
         self.module = module
         self.kinds: dict[str, list[type[ast.stmt]]] = {}
         """By variable: the kinds of the statements that bind it."""
-        self.sees_all = False
-        """Some function of the module may read any variable, by ``globals()`` or ``eval``."""
         for statement in events.statements(module.body):
             for event in events.everything(statement):
-                if event.kind in BINDS:
+                if event.kind is Kind.BIND:
                     self.kinds.setdefault(event.name, []).append(type(statement))
-                elif event.kind is Kind.READ_ALL and isinstance(statement, events.Function | ast.ClassDef):
-                    self.sees_all |= event.name not in self.ordinary
 
     def names(self) -> Names:
         """Return the inputs and outputs of the block."""
         self._refuse_imports()
         self._refuse_shared()
-        self._refuse_annotations()
         constants = self._constants()
         outputs = self.outputs(self.bound)
         needed = [name for name in self.needed if name in self.kinds and name not in constants]
@@ -295,59 +277,23 @@ class Script(Scope):
 
     def _refuse_shared(self) -> None:
         """Refuse variables that functions of the module see while the block runs: they would have to stay global."""
-        changing = (Kind.GLOBAL_BIND, Kind.LATE_BIND)
-        changed = {event.name for event in (*self.inside, *self.outside) if event.kind in changing}
-        seen = {event.name for event in self.outside if event.kind in LATE}
+        changed = events.shared_names(self.module)
+        read = {event.name for event in self.outside if event.kind is Kind.LATE_READ}
         for name in in_order(self.inside):
-            if name in changed:
+            does = "binds" if name in changed else ""
+            if name in self.bound and name in read:
+                does = "may read"
+            if does:
                 raise TargetError(
-                    f"the block uses {name}, which a function of the module binds ({self.lines(name)})",
+                    f"the block uses {name}, which a function of the module {does} ({self.lines(name)})",
                     f"choose a range that does not use {name}",
                 )
-            if name in self.bound and (name in seen or self.sees_all):
-                raise TargetError(
-                    f"the block binds {name}, which a function of the module may read ({self.lines(name)})",
-                    f"choose a range that does not bind {name}",
-                )
-
-    def _refuse_annotations(self) -> None:
-        """Refuse ``x: int`` of a variable that the block does not bind: in a function it would hide the global."""
-        for statement in events.statements(self.block.statements):
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                name = statement.target.id
-                if name not in self.bound:
-                    raise TargetError(
-                        f"line {statement.lineno}: {name} stays global and cannot be annotated there",
-                        "leave the annotation out of the range",
-                    )
 
     def _constants(self) -> set[str]:
         """Return imports, definitions and constants, which nobody expects to be parameters."""
-        assigned = _assigned(self.module.body)
         constants = set()
         for name, kinds in self.kinds.items():
-            is_constant = name.isupper() and len(kinds) == 1 and name in assigned
+            is_constant = name.isupper() and kinds in ([ast.Assign], [ast.AnnAssign])
             if name not in self.bound and (is_constant or DEFINING.intersection(kinds)):
                 constants.add(name)
         return constants
-
-
-def _assigned(body: Iterable[ast.stmt]) -> set[str]:
-    """Return the names that statements bind by ``name = value``."""
-    names = set()
-    for statement in body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return names
-
-
-def _dunder_all(module: ast.Module) -> frozenset[str]:
-    """Return the strings in ``__all__``."""
-    exported = set()
-    for statement in module.body:
-        if "__all__" in _assigned([statement]):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    exported.add(node.value)
-    return frozenset(exported)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lmr_author.authoring.extracting import events
-from lmr_author.authoring.extracting.events import SEES_ALL, SEES_LOCALS, Function
+from lmr_author.authoring.extracting.events import CHANGES, Function
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError
 
@@ -55,6 +55,13 @@ class SelectedBlock:
     def scope(self) -> ScopeNode:
         """The module, function or class whose names the block binds."""
         return self.scopes[-1]
+
+    @property
+    def module(self) -> ast.Module:
+        """The whole file."""
+        outermost = self.suite.owners[0]
+        assert isinstance(outermost, ast.Module)
+        return outermost
 
     @property
     def top_level(self) -> ast.stmt:
@@ -125,21 +132,18 @@ def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
 
 def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
     """Return the block of a suite that a range covers exactly, or None."""
-    met = []
+    covered = []
     for statement in suite.statements:
         if code.first_line(statement) <= end and last_line(statement) >= start:
-            met.append(statement)
-    if not met:
+            covered.append(statement)
+    if not covered or not _begins_line(module, covered[0]) or not _ends_line(module, covered[-1]):
         return None
-    first, last = code.first_line(met[0]), last_line(met[-1])
-    if first < start or last > end:
-        return None
-    if not _begins_line(module, met[0]) or not _ends_line(module, met[-1]):
-        return None
+    first, last = code.first_line(covered[0]), last_line(covered[-1])
     around = [*range(start, first), *range(last + 1, end + 1)]
-    if any(module.line_text(number).strip()[:1] not in ("", "#") for number in around):
+    has_code = any(module.line_text(number).strip()[:1] not in ("", "#") for number in around)
+    if first < start or last > end or has_code:
         return None
-    return SelectedBlock(suite, tuple(met), start, end)
+    return SelectedBlock(suite, tuple(covered), start, end)
 
 
 def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
@@ -151,8 +155,8 @@ def _begins_line(module: code.Module, statement: ast.stmt) -> bool:
 def _ends_line(module: code.Module, statement: ast.stmt) -> bool:
     line = last_line(statement)
     end = module.offset(line, statement.end_col_offset or 0)
-    rest = module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
-    return rest == "" or rest.startswith("#")
+    after = module.line_text(line)[end - module.line_start(line) :].strip(" \t\f;")
+    return after == "" or after.startswith("#")
 
 
 def is_elif(module: code.Module, suite: Suite) -> bool:
@@ -165,35 +169,34 @@ def is_elif(module: code.Module, suite: Suite) -> bool:
 
 def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> tuple[int, int] | None:
     """Return the range of whole statements whose ends are closest to a range."""
-    best, nearest = 0, None
+    ranges = []
     for suite in known:
         usable = [statement for statement in suite.statements if not is_docstring(suite, statement)]
-        firsts = [statement for statement in usable if _begins_line(module, statement)]
+        firsts = [code.first_line(statement) for statement in usable if _begins_line(module, statement)]
+        lasts = [last_line(statement) for statement in usable if _ends_line(module, statement)]
         if not firsts or isinstance(suite.owners[-1], ast.ClassDef):
             continue
-        first = min(firsts, key=lambda statement: abs(code.first_line(statement) - start))
-        behind = usable[usable.index(first) :]
-        lasts = [last_line(statement) for statement in behind if _ends_line(module, statement)]
-        if not lasts:
-            continue
-        top, bottom = code.first_line(first), min(lasts, key=lambda line: abs(line - end))
-        distance = abs(top - start) + abs(bottom - end)
-        if nearest is None or distance < best:
-            best, nearest = distance, (top, bottom)
-    return nearest
+        first = min(firsts, key=lambda line: abs(line - start))
+        lasts = [line for line in lasts if line >= first]
+        if lasts:
+            ranges.append((first, min(lasts, key=lambda line: abs(line - end))))
+    return min(ranges, key=lambda lines: abs(lines[0] - start) + abs(lines[1] - end), default=None)
 
 
 # code that would mean something else in a function of its own
 
 LEAVE_OUT = "leave it out of the range"
+OTHER_FUNCTION = "choose a block of another function"
 SUPPRESSING = frozenset(
     {"suppress", "raises", "assertRaises", "assertRaisesRegex", "ExitStack", "AsyncExitStack"}
 )
 """Last names of context managers after which a program goes on in spite of an exception."""
-FRAME_READERS = ("sys._getframe", "inspect.currentframe", "inspect.stack")
+FRAME_READERS = frozenset({"sys._getframe", "inspect.currentframe", "inspect.stack"})
+SEES_ALL = frozenset({"globals", "eval", "exec"})
+SEES_LOCALS = frozenset({"locals", "vars", "dir"})
 
 
-def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> None:
+def check(block: SelectedBlock) -> None:
     """Refuse a block that cannot be moved. Raises TargetError with the line, the reason and a remedy."""
     lines = f"lines {block.start}-{block.end}: this"
     if isinstance(block.scope, ast.ClassDef):
@@ -211,11 +214,28 @@ def check(block: SelectedBlock, bound_in_module: frozenset[str]) -> None:
             _refuse(node, reason, "leave definitions out of the range")
         if text := _bound_to_its_place(node):
             _refuse(node, f"`{text}` cannot be moved into a function of its own", LEAVE_OUT)
-    for node in block.nodes():
-        if (text := _looked_at(node)) and text not in bound_in_module:
-            _refuse(node, f"`{text}()` would see the variables of another function", LEAVE_OUT)
+    _refuse_readers_of_all(block)
     _refuse_rarities(block.scope)
     _refuse_jumps(block.statements)
+
+
+def _refuse_readers_of_all(block: SelectedBlock) -> None:
+    """Refuse calls that are given every variable around them: of the block, or of the code around it."""
+    changed = {event.name for event in events.scope(block.module.body) if event.kind in CHANGES}
+    of_this_file = changed | events.shared_names(block.module)
+    inside, own = set(block.nodes()), set(_own_nodes(block.scope.body))
+    for node in ast.walk(block.scope):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        is_bare = name == "locals" or not (node.args or node.keywords)
+        sees_locals = name in SEES_LOCALS and is_bare and (node in own or node in inside)
+        if name in of_this_file or not (name in SEES_ALL or sees_locals or name in FRAME_READERS):
+            continue
+        if node in inside:
+            _refuse(node, f"`{name}()` would see the variables of another function", LEAVE_OUT)
+        if name not in FRAME_READERS:
+            _refuse(node, f"`{name}()` may read any variable of the block", OTHER_FUNCTION)
 
 
 def _refuse_rarities(scope: ScopeNode) -> None:
@@ -224,6 +244,11 @@ def _refuse_rarities(scope: ScopeNode) -> None:
     for node in ast.walk(scope):
         if isinstance(node, ast.Match | ast.TryStar):
             rare.append((node, "match" if isinstance(node, ast.Match) else "except*"))
+    for node in _own_nodes(scope.body):
+        if isinstance(node, ast.NamedExpr):
+            rare.append((node, ":="))
+        if isinstance(node, ast.Name) and node.id == "__all__":
+            rare.append((node, "__all__"))
     for statement in events.statements(scope.body):
         if isinstance(statement, ast.Try) and statement.finalbody:
             rare.append((statement.finalbody[0], "finally"))
@@ -233,7 +258,7 @@ def _refuse_rarities(scope: ScopeNode) -> None:
             if name in SUPPRESSING:
                 rare.append((statement, name))
     for node, word in rare:
-        _refuse(node, f"the code around the block has a `{word}`", "choose a block of another function")
+        _refuse(node, f"the code around the block has a `{word}`", OTHER_FUNCTION)
 
 
 def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
@@ -245,7 +270,10 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
     Raises TargetError when only some ways through the block leave the function.
     """
     returns = [node for node in _own_nodes(block.statements) if isinstance(node, ast.Return)]
-    if returns and reaches_end and not _is_at_the_end(block):
+    is_at_the_end = (
+        block.suite.owners[-1] is block.scope and block.statements[-1] is block.suite.statements[-1]
+    )
+    if returns and reaches_end and not is_at_the_end:
         _refuse(
             returns[0],
             "`return` leaves the function around the block on some ways only",
@@ -255,16 +283,16 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
 
 
 def needs_class(block: SelectedBlock) -> str:
-    """Return an expression of the block that has its meaning only inside of the class, as ``super()``; or ""."""
+    """Return a name of the block that has its meaning only inside of the class, as ``super``; or ""."""
     if not any(isinstance(scope, ast.ClassDef) for scope in block.scopes):
         return ""
     for node in block.nodes():
         if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
             return "super()"
-        if isinstance(node, ast.Name) and node.id == "__class__":
-            return "__class__"
-        for name in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "arg", "")):
-            if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+        for field in ("attr", "id", "arg"):
+            name = getattr(node, field, None) or ""
+            is_private = name.startswith("__") and not name.endswith("__")
+            if is_private or name == "__class__":
                 return name
     return ""
 
@@ -297,18 +325,10 @@ def _bound_to_its_place(node: ast.AST) -> str:
             return "await"
         case ast.AsyncFor() | ast.AsyncWith():
             return "async"
+        case ast.AnnAssign(value=None, target=ast.Name()):
+            return ast.unparse(node)
     generators = getattr(node, "generators", ())
     return "async" if any(generator.is_async for generator in generators) else ""
-
-
-def _looked_at(node: ast.AST) -> str:
-    """Return the name of the function that a call gives the variables of the function it is in; "" for others."""
-    if not isinstance(node, ast.Call):
-        return ""
-    name = ast.unparse(node.func)
-    bare = name == "locals" or not (node.args or node.keywords)
-    sees = name in SEES_ALL or name in FRAME_READERS or (name in SEES_LOCALS and bare)
-    return name if sees else ""
 
 
 def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
@@ -320,29 +340,11 @@ def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
             _refuse(statement, f"`{word}` leaves the block", hint)
         if isinstance(statement, code.DefinitionNode):
             continue
-        for name in ("body", "orelse", "finalbody"):
-            if name != "body" or not isinstance(statement, Loop):
-                _refuse_jumps(getattr(statement, name, ()))
-        for part in getattr(statement, "handlers", ()):
-            _refuse_jumps(part.body)
-
-
-def _is_at_the_end(block: SelectedBlock) -> bool:
-    """Return True when the function around a block has nothing left to do behind it."""
-    inner: ast.AST = block.statements[-1]
-    for owner in reversed(block.suite.owners):
-        if inner in (getattr(owner, "body", None) or ()) and isinstance(owner, Loop):
-            return False
-        if inner in (getattr(owner, "body", None) or ()) and isinstance(owner, ast.Try) and owner.orelse:
-            return False
-        for field in ("body", "orelse"):
-            suite = getattr(owner, field, None)
-            if isinstance(suite, list) and inner in suite[:-1]:
-                return False
-        if isinstance(owner, Function):
-            return True
-        inner = owner
-    return False
+        if not isinstance(statement, Loop):
+            _refuse_jumps(getattr(statement, "body", ()))
+        _refuse_jumps(getattr(statement, "orelse", ()))
+        for handler in getattr(statement, "handlers", ()):
+            _refuse_jumps(handler.body)
 
 
 def _refuse(node: ast.AST, reason: str, remedy: str) -> NoReturn:

@@ -155,7 +155,7 @@ def _record(task: Task, planned: Planned) -> tuple[str, ...]:
         sha256_after=files.sha256_bytes(done.data),
     )
     same = (block.file, block.sha256_before)
-    earlier = [known for known in origin.extractions if (known.file, known.sha256_before) != same]
+    earlier = [other for other in origin.extractions if (other.file, other.sha256_before) != same]
     replace(origin, extractions=(*earlier, block)).write(task.provenance_path)
     return ()
 
@@ -165,7 +165,11 @@ def _used_elsewhere(repository: Path, path: str) -> set[str]:
     pure = PurePosixPath(path)
     stem = pure.parent.name if pure.name == "__init__.py" else pure.stem
     used: set[str] = set()
-    for _, module in _modules_with(repository, path, stem):
+    for other, data in _other_files_with(repository, path, stem):
+        try:
+            module = code.Module.parse(data, other)
+        except LmrError:
+            continue  # no program imports it
         used.update(node.attr for node in code.each(module.tree, ast.Attribute))
         for node in code.each(module.tree, ast.ImportFrom):
             if (node.module or "").rpartition(".")[2] == stem:
@@ -175,25 +179,18 @@ def _used_elsewhere(repository: Path, path: str) -> set[str]:
     return used
 
 
-def _modules_with(repository: Path, path: str, word: str) -> Iterator[tuple[str, code.Module]]:
-    """Yield the other files of the repository that hold a word; one that does not parse is passed over."""
+def _other_files_with(repository: Path, path: str, word: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the other Python files of the repository that contain a word, with their content."""
     for file in locate.python_files(repository):
-        relative = file.relative_to(repository).as_posix()
-        data = file.read_bytes()
-        if relative == path or word.encode() not in data:
-            continue
-        try:
-            yield relative, code.Module.parse(data, relative)
-        except LmrError:
-            continue
+        relative, data = file.relative_to(repository).as_posix(), file.read_bytes()
+        if relative != path and re.search(rf"\b{word}\b".encode(), data):
+            yield relative, data
 
 
 def _refuse_overridden(repository: Path, path: str, name: str) -> None:
-    """Refuse a method's name that a subclass or an instance in another file uses."""
-    for relative, module in _modules_with(repository, path, name):
-        for node in ast.walk(module.tree):
-            if name in (getattr(node, "attr", ""), getattr(node, "name", "")):
-                raise TargetError(
-                    f"{name} is used in {relative} as well, which could override the method",
-                    "choose another --name, or --as function",
-                )
+    """Refuse a method's name that a subclass or an instance in another file may use."""
+    for other, _ in _other_files_with(repository, path, name):
+        raise TargetError(
+            f"{name} is used in {other} as well, which could override the method",
+            "choose another --name, or --as function",
+        )

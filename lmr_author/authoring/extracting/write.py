@@ -6,7 +6,6 @@ libcst gives the block's statements another indentation; only these lines go thr
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from lmr_author.authoring.extracting.events import Function
 from lmr_author.authoring.extracting.selection import SelectedBlock, last_line, suites
 from lmr_author.core import code
+from lmr_author.core.code.tree import last_name
 from lmr_author.core.errors import SourceError, TargetError
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Signatures and calls longer than this many columns are broken."""
-
-_INDENT = re.compile(r"[ \t\f]*")
 
 
 @dataclass(frozen=True)
@@ -219,12 +217,11 @@ def _put_back(tree: ast.Module, name: str, statements: list[ast.stmt]) -> None:
     for suite in suites(tree):
         for number, statement in enumerate(suite.statements):
             called = getattr(getattr(statement, "value", None), "func", None)
-            if name in (getattr(called, "id", ""), getattr(called, "attr", "")):
+            if last_name(called) == name:
                 suite.statements[number : number + 1] = statements
                 return
 
 
 def indent_of(text: str) -> str:
     """Return the white space that a line begins with."""
-    match = _INDENT.match(text)
-    return match.group() if match else ""
+    return text[: len(text) - len(text.lstrip(" \t\f"))]

@@ -43,15 +43,6 @@ class MaskNotes:
     steps: tuple[str, ...] = ()
     docstring: str = ""
 
-    @property
-    def has_comment(self) -> bool:
-        """True when there is more to say than the bare TODO."""
-        return self.without_comment() != self
-
-    def without_comment(self) -> MaskNotes:
-        """Only the docstring: what ``--style todo`` leaves."""
-        return MaskNotes(docstring=self.docstring)
-
     def lines(self, name: str) -> list[str]:
         """Return the comment lines for a function, not indented. :func:`read_notes` is the inverse."""
         result = [f"# TODO: implement {name}."]
@@ -127,8 +118,7 @@ def read_notes(lines: Sequence[str]) -> MaskNotes:
 
 def overlaid(notes: MaskNotes, over: MaskNotes) -> MaskNotes:
     """Notes with the parts that ``over`` has in their place."""
-    given = {name: value for name, value in vars(over).items() if value}
-    return replace(notes, **given)
+    return replace(notes, **{name: value for name, value in vars(over).items() if value})
 
 
 def one_line(text: str) -> str:
@@ -201,19 +191,13 @@ def docstring_lines(text: str, can_hold: Callable[[str], bool] = lambda text: Tr
     return [*lines, '"""'] if several else [lines[0] + '"""']
 
 
-IMPORT_TIME_DECORATORS = frozenset(
-    {"script", "jit", "njit", "vectorize", "compile", "register", "overload", "singledispatch"}
-)
-"""Last names of decorators that compile or register a body when the file is imported."""
-
-
 @dataclass(frozen=True)
 class Masked:
     """A masked file.
 
     Attributes:
         data: its bytes.
-        remarks: what the annotator should know (no docstring, a decorator that needs the body).
+        remarks: what the annotator should know (no docstring, no test can import it).
     """
 
     data: bytes
@@ -309,13 +293,6 @@ def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes)
     name = definition.qualname
     if definition.docstring is None and not notes.docstring:
         yield f"{name} has no docstring: the instruction alone must say what it does (or give --docstring)"
-    for decorator in definition.node.decorator_list:
-        text = ast.unparse(decorator)
-        if text.partition("(")[0].rpartition(".")[2] in IMPORT_TIME_DECORATORS:
-            yield (
-                f"{name} is decorated with @{text}, which may compile or register the body at import: check "
-                "that the masked file still imports"
-            )
     yield from import_remarks(module, definition)
 
 

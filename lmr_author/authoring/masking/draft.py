@@ -1,7 +1,7 @@
 """Draft the words of a masked body. An annotator confirms, edits or drops them: nothing is silent.
 
-A draft comes from what stays visible (name, signature, docstrings), except for the dependencies and the shapes of
-inputs, which are names off the golden. Steps are never drafted: they would be the answer.
+A draft comes from what stays visible (name, signature, docstrings), except for the dependencies, which are names off
+the golden. Steps are never drafted: they would be the answer.
 """
 
 from __future__ import annotations
@@ -9,16 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lmr_author.authoring.masking.body import MaskNotes, one_line
 from lmr_author.authoring.masking.context import uses
-from lmr_author.authoring.masking.docstrings import (
-    Documented,
-    DocumentedParameter,
-    documented,
-    read_docstring,
-)
+from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring
 from lmr_author.core import code
 
 
@@ -28,7 +23,7 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
     Args:
         module, definition: the function, not masked.
     """
-    own, around = documented(definition), Documented()
+    own, around = read_docstring(definition.docstring), Documented()
     for owner in module.definitions:
         if owner.kind == "class" and owner.qualname == definition.class_name:
             around = read_docstring(owner.docstring)
@@ -38,40 +33,37 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
     inside, outside = used_names(module, definition)
     docstring = ""
     if definition.docstring is None and summary:
-        docstring = summary.rstrip(".") + "."
-        if inputs:
-            docstring += "".join(["\n\nArgs:", *(f"\n    {entry}" for entry in inputs)])
-        if outputs and definition.name != "__init__":
-            title = "Yields:" if code.is_generator(definition.function) else "Returns:"
-            docstring += "".join([f"\n\n{title}", *(f"\n    {entry}" for entry in outputs)])
+        title = "Yields" if code.is_generator(definition.function) else "Returns"
+        returned = () if definition.name == "__init__" else outputs
+        docstring = summary.rstrip(".") + "." + _section("Args", inputs) + _section(title, returned)
     return MaskNotes(summary, inputs, outputs, inside, outside, docstring=docstring)
 
 
+def _section(title: str, entries: Sequence[str]) -> str:
+    """Return a section of a docstring; "" for one without entries."""
+    return "\n    ".join([f"\n\n{title}:", *entries]) if entries else ""
+
+
 def _inputs(definition: code.Definition, own: Documented, around: Documented) -> Iterator[str]:
-    """Yield each parameter with its type, default, description and shape, as far as they are known."""
+    """Yield each parameter with its type, default and description, as far as they are known."""
     arguments = definition.function.args
     parameters = code.parameters(arguments)[1 if _receiver(definition) else 0 :]
     parameters += [(starred, None) for starred in (arguments.vararg, arguments.kwarg) if starred]
-    shapes = shapes_of(definition.function)
     for parameter, default in parameters:
         name = parameter.arg
         entry = own.parameters.get(name) or around.parameters.get(name) or DocumentedParameter()
-        kind = _written(parameter.annotation) or entry.type
-        facts = [kind, f"default {_written(default)}" if default else ""]
-        texts = [entry.text] if entry.text else []
-        if name in shapes and "shape" not in f"{kind} {entry.text}":
-            texts.append(f"shape {shapes[name]}")
-        head = name + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
-        yield f"{head}: {'; '.join(texts)}" if texts else head
+        facts = [_written(parameter.annotation) or entry.type]
+        if default:
+            facts.append(f"default {_written(default)}")
+        head = f"{name} ({', '.join(filter(None, facts))})".removesuffix(" ()")
+        yield f"{head}: {entry.text}" if entry.text else head
 
 
 def _outputs(definition: code.Definition, own: Documented) -> tuple[str, ...]:
     annotation = _written(definition.function.returns)
-    if not own.returns:
-        return (annotation,) if annotation not in ("", "None", "NoReturn") else ()
-    if len(own.returns) == 1 and annotation and annotation not in own.returns[0]:
-        return (f"{annotation}: {own.returns[0]}",)
-    return own.returns
+    if own.returns:
+        return own.returns
+    return (annotation,) if annotation not in ("", "None", "NoReturn") else ()
 
 
 def _receiver(definition: code.Definition) -> str:
@@ -119,7 +111,7 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
     outside: dict[str, None] = {}
     for use in uses(module, definition):
         root, _, rest = use.text.partition(".")
-        if use.role == "signature":
+        if not use.is_in_body:
             continue
         if root == receiver:
             attribute = rest.partition(".")[0]
@@ -129,32 +121,6 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
             origin = use.imported.removesuffix(f".{rest}") if rest else use.imported
             is_plain = root in (origin, origin.rpartition(".")[2]) and root not in renamed
             outside[origin if is_plain else f"{origin} as {root}"] = None
-        elif use.outer and not hasattr(builtins, root):
+        elif use.is_outer and not hasattr(builtins, root):
             inside[root] = None
     return tuple(inside), tuple(outside)
-
-
-def shapes_of(node: code.FunctionNode) -> dict[str, str]:
-    """Return shapes by parameter, as in ``(B, T, C)``, from ``B, T, C = x.shape`` before ``x`` is assigned to."""
-    unassigned = {parameter.arg for parameter, _ in code.parameters(node.args)}
-    shapes: dict[str, str] = {}
-    for statement in node.body:
-        name, shape = _measured(statement)
-        if name in unassigned and name not in shapes:
-            shapes[name] = shape
-        for target in code.each(statement, ast.Name):
-            if isinstance(target.ctx, ast.Store):
-                unassigned.discard(target.id)
-    return shapes
-
-
-def _measured(statement: ast.stmt) -> tuple[str, str]:
-    """Return name and shape of ``B, T = x.shape`` or ``x.size()``; ("", "") of other statements."""
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Tuple):
-        return "", ""
-    measured = re.fullmatch(r"(\w+)\.(?:shape|size\(\))", ast.unparse(statement.value))
-    sizes = [ast.unparse(size) for size in statement.targets[0].elts]
-    if not measured or not all(re.fullmatch(r"\*?\w+", size) for size in sizes):
-        return "", ""
-    shown = ["…" if size[0] == "*" or not size.strip("_") else size for size in sizes]
-    return measured[1], f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.masking.body import Described, MaskNotes, notes_in, one_line
-from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, documented, sentences
+from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring, sentences
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.authoring.suggesting.sections import best_section, sections
@@ -28,8 +28,8 @@ from lmr_author.core.task import CATEGORIES, Finding, Implementation, Target, Ta
 from lmr_author.proof.checks.instruction import GAP, quotations
 from lmr_author.proof.validation.run import select_checks, validate
 
-NOTES, DRAFTED = "notes", "instruction_is_draft"
-"""Fields of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
+NOTES = "notes"
+"""Field of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
 
 RULES = "LMR6"
 """Beginning of the codes of the checks about instructions."""
@@ -46,9 +46,9 @@ def draft_instruction(
         notes: the structured comment that was confirmed.
         section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
     """
-    given = notes or MaskNotes()
-    own = _without_solution(documented(definition), definition.node)
-    purpose = one_line(given.objective or own.summary).rstrip(".")
+    confirmed = notes or MaskNotes()
+    own = _without_solution(read_docstring(definition.docstring), definition.node)
+    purpose = one_line(confirmed.objective or own.summary).rstrip(".")
     kind = f"{definition.kind} `{definition.function_name}`"
     if definition.class_name and definition.kind == "function":
         kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
@@ -62,8 +62,8 @@ def draft_instruction(
     parts = [
         f"Implement the {kind} in `{path}` as {where} describes it.",
         f"Its purpose: {purpose or GAP}.",
-        _listed("Inputs", given.inputs or inputs),
-        _listed("Outputs", given.outputs or own.returns)
+        _listed("Inputs", confirmed.inputs or inputs),
+        _listed("Outputs", confirmed.outputs or own.returns)
         or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
         f"May be ignored: {', '.join(unused)}." if unused else "",
         "Keep its signature, and leave everything else as it is.",
@@ -101,9 +101,9 @@ def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
 def _parameters(definition: code.Definition) -> list[str]:
     if isinstance(definition.node, ast.ClassDef):
         return []
-    given = definition.node.args
-    every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
-    names = [argument.arg for argument in every if argument is not None]
+    own = definition.node.args
+    arguments = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
+    names = [argument.arg for argument in arguments if argument is not None]
     # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
     bound = ("self", "cls") if definition.class_name else ("self",)
     return names[1:] if names[:1] and names[0] in bound else names
@@ -135,7 +135,7 @@ def words_of(definition: code.Definition) -> FunctionWords:
     )
 
 
-def draft_for(task: Task, entry: Implementation, *, with_comment: bool = True) -> str:
+def draft_for(task: Task, entry: Implementation) -> str:
     """Draft for a function that is masked already, from its golden and the comment in its masked body.
 
     Raises LmrError when the golden is missing or has no such function.
@@ -146,32 +146,21 @@ def draft_for(task: Task, entry: Implementation, *, with_comment: bool = True) -
         raise LmrError(f"{entry.golden_file} is missing", "restore it from version control")
     definition = code.find(code.Module.parse(golden.read_bytes(), entry.golden_file), entry.target)
     notes = None
-    try:
+    with contextlib.suppress(LmrError, OSError):  # the golden alone says enough
         goal = code.Module.parse(task.goal(info, entry).read_bytes(), entry.goal_file)
         masked = code.find(goal, entry.target)
-        notes = notes_in(goal, masked) if with_comment and masked.kind == "function" else None
-    except (LmrError, OSError):
-        pass  # the golden alone says enough
+        notes = notes_in(goal, masked) if masked.kind == "function" else None
     return drafted(task, info, entry.goal_file, definition, notes)
 
 
-def is_drafted(task: Task, entry: Implementation) -> bool:
-    """Return True when an instruction is a draft as it was made, which its annotator has not touched.
-
-    Also one that was made before the comment was written into the masked file by hand.
-    """
-    try:
-        drafts = (draft_for(task, entry), draft_for(task, entry, with_comment=False))
-        return GAP in entry.instruction or entry.instruction in drafts
-    except LmrError:
-        return False
-
-
+@changes_task
 def set_instruction(task: Task, entry: Implementation, text: str) -> None:
     """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
     if not text.strip():
         raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
-    _change(task, entry, text.strip())
+    info = task.load()
+    changed = replace(info.implementation(entry.index), instruction=text.strip())
+    task.save(info.with_implementation(changed))
 
 
 def require_category(name: str) -> None:
@@ -182,13 +171,6 @@ def require_category(name: str) -> None:
         near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
         guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
-
-
-@changes_task
-def _change(task: Task, entry: Implementation, /, instruction: str) -> None:
-    info = task.load()
-    (now,) = (known for known in info.implementations if known.index == entry.index)
-    task.save(info.with_implementation(replace(now, instruction=instruction)))
 
 
 def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
@@ -212,11 +194,9 @@ def earlier(task: Task, target: Target) -> Described:
     entry, notes = Implementation.from_json(record), MaskNotes()
     with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
         notes = msgspec.convert(record.get(NOTES), MaskNotes)
-    # A draft is made anew from the notes of that day; an annotator's own words stay.
-    is_draft = record.get(DRAFTED) or GAP in entry.instruction
     return Described(
         notes=notes if notes != MaskNotes() else None,
-        instruction="" if is_draft else entry.instruction,
+        instruction="" if GAP in entry.instruction else entry.instruction,
         category=entry.category,
         retrieval=entry.retrieval_context or None,
     )

@@ -34,21 +34,8 @@ Format: ``schemas/from-repository.schema.json``.
 
 
 @dataclass(frozen=True)
-class Cleaned:
-    """The files taken out of a repository, as paths relative to it.
-
-    Attributes:
-        deleted: made again by a run, since the repository's own were moved.
-        moved: to ``authoring/removed/``.
-    """
-
-    deleted: tuple[str, ...] = ()
-    moved: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class PutBack:
-    """The fate of the files that had been moved, as paths relative to the repository.
+    """The files that had been moved away, as paths relative to the repository.
 
     Attributes:
         done: back in their places.
@@ -59,8 +46,8 @@ class PutBack:
     left: tuple[str, ...] = ()
 
 
-def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
-    """Move generated files, histories, build output and backups of goal files to ``keep``.
+def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> tuple[str, ...]:
+    """Move generated files, histories, build output and backups of goal files to ``keep``; return what was moved.
 
     A generated file whose first version is in ``keep`` already was made again by a run, and is deleted.
 
@@ -72,15 +59,14 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> Cleaned:
     names = {Path(goal).name for goal in goal_files}
     backups = {name + suffix for name in names for suffix in BACKUP_SUFFIXES}
     backups |= {f".{name}.swp" for name in names}
-    kept = taken_out(keep)
-    again, others = list[str](), list[str]()
-    for path in _unwanted(repository, backups):
+    earlier, unwanted = taken_out(keep), list[str]()
+    for path in list(_unwanted(repository, backups)):
         relative = path.relative_to(repository).as_posix()
-        is_again = is_generated(path.name) and relative in kept and os.path.lexists(keep / kept[relative])
-        (again if is_again else others).append(relative)
-    for relative in again:
-        _delete(repository / relative)
-    return Cleaned(tuple(sorted(again)), tuple(sorted(take_out(repository, keep, others))))
+        if is_generated(path.name) and relative in earlier:
+            _delete(path)
+        else:
+            unwanted.append(relative)
+    return take_out(repository, keep, sorted(unwanted))
 
 
 def is_generated(name: str) -> bool:
@@ -141,17 +127,18 @@ def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, .
     """
     names: dict[str, str] = {}
     for path in paths:
+        if not os.path.lexists(repository / path):
+            continue
         name, number = path, 1
         while os.path.lexists(keep / name):
             number += 1
             name = f"{path}.{number}"
-        if os.path.lexists(repository / path):
-            names[path] = name
+        names[path] = name
     if names:
         # Before the first move: an entry without its file does no harm. What is kept already stays what comes
         # back: it was the repository's own, and whatever is moved from its place later is not.
-        known = {path: name for path, name in taken_out(keep).items() if os.path.lexists(keep / name)}
-        files.write_json(keep / RECORD, names | known)
+        earlier = {path: name for path, name in taken_out(keep).items() if os.path.lexists(keep / name)}
+        files.write_json(keep / RECORD, names | earlier)
     for path, name in names.items():
         (keep / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.move(repository / path, keep / name)
@@ -163,9 +150,9 @@ def put_back(repository: Path, keep: Path) -> PutBack:
 
     What a run has made again in its place makes way; what has another new file there stays in ``keep``.
     """
-    kept = taken_out(keep)
+    moved = taken_out(keep)
     done, left = list[str](), list[str]()
-    for relative, name in kept.items():
+    for relative, name in moved.items():
         path, source = files.inside(repository, relative), files.inside(keep, name)
         if not os.path.lexists(source):
             continue  # somebody took it from there
@@ -178,8 +165,8 @@ def put_back(repository: Path, keep: Path) -> PutBack:
         shutil.move(source, path)
         done.append(relative)
     if left:
-        files.write_json(keep / RECORD, {relative: kept[relative] for relative in left})
-    elif kept:
+        files.write_json(keep / RECORD, {relative: moved[relative] for relative in left})
+    elif moved:
         (keep / RECORD).unlink()
     return PutBack(tuple(done), tuple(left))
 
@@ -211,7 +198,7 @@ class OpenLeak:
 
     Attributes:
         finding: as ``validate`` reports it.
-        places: what was found in that file, the likest first.
+        places: the places in that file, the likest first.
     """
 
     finding: Finding
@@ -224,36 +211,24 @@ class OpenLeak:
         return tuple(dict.fromkeys(node for node in nodes if node))
 
 
-@dataclass(frozen=True)
-class Left:
-    """The result of a search.
-
-    Attributes:
-        moved: what was taken out, relative to the repository.
-        leaks: what is left.
-    """
-
-    moved: tuple[str, ...] = ()
-    leaks: tuple[OpenLeak, ...] = ()
-
-
-def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
+def search_tree(task: Task, masked: Iterable[Implementation]) -> tuple[tuple[str, ...], tuple[OpenLeak, ...]]:
     """Search the agent's tree for what was masked, and take out what is surely the answer and no one wrote.
-
-    Findings that were accepted are left out.
 
     Args:
         masked: the implementations that are asked about.
+
+    Returns:
+        What was taken out, relative to the repository, and the leaks that are left, those that were accepted excepted.
     """
     view = TaskView(task)
     if view.repository is None:
-        return Left()
+        return (), ()
     indices = {implementation.index for implementation in masked}
-    every = list(leaks.search(view))
-    places = [place for leak in every for place in leak.places]
+    all_leaks = list(leaks.search(view))
+    places = [place for leak in all_leaks for place in leak.places]
     moved = take_out(view.repository, task.removed_folder, removable(places, view.repository))
     still_open: list[OpenLeak] = []
-    for leak in every:
+    for leak in all_leaks:
         concerns = leak.implementation is None or leak.implementation.index in indices
         if not concerns or not os.path.lexists(leak.file(view)):  # it may have been taken out just now
             continue
@@ -261,7 +236,7 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> Left:
             still_open.append(OpenLeak(finding, leak.places))
     severities = list(Severity)
     still_open.sort(key=lambda leak: severities.index(leak.finding.severity))
-    return Left(moved, tuple(still_open))
+    return moved, tuple(still_open)
 
 
 def _finding(view: TaskView, leak: FileLeak) -> Finding:

@@ -6,7 +6,7 @@ import ast
 import difflib
 import os
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +14,12 @@ from lmr_author.authoring.masking.body import Described, is_masked, raises_not_i
 from lmr_author.authoring.masking.notes_file import NotesEntry
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError
-from lmr_author.core.task import Implementation, Target, Task, TaskInfo, golden_name
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
 
 CONSTRUCTORS = ("__init__", "__new__")
-"""Methods that a class does not stand for: every call of the class needs them."""
 
 
 def locate(repository: Path, text: str, here: Path) -> Target:
@@ -52,7 +51,10 @@ def locate(repository: Path, text: str, here: Path) -> Target:
             )
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is not a regular file", "name a .py file")
-    raise TargetError(f"no file {target.path!r} in {repository.name}/", _similar_files(repository, target))
+    close = [entry.node_id for entry in _similar(repository, target)][:4]
+    close = close or difflib.get_close_matches(target.path, indexing.build(repository).files, 3, 0.7)
+    hint = f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
+    raise TargetError(f"no file {target.path!r} in {repository.name}/", hint)
 
 
 def _named(repository: Path, name: str, error: TargetError) -> Target:
@@ -93,11 +95,12 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
     try:
         return module, code.find(module, target)
     except TargetError as error:
-        known = {definition.qualname for definition in module.definitions}
-        elsewhere = [entry.node_id for entry in _similar(repository, target) if entry.path != target.path]
-        if target.qualname in known or not elsewhere or error.hint.startswith("did you mean"):
+        if target.qualname in {definition.qualname for definition in module.definitions}:
+            raise  # defined several times, or not on the line that was given
+        close = [entry.node_id for entry in _similar(repository, target)][:4]
+        if not close:
             raise
-        raise TargetError(error.message, f"did you mean {' or '.join(elsewhere[:4])}?") from error
+        raise TargetError(error.message, f"did you mean {' or '.join(close)}?") from error
 
 
 def meant(repository: Path, target: Target, masked: Sequence[Implementation]) -> list[Implementation]:
@@ -126,38 +129,16 @@ def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
     return sorted(index.named(target.name), key=unlike) or index.similar(target.name)
 
 
-def _similar_files(repository: Path, target: Target) -> str:
-    close = [entry.node_id for entry in _similar(repository, target)][:4]
-    if not close:
-        known = [path.relative_to(repository).as_posix() for path in python_files(repository)]
-        close = difflib.get_close_matches(target.path, known, 3, 0.7)
-    return f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
-
-
 # the functions to mask
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A function that is to be masked.
-
-    Attributes:
-        path: its file, relative to the repository.
-        module: that file as it is now.
-        begun: it is masked already, by a command that was killed before ``info.json`` was written.
-        golden: then its file and itself as they were before, so that the same is drafted for it.
-    """
+    """A function that is to be masked: its file, relative to the repository, that file as it is now, and itself."""
 
     path: str
     module: code.Module
     definition: code.Definition
-    begun: bool = False
-    golden: tuple[code.Module, code.Definition] | None = None
-
-    @property
-    def unmasked(self) -> tuple[code.Module, code.Definition]:
-        """Its file and itself with a body."""
-        return self.golden or (self.module, self.definition)
 
     @property
     def target(self) -> Target:
@@ -199,124 +180,55 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
     """
     info = task.load()
     repository = task.repository(info)
-    modules: dict[str, code.Module] = {}
-    selection = Selection(
-        info, repository, tuple(_choose(task, info, text, here, modules) for text in targets)
-    )
-    masked = {entry.target: entry.index for entry in info.implementations}
-    for chosen in selection.chosen:
-        if chosen.begun and chosen.target in masked:
-            index = masked[chosen.target]
-            raise TargetError(
-                f"{chosen.target} is already masked, as implementation {index}",
-                f"`lmr-author instruct --implementation {index}` sets another instruction; to "
-                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(chosen.target))}",
-            )
+    modules: dict[str, code.Module] = {}  # a file is one object in a selection
+    chosen = []
+    for text in targets:
+        target = locate(repository, text, here)
+        module, definition = find(repository, target)
+        _refuse_masked(info, target.path, definition)
+        refuse_empty(module, definition)
+        chosen.append(Chosen(target.path, modules.setdefault(target.path, module), definition))
+    selection = Selection(info, repository, tuple(chosen))
     for path, together in selection.by_file().items():
-        refuse_overlaps(info, path, together[0].module, [chosen.definition for chosen in together])
+        refuse_overlaps(info, path, modules[path], [function.definition for function in together])
     return selection
 
 
-def _choose(task: Task, info: TaskInfo, text: str, here: Path, modules: dict[str, code.Module]) -> Chosen:
-    """Return the function that a target names. ``modules``: by path, so that a file is one object in a selection."""
-    repository = task.repository(info)
-    target = locate(repository, text, here)
-    module, definition = find(repository, target)
-    module = modules.setdefault(target.path, module)
-    golden = _golden(task, info, target.path)
-    originals: dict[code.Definition, code.Definition] = {}
-    for known in module.definitions if golden else ():
-        if original := _original(module, known, golden):
-            originals[known] = original
-    function = function_of(module, definition, set(originals))
-    if golden is None or function not in originals:
-        return Chosen(target.path, module, function)
-    return Chosen(target.path, module, function, begun=True, golden=(golden, originals[function]))
+def _refuse_masked(info: TaskInfo, path: str, definition: code.Definition) -> None:
+    for entry in info.implementations:
+        if means(entry, path, definition) and is_masked(definition):
+            raise TargetError(
+                f"{entry.target} is already masked, as implementation {entry.index}",
+                f"`lmr-author instruct --implementation {entry.index}` sets another instruction; to "
+                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(entry.target))}",
+            )
 
 
-def _golden(task: Task, info: TaskInfo, path: str) -> code.Module | None:
-    """Return the golden of a goal file, if there is one that can be read."""
-    taken = {entry.golden_file: entry.goal_file for entry in info.implementations}
-    golden = files.inside(task.root, golden_name(path, taken))
-    try:
-        return code.Module.parse(golden.read_bytes(), path) if golden.is_file() else None
-    except SourceError:
-        return None
-
-
-def _original(
-    module: code.Module, definition: code.Definition, golden: code.Module | None
-) -> code.Definition | None:
-    """Return a masked function in its golden; None for one that is not masked, or by its author."""
-    if golden is None or definition.kind == "class" or not is_masked(definition):
-        return None
-    pair = code.matching(golden, module, definition.qualname, definition.nth)
-    return pair[0] if pair is not None and not is_masked(pair[0]) else None
-
-
-def function_of(
-    module: code.Module, definition: code.Definition, begun: Collection[code.Definition]
-) -> code.Definition:
-    """Return the function that a definition stands for: itself, or the only method of a class but its constructor.
-
-    Args:
-        begun: functions that a killed command has masked.
-
-    Raises:
-        TargetError: nothing to mask, or a class with several methods, which are named in the hint.
-    """
+def refuse_empty(module: code.Module, definition: code.Definition) -> None:
+    """Raise TargetError for a class, whose methods are named in the hint, and for a function without a body."""
     name = f"{module.name}::{definition.qualname}"
     if definition.kind == "class":
-        return _only_method(module, definition, begun)
+        methods = methods_of(module, definition)
+        if not methods:
+            raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
+        nodes = " ".join(shlex.quote(node) for node in methods)
+        raise TargetError(f"{name} is a class", f"name the methods to mask: lmr-author mask {nodes}")
     if definition.is_overload:
         raise TargetError(
             f"{name}#{definition.nth} is an overload, without a body", f"name the implementation: {name}"
         )
-    if definition not in begun and (body := empty_body(definition)):
+    if body := empty_body(definition):
         raise TargetError(
             f"{name} has nothing to mask: its body is {body}",
             "name a function that does something; if it was masked by hand, restore the original first",
         )
-    return definition
 
 
-def _only_method(
-    module: code.Module, definition: code.Definition, begun: Collection[code.Definition]
-) -> code.Definition:
-    name = f"{module.name}::{definition.qualname}"
-    methods = _methods(module, definition, begun)
-    if not methods:
-        raise TargetError(f"no method of {name} has a body to mask", "name a function instead")
-    own = [method for method in methods if method.name not in CONSTRUCTORS]
-    if len(own) == 1:
-        return own[0]
-    nodes = [shlex.quote(str(Chosen(module.name, module, method).target)) for method in own or methods]
-    hint = f"name those to mask: lmr-author mask {' '.join(nodes)}"
-    raise TargetError(f"{name} is a class with several methods", hint)
-
-
-def _methods(
-    module: code.Module, definition: code.Definition, begun: Collection[code.Definition] = ()
-) -> list[code.Definition]:
-    """Return the methods of a class that there is something to mask in."""
-    methods = code.methods(module, definition)
-    return [method for method in methods if method in begun or not empty_body(method)]
-
-
-def methods_of(task: Task, text: str, here: Path) -> dict[str, bool]:
-    """Return the node ids of the methods that a class target could mean, False for its constructors.
-
-    Empty for a function, and for a class with one method.
-    """
-    repository = task.repository(task.load())
-    target = locate(repository, text, here)
-    module, definition = find(repository, target)
-    if definition.kind == "function":
-        return {}
-    nodes = {}
-    for method in _methods(module, definition):
-        nodes[str(Chosen(target.path, module, method).target)] = method.name not in CONSTRUCTORS
-    return nodes if len(nodes) > 1 else {}
+def methods_of(module: code.Module, definition: code.Definition) -> list[str]:
+    """Return the node ids of the methods of a class that have a body to mask, constructors last."""
+    methods = [method for method in code.methods(module, definition) if not empty_body(method)]
+    methods.sort(key=lambda method: method.name in CONSTRUCTORS)
+    return [str(Chosen(module.name, module, method).target) for method in methods]
 
 
 def targets_of(
@@ -328,16 +240,16 @@ def targets_of(
         entries, name: what was read, and how errors call the file.
 
     Raises:
-        LmrError: a target that cannot be masked, or is named twice; with the file and its line.
+        LmrError: a target that cannot be masked, or is named twice; with the file.
     """
     described: dict[str, Described] = {}
     for entry in entries:
         try:
             (chosen,) = select(task, [entry.target], here).chosen
         except TargetError as error:
-            raise TargetError(f"{name}:{entry.line}: {error.message}", error.hint) from error
+            raise TargetError(f"{name}: {error.message}", error.hint) from error
         if str(chosen.target) in described:
-            raise TargetError(f"{name}:{entry.line}: {chosen.target} is named twice", "name each target once")
+            raise TargetError(f"{name}: {chosen.target} is named twice", "name each target once")
         described[str(chosen.target)] = entry.described
     return tuple(entry.target for entry in entries), described
 

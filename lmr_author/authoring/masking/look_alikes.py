@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,31 +16,13 @@ from lmr_author.core.task import Task, TaskInfo, also_masked
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.proof.leaks.statements import compare, of_function
 
-UNLIKE = 0.4
-"""Similarity below which an annotator is told that a look-alike does not look alike."""
-
 
 @dataclass(frozen=True)
 class LookAlike:
-    """A look-alike that is to be masked.
-
-    Attributes:
-        record: its entry in ``authoring/also-masked.json``.
-        similarity: how much of its target stands in it, 0 to 1.
-    """
+    """A look-alike that is to be masked, and its entry in ``authoring/also-masked.json``."""
 
     chosen: Chosen
     record: AlsoMasked
-    similarity: float
-
-    @property
-    def remark(self) -> str:
-        """A remark where the two are hardly alike, else ""."""
-        if self.similarity >= UNLIKE:
-            return ""
-        undo = f"`lmr-author unmask {shlex.quote(self.record.node_id)}` restores it"
-        share = f"{self.record.target} ({round(self.similarity * 100)} %)"
-        return f"{self.record.node_id} has little of {share}: if it is wrong, {undo}"
 
 
 def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: Path) -> tuple[LookAlike, ...]:
@@ -58,30 +40,29 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     """
     if not nodes:
         return ()
-    goldens = list(_goldens(task, selection))
+    goldens = dict(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
-    masked = {str(entry.target) for entry in selection.info.implementations}
-    targets = masked | {str(chosen.target) for chosen in selection.chosen}
+    recorded = {(entry.path, entry.qualname, entry.nth): entry for entry in also_masked.load(task)}
     modules = {chosen.path: chosen.module for chosen in selection.chosen}
     along: list[LookAlike] = []
     for text in nodes:
         target = locate.locate(selection.repository, text, here)
         module, definition = locate.find(selection.repository, target)
-        if f"{target.path}::{definition.qualname}" in targets:
+        name = f"{target.path}::{definition.qualname}"
+        if name in goldens:
             raise TargetError(
-                f"{target.path}::{definition.qualname} is a target",
-                "--also is for functions elsewhere that give a target's solution away",
+                f"{name} is a target", "--also is for functions elsewhere that give a target's solution away"
             )
-        module = modules.setdefault(target.path, module)
-        look_alike = _look_alike(task, module, definition, goldens)
-        entry = look_alike.record
-        if look_alike.chosen.begun and entry.target in masked:
+        entry = recorded.get((target.path, definition.qualname, definition.nth))
+        if entry is not None and is_masked(definition):
             raise TargetError(
                 f"{entry.node_id} is already masked, along with {entry.target}",
                 f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
             )
-        along.append(look_alike)
+        locate.refuse_empty(module, definition)
+        chosen = Chosen(target.path, modules.setdefault(target.path, module), definition)
+        along.append(_look_alike(task, chosen, goldens))
     for path in {look_alike.record.path for look_alike in along}:
         together = [chosen.definition for chosen in selection.chosen if chosen.path == path]
         together += [look_alike.chosen.definition for look_alike in along if look_alike.record.path == path]
@@ -89,28 +70,13 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     return tuple(along)
 
 
-def _look_alike(
-    task: Task,
-    module: code.Module,
-    definition: code.Definition,
-    goldens: Iterable[tuple[str, code.FunctionNode]],
-) -> LookAlike:
-    """Return the look-alike that a definition means; one that is recorded may be masked already."""
-    path = module.name
-    recorded = {(entry.qualname, entry.nth): entry for entry in also_masked.load(task) if entry.path == path}
-    entries = {}
-    for known in module.definitions:
-        entry = recorded.get((known.qualname, known.nth))
-        if entry is not None and is_masked(known):
-            entries[known] = entry
-    function = locate.function_of(module, definition, set(entries))
-    if function in entries:
-        return LookAlike(Chosen(path, module, function, begun=True), entries[function], 1.0)
-    statements = of_function(function.function)
-    shares = {name: compare(of_function(golden), statements).similarity for name, golden in goldens}
-    name = max(shares, key=lambda name: shares[name])
-    new = AlsoMasked(path, function.qualname, function.nth, name, original_name(task, path))
-    return LookAlike(Chosen(path, module, function), new, shares[name])
+def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionNode]) -> LookAlike:
+    """Return a look-alike of the target that it has most statements of."""
+    definition = chosen.definition
+    statements = of_function(definition.function)
+    target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)
+    original = original_name(task, chosen.path)
+    return LookAlike(chosen, AlsoMasked(chosen.path, definition.qualname, definition.nth, target, original))
 
 
 def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:

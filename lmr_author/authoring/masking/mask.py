@@ -14,6 +14,7 @@ from lmr_author.authoring.masking.instruction import drafted, earlier, require_c
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
+from lmr_author.authoring.masking.unmask import restore_unfinished
 from lmr_author.authoring.suggesting import sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
@@ -21,9 +22,6 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.core.texts import listed
-
-STYLES = ("structured", "todo")
-"""Contents of a masked body: the structured comment, or a bare TODO."""
 
 Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
 """By node id: drafts of docstring and comment, and the files proposed as context."""
@@ -39,7 +37,6 @@ class MaskOptions:
         notes: docstring and comment of a single target.
         each: by node id (``path::qualname``), what is said about one function; goes before the others.
         propose_retrieval: add the files that :func:`~lmr_author.authoring.masking.context.propose` finds.
-        style: one of :data:`STYLES`.
         also: look-alikes to empty along with the targets, or with what is masked already.
     """
 
@@ -50,7 +47,6 @@ class MaskOptions:
     notes: MaskNotes | None = None
     each: Mapping[str, Described] = field(default_factory=dict)
     propose_retrieval: bool = False
-    style: str = "structured"
     also: tuple[str, ...] = ()
 
 
@@ -60,14 +56,14 @@ class MaskResult:
 
     Attributes:
         implementations: in the order masked.
-        cleaned: files taken out of the tree.
+        moved: files taken out of the tree, relative to it.
         remarks: what the annotator should know.
         leaks: where the answer, or something like it, can still be read.
         also: the look-alikes masked along.
     """
 
     implementations: tuple[Implementation, ...]
-    cleaned: leftovers.Cleaned
+    moved: tuple[str, ...]
     remarks: tuple[str, ...]
     leaks: tuple[OpenLeak, ...] = ()
     also: tuple[AlsoMasked, ...] = ()
@@ -79,7 +75,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
 
     Everything is found and masked in memory before the first file is written. Then originals are written
     first, then the record of look-alikes, then the tree is cleaned, then, for each file, the masked file and
-    ``info.json``; running the same command again completes one that was killed in between.
+    ``info.json``. A command that was killed in between is undone first, so that running it again completes it.
 
     Args:
         task: the task folder.
@@ -88,60 +84,50 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
 
     Raises:
         TargetError: unknown, ambiguous, already masked, overlapping, or with a docstring of its own.
-        UsageError: a category, style or retrieval path that does not exist, notes of one for several, or
+        UsageError: a category or retrieval path that does not exist, notes of one for several, or
             look-alikes of nothing.
         LmrError: a record of the task that is going to be written again is damaged.
     """
-    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    restore_unfinished(task, (*options.targets, *options.also), here)
     selection = select(task, options.targets, here)
     along = look_alikes.select_along(task, selection, options.also, here)
     check(options, selection)
-    known = describe(task, selection, options)
-    planned = _plan(task, selection, along, known)
-    remarks = [look_alike.remark for look_alike in along if look_alike.remark]
-    for change in planned:
-        remarks += change.remarks
-    hints = [*_gpu_hints(selection), *_context_hints(selection, known)]
-    for change in planned:
+    descriptions = describe(task, selection, options)
+    changes = _plan(task, selection, along, descriptions)
+    remarks = [remark for change in changes for remark in change.remarks]
+    remarks += _context_hints(selection, descriptions)
+    for change in changes:
         for name, data in change.originals.items():
-            if not files.inside(task.root, name).exists():
-                files.write_bytes(files.inside(task.root, name), data)
+            original = files.inside(task.root, name)
+            if not original.exists():
+                files.write_bytes(original, data)
     look_alikes.record(task, along)
-    info, done = selection.info, list[Implementation]()
+    info, entries = selection.info, list[Implementation]()
     goal_files = {entry.goal_file for entry in info.implementations} | set(selection.by_file())
-    cleaned = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
-    for change in planned:
+    moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
+    for change in changes:
         files.write_bytes(files.inside(selection.repository, change.path), change.masked)
         # Entered before the next file is written: killed, the command can be completed.
         for chosen in change.targets:
-            done.append(_entry(task, info, chosen, change.golden, known[str(chosen.target)]))
-            info = info.with_implementation(done[-1])
+            entries.append(_entry(task, info, chosen, change.golden, descriptions[str(chosen.target)]))
+            info = info.with_implementation(entries[-1])
         if change.targets:
             task.save(info)
-    left = leftovers.search_tree(task, done or info.implementations)
-    return MaskResult(
-        tuple(done),
-        leftovers.Cleaned(cleaned.deleted, tuple(sorted({*cleaned.moved, *left.moved}))),
-        (*remarks, *hints),
-        left.leaks,
-        tuple(look_alike.record for look_alike in along),
-    )
+    generated, leaks = leftovers.search_tree(task, entries or info.implementations)
+    also = tuple(look_alike.record for look_alike in along)
+    return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
     """Refuse options that do not fit the functions selected. Raises UsageError or UnsafePathError."""
-    if options.style not in STYLES:
-        raise UsageError(f"unknown style {options.style!r}", f"one of: {', '.join(STYLES)}")
     if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
         raise UsageError(
             f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
             "describe several in a file: lmr-author mask TARGET… --draft-notes notes.yaml, then --notes",
         )
-    if options.style == "todo" and options.notes is not None and options.notes.has_comment:
-        raise UsageError("--style todo leaves no place for the parts of a comment", "leave one of them out")
-    known = {str(chosen.target) for chosen in selection.chosen}
+    names = {str(chosen.target) for chosen in selection.chosen}
     for name in options.each:
-        if name not in known:
+        if name not in names:
             raise UsageError(
                 f"the notes describe {name}, which is not to be masked", "name it as a target too"
             )
@@ -162,56 +148,42 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
 
     None or "" for what nobody has said.
     """
-    known: dict[str, Described] = {}
+    descriptions: dict[str, Described] = {}
     for chosen in selection.chosen:
         name = str(chosen.target)
         own, before = options.each.get(name, Described()), earlier(task, chosen.target)
-        retrieval = own.retrieval if own.retrieval is not None else options.retrieval
+        notes = before.notes if own.notes is None else own.notes
+        if options.notes not in (None, MaskNotes()):
+            notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
+        retrieval = options.retrieval if own.retrieval is None else own.retrieval
         if options.propose_retrieval:
             retrieval = (*(retrieval or ()), *(file.path for file in _proposals(selection, chosen)))
-        known[name] = Described(
-            notes=_notes(own, before, options),
+        descriptions[name] = Described(
+            notes=notes,
             instruction=own.instruction or options.instruction or before.instruction,
             category=own.category or options.category or before.category,
-            retrieval=retrieval if retrieval is not None else before.retrieval,
+            retrieval=before.retrieval if retrieval is None else retrieval,
         )
-    return known
-
-
-def _notes(own: Described, before: Described, options: MaskOptions) -> MaskNotes | None:
-    notes = own.notes if own.notes is not None else before.notes
-    if options.notes not in (None, MaskNotes()):
-        notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
-    if notes is not None and options.style == "todo":
-        return notes.without_comment()
-    return notes
+    return descriptions
 
 
 def drafts(selection: Selection) -> Drafts:
     """Draft notes and context of functions that are not masked yet. Nothing is written."""
     result: Drafts = {}
     for chosen in selection.chosen:
-        if not chosen.begun:
-            notes = draft(chosen.module, chosen.definition)
-            result[str(chosen.target)] = notes, _proposals(selection, chosen)
+        notes = draft(chosen.module, chosen.definition)
+        result[str(chosen.target)] = notes, _proposals(selection, chosen)
     return result
 
 
 def preview(chosen: Chosen, notes: MaskNotes) -> str:
-    """Return a function as it would be in the masked file; of a docstring that it has already, the first line."""
-    definition = chosen.definition
-    data = mask_source(chosen.module, [definition], {definition.label: notes}).data
+    """Return a function as it would be in the masked file."""
+    label = chosen.definition.label
+    data = mask_source(chosen.module, [chosen.definition], {label: notes}).data
     module = code.Module.parse(data, chosen.path)
-    masked = next(known for known in module.definitions if known.label == definition.label)
-    lines = {
-        number: module.line_text(number)
-        for number in range(code.first_line(masked.node), masked.end_line + 1)
-    }
-    own = masked.node.body[0] if definition.docstring is not None else None
-    if own is not None and own.end_lineno and own.end_lineno > own.lineno:
-        lines = {number: text for number, text in lines.items() if not own.lineno < number <= own.end_lineno}
-        lines[own.lineno] += " …"
-    return "\n".join(lines.values())
+    masked = next(definition for definition in module.definitions if definition.label == label)
+    numbers = range(code.first_line(masked.node), masked.end_line + 1)
+    return "\n".join(module.line_text(number) for number in numbers)
 
 
 def likely_category(chosen: Chosen) -> str:
@@ -220,34 +192,21 @@ def likely_category(chosen: Chosen) -> str:
 
 
 def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
-    return propose(selection.repository, *chosen.unmasked)
+    return propose(selection.repository, chosen.module, chosen.definition)
 
 
-def _context_hints(selection: Selection, known: Mapping[str, Described]) -> list[str]:
+def _context_hints(selection: Selection, descriptions: Mapping[str, Described]) -> list[str]:
     """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
     paths: dict[str, None] = {}
     for chosen in selection.chosen:
-        if known[str(chosen.target)].retrieval is None:
+        if descriptions[str(chosen.target)].retrieval is None:
             paths.update((proposal.path, None) for proposal in _proposals(selection, chosen))
     if not paths:
         return []
-    named = ", ".join(list(paths)[:4]) + (", …" if len(paths) > 4 else "")
     hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
-    return [f"retrieval_context is empty, and names that are used are defined in {named}: {hint}"]
-
-
-def _gpu_hints(selection: Selection) -> list[str]:
-    """Name the lines of functions that insist on a GPU."""
-    hints = []
-    for chosen in selection.chosen:
-        module, definition = chosen.unmasked
-        lines = [str(line) for line in code.gpu_lines(definition.node, module.tree)]
-        if lines:
-            hints.append(
-                f"{chosen.target} insists on a GPU (line {listed(lines, 3)} of the original): "
-                "`record --cuda-as-cpu` runs it on the CPU"
-            )
-    return hints
+    return [
+        f"retrieval_context is empty, and names that are used are defined in {listed(list(paths), 4)}: {hint}"
+    ]
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
@@ -256,10 +215,10 @@ def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: D
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
     index = indices.get(chosen.target, free)
     context = tuple(path for path in dict.fromkeys(described.retrieval or ()) if path != chosen.path)
-    original = chosen.unmasked[1]
+    instruction = described.instruction
     return Implementation(
         index=index,
-        instruction=described.instruction or drafted(task, info, chosen.path, original, described.notes),
+        instruction=instruction or drafted(task, info, chosen.path, chosen.definition, described.notes),
         category=described.category,
         goal_file=chosen.path,
         goal_function=chosen.definition.function_name,
@@ -275,7 +234,7 @@ def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: D
 
 
 @dataclass(frozen=True)
-class _Planned:
+class _Change:
     """The change of one file.
 
     Attributes:
@@ -286,7 +245,7 @@ class _Planned:
     """
 
     path: str
-    targets: tuple[Chosen, ...]
+    targets: Sequence[Chosen]
     golden: str
     originals: Mapping[str, bytes]
     masked: bytes
@@ -294,58 +253,54 @@ class _Planned:
 
 
 def _plan(
-    task: Task, selection: Selection, along: Sequence[LookAlike], known: Mapping[str, Described]
-) -> list[_Planned]:
+    task: Task, selection: Selection, along: Sequence[LookAlike], descriptions: Mapping[str, Described]
+) -> list[_Change]:
     """Mask targets and look-alikes of every file in memory.
 
     Raises LmrError where an original that is kept already is not that of the file.
     """
     targets = selection.by_file()
+    emptied: dict[str, list[Chosen]] = {}
+    for look_alike in along:
+        emptied.setdefault(look_alike.chosen.path, []).append(look_alike.chosen)
     goldens = {entry.golden_file: entry.goal_file for entry in selection.info.implementations}
     # Files with look-alikes only come first: a command that is killed has not written the target's entry.
-    others = [look_alike.chosen for look_alike in along]
-    paths = [chosen.path for chosen in others if chosen.path not in targets] + list(targets)
-    planned = []
-    for path in dict.fromkeys(paths):
-        own = [chosen for chosen in others if chosen.path == path]
+    first = [path for path in emptied if path not in targets]
+    changes = []
+    for path in (*first, *targets):
+        own, others = targets.get(path, []), emptied.get(path, [])
         golden = golden_name(path, goldens)
-        if path in targets:
+        if own:
             goldens[golden] = path
-        kept = golden if path in goldens.values() else ""
-        planned.append(_planned(task, selection, targets.get(path, []), own, golden, kept, known))
-    return planned
+        original = _original(task, selection.info, [*own, *others], golden if goldens.get(golden) else "")
+        notes = {
+            chosen.definition.label: descriptions[str(chosen.target)].notes or MaskNotes() for chosen in own
+        }
+        result = mask_source(
+            (own or others)[0].module,
+            [chosen.definition for chosen in own],
+            notes,
+            [chosen.definition for chosen in others],
+        )
+        originals = {golden: original} if own else {}
+        if others:
+            originals[look_alikes.original_name(task, path)] = original
+        changes.append(_Change(path, own, golden, originals, result.data, result.remarks))
+    return changes
 
 
-def _planned(
-    task: Task,
-    selection: Selection,
-    targets: Sequence[Chosen],
-    along: Sequence[Chosen],
-    golden: str,
-    kept: str,
-    known: Mapping[str, Described],
-) -> _Planned:
-    """Mask the targets and look-alikes of one file. ``kept``: the golden of a file that has one."""
-    functions = [*targets, *along]
+def _original(task: Task, info: TaskInfo, functions: Sequence[Chosen], golden: str) -> bytes:
+    """Return a file as it was before anything in it was masked. ``golden``: its golden; "" when it has none."""
     path, module = functions[0].path, functions[0].module
-    copy = look_alikes.original_name(task, path)
-    masked = [
-        (entry.qualname, entry.nth) for entry in selection.info.implementations if entry.goal_file == path
-    ]
+    masked = [(entry.qualname, entry.nth) for entry in info.implementations if entry.goal_file == path]
     masked += [(entry.qualname, entry.nth) for entry in also_masked.load(task) if entry.path == path]
     masked += [(chosen.definition.qualname, chosen.definition.nth) for chosen in functions]
     original = module.data
-    for name in (kept, copy):
+    for name in (golden, look_alikes.original_name(task, path)):
         if name and (task.root / name).exists():
             original = files.inside(task.root, name).read_bytes()
             _assert_original(code.Module.parse(original, name), module, masked)
-    pending = [chosen for chosen in targets if not chosen.begun]
-    emptied = [chosen.definition for chosen in along if not chosen.begun]
-    notes = {chosen.definition.label: known[str(chosen.target)].notes or MaskNotes() for chosen in pending}
-    result = mask_source(module, [chosen.definition for chosen in pending], notes, emptied)
-    names = ([golden] if targets else []) + ([copy] if along else [])
-    originals = dict.fromkeys(names, original)
-    return _Planned(path, tuple(targets), golden, originals, result.data, result.remarks)
+    return original
 
 
 def _assert_original(

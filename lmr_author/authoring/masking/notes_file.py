@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -23,66 +22,57 @@ HEADER = """\
 """
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
-Pair = Annotated[dict[str, str | None], msgspec.Meta(min_length=1, max_length=1)]
-Entries = list[str | Pair] | None
-"""None: nothing is written behind the colon."""
-Part = TypeVar("Part", bound=msgspec.Struct)
+Pair = Annotated[dict[str, str], msgspec.Meta(min_length=1, max_length=1)]
+Entries = list[str | Pair]
+Empty = Annotated[str, msgspec.Meta(max_length=0)]
+"""The content of a key behind whose colon nothing is written."""
 
 
 class _Dependencies(msgspec.Struct, forbid_unknown_fields=True):
-    inside: Entries = None
-    outside: Entries = None
+    inside: Entries | Empty = ""
+    outside: Entries | Empty = ""
 
 
-class _TargetPart(msgspec.Struct, forbid_unknown_fields=True):
-    """What is said about one function, as ``schemas/notes.schema.json`` describes it."""
+class NotesEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """The notes on one function, as ``schemas/notes.schema.json`` describes them."""
 
     target: Text
-    docstring: str | None = None
-    objective: str | None = None
-    inputs: Entries = None
-    outputs: Entries = None
-    dependencies: _Dependencies | None = None
-    steps: Entries = None
-    instruction: str | None = None
-    category: str | None = None
-    retrieval_context: list[Text] | msgspec.UnsetType | None = msgspec.UNSET
+    docstring: str = ""
+    objective: str = ""
+    inputs: Entries | Empty = ""
+    outputs: Entries | Empty = ""
+    dependencies: _Dependencies | Empty = ""
+    steps: Entries | Empty = ""
+    instruction: str = ""
+    category: str = ""
+    retrieval_context: list[Text] | Empty | None = None
 
+    @property
     def described(self) -> Described:
-        depends = self.dependencies or _Dependencies()
+        """The notes as ``mask`` takes them."""
+        depends = self.dependencies if isinstance(self.dependencies, _Dependencies) else _Dependencies()
         notes = MaskNotes(
-            objective=self.objective or "",
+            objective=self.objective,
             inputs=_texts(self.inputs),
             outputs=_texts(self.outputs),
             dependencies=_texts(depends.inside),
             outside=_texts(depends.outside),
             steps=_texts(self.steps),
-            docstring=self.docstring or "",
+            docstring=self.docstring,
         )
-        # An emptied list says that no context is wanted, a part that is left out says nothing.
-        retrieval = None
-        if self.retrieval_context is not msgspec.UNSET:
-            retrieval = tuple(self.retrieval_context or ())
-        return Described(notes, (self.instruction or "").strip(), self.category or "", retrieval)
+        # An emptied list says that no context is wanted; a missing one leaves the question open.
+        retrieval = None if self.retrieval_context is None else tuple(self.retrieval_context)
+        return Described(notes, self.instruction.strip(), self.category, retrieval)
 
 
 class _NotesFile(msgspec.Struct, forbid_unknown_fields=True):
-    targets: Annotated[list[Any], msgspec.Meta(min_length=1)]
+    targets: Annotated[list[NotesEntry], msgspec.Meta(min_length=1)]
 
 
 HINT = (
-    f"the parts of a target: {', '.join(_TargetPart.__struct_fields__)}; "
+    f"the parts of a target: {', '.join(NotesEntry.__struct_fields__)}; "
     "`lmr-author mask TARGET --draft-notes FILE` writes a file to edit"
 )
-
-
-@dataclass(frozen=True)
-class NotesEntry:
-    """One entry of a notes file: a target as typed there, its line, and what is said about it."""
-
-    target: str
-    line: int
-    described: Described
 
 
 def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
@@ -96,64 +86,28 @@ def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
         name: how errors call it.
 
     Raises:
-        LmrError: no YAML, or not as the schema says; with the file, and the line of the target.
+        LmrError: no YAML, or not as the schema says; with the line, or the part, that is wrong.
     """
-    root = _parsed(text, name)
-    targets = _converted(_plain(root, name), _NotesFile, f"{name}:1").targets
-    (sequence,) = (value for key, value in root.value if key.value == "targets")
-    entries = []
-    for node, target in zip(sequence.value, targets, strict=True):
-        line = node.start_mark.line + 1
-        part = _converted(target, _TargetPart, f"{name}:{line}")
-        entries.append(NotesEntry(part.target, line, part.described()))
-    return tuple(entries)
-
-
-def _parsed(text: str, name: str) -> yaml.Node:
     import yaml
 
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
-            raise LmrError(f"{name}: YAML aliases (*name) are not read here", "write the text out")
-        return yaml.compose(text, Loader=yaml.BaseLoader) or yaml.MappingNode("", [])
+        data = yaml.load(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + 1}" if mark else name
         raise LmrError(
-            f"{where}: not valid YAML: {problem or error}",
+            f"{where}: not valid YAML: {getattr(error, 'problem', error)}",
             "put text with a colon or a quote into quotes, or on lines of its own behind `|`",
         ) from error
-
-
-def _plain(node: yaml.Node, name: str) -> Any:
-    """Return a YAML node as lists, dicts and texts; refuse a key that is given twice, which YAML lets pass."""
-    import yaml
-
-    if isinstance(node, yaml.ScalarNode):
-        return node.value
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(entry, name) for entry in node.value]
-    mapping: dict[str, Any] = {}
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or key.value in mapping:
-            text = key.value if isinstance(key, yaml.ScalarNode) else "?"
-            line = key.start_mark.line + 1
-            raise LmrError(f"{name}:{line}: {text} is given twice, or is no plain key", HINT)
-        content = _plain(value, name)
-        mapping[key.value] = None if content == "" else content
-    return mapping
-
-
-def _converted(data: Any, kind: type[Part], where: str) -> Part:
     try:
-        return msgspec.convert(data, kind)
+        return tuple(msgspec.convert(data, _NotesFile).targets)
     except msgspec.ValidationError as error:
-        raise LmrError(f"{where}: {str(error).replace('`$.', '`')}", HINT) from error
+        raise LmrError(f"{name}: {str(error).replace('`$.', '`')}", HINT) from error
 
 
-def _texts(entries: Entries) -> tuple[str, ...]:
+def _texts(entries: Entries | str) -> tuple[str, ...]:
     texts: list[str] = []
-    for entry in entries or ():
+    for entry in entries:
         if isinstance(entry, str):
             texts.append(entry)
         else:
@@ -172,11 +126,12 @@ def write_notes_file(
     """
     documented, text = set(has_docstring), HEADER + "targets:\n"
     for name, (notes, proposals) in drafts.items():
+        docstring = _yaml({"docstring": notes.docstring})
+        if name in documented:
+            docstring = "# It has a docstring, which stays as it is.\n"
         depends = {"inside": _pairs(notes.dependencies), "outside": _pairs(notes.outside)}
         parts = [
-            "# It has a docstring, which stays as it is.\n"
-            if name in documented
-            else _yaml({"docstring": notes.docstring}),
+            docstring,
             _yaml({"objective": notes.objective, "inputs": _pairs(notes.inputs)}),
             _yaml({"outputs": _pairs(notes.outputs)}),
             "# Names that the original uses: keep those that an implementer should know.\n",

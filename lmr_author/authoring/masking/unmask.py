@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import MaskNotes, masked_body, notes_in, unmask_source
-from lmr_author.authoring.masking.instruction import DRAFTED, NOTES, is_drafted, record_of
+from lmr_author.authoring.masking.body import MaskNotes, is_masked, masked_body, notes_in, unmask_source
+from lmr_author.authoring.masking.instruction import NOTES, record_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
@@ -65,24 +66,24 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         back = leftovers.put_back(task.repository(info), task.removed_folder)
         if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
             return UnmaskResult((), (), put_back=back.done, left_out=back.left)
-    chosen = _chosen(task, masked, target, here)
+        raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
+    chosen = masked if target is None else _choose(task, masked, target, here)
     moved: list[str] = []
     # First: a target's file has to be as its golden but for the target.
-    unnamed = [name for stray in chosen.strays for name in _restore_stray(task, info, stray)]
+    unnamed = [name for stray in chosen.unnamed for name in _restore_stray(task, info, stray)]
     for entry in chosen.implementations:
         _restored(task, info, entry, force)  # nothing is written when one of them cannot be restored
-    targets = {str(entry.target) for entry in chosen.implementations}
-    also = look_alikes.restore(task, info, targets, chosen.alone, force=force)
+    targets = [str(entry.target) for entry in chosen.implementations]
+    also = look_alikes.restore(task, info, set(targets), chosen.along, force=force)
     for entry in chosen.implementations:
         moved += _unmask_one(task, info, entry, force)
         info = task.load()
-    moved += _drop_originals(task, {stray.original for stray in chosen.strays})
+    moved += _drop_originals(task, {stray.original for stray in chosen.unnamed})
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
     back = leftovers.PutBack()
     if not info.implementations:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
-    restored = tuple(str(entry.target) for entry in chosen.implementations)
-    return UnmaskResult(restored, tuple(moved), also, tuple(unnamed), back.done, back.left)
+    return UnmaskResult(tuple(targets), tuple(moved), also, tuple(unnamed), back.done, back.left)
 
 
 def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> list[str]:
@@ -111,81 +112,88 @@ def masked_names(task: Task) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Masked:
-    """What is masked in a task.
+    """What is masked in a task, or the part of it that is to be restored.
 
     Attributes:
         along: functions masked along with a target.
         unnamed: masked functions, or kept originals, that no implementation names.
-        names: all of them as ``masked_names`` returns them.
     """
 
     info: TaskInfo
-    along: tuple[AlsoMasked, ...]
-    unnamed: tuple[Stray, ...]
-    names: dict[str, str]
+    implementations: tuple[Implementation, ...] = ()
+    along: tuple[AlsoMasked, ...] = ()
+    unnamed: tuple[Stray, ...] = ()
 
     @classmethod
     def of(cls, task: Task) -> _Masked:
-        info, along, unnamed = task.load(), tuple(also_masked.load(task)), tuple(strays(TaskView(task)))
-        names = {str(implementation.target): "" for implementation in info.implementations}
-        names |= {entry.node_id: f"masked along with {entry.target}" for entry in along}
-        for stray in unnamed:
+        info = task.load()
+        return cls(info, info.implementations, tuple(also_masked.load(task)), tuple(strays(TaskView(task))))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """By node id, or path of a kept original: a remark."""
+        names = {str(implementation.target): "" for implementation in self.implementations}
+        names |= {entry.node_id: f"masked along with {entry.target}" for entry in self.along}
+        for stray in self.unnamed:
             for name in [stray.node_id(function) for function in stray.functions] or [stray.original]:
                 names.setdefault(name, "no implementation names it")
-        return cls(info, along, unnamed, names)
+        return names
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """What is to be restored.
-
-    Attributes:
-        alone: look-alikes that are named themselves.
-        strays: what no record names.
-    """
-
-    implementations: tuple[Implementation, ...] = ()
-    alone: tuple[AlsoMasked, ...] = ()
-    strays: tuple[Stray, ...] = ()
-
-
-def _chosen(task: Task, masked: _Masked, target: str | None, here: Path) -> _Chosen:
+def _choose(task: Task, masked: _Masked, target: str, here: Path) -> _Masked:
+    """Return what a target names. Raises TargetError when it is not masked."""
     info = masked.info
-    if not masked.names:
-        raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
-    if target is None:
-        return _Chosen(info.implementations, masked.along, masked.unnamed)
     if originals := tuple(stray for stray in masked.unnamed if stray.original == target):
-        return _Chosen(strays=originals)
+        return _Masked(info, unnamed=originals)
     hint = f"masked: {', '.join(masked.names)}"
     try:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
         raise TargetError(error.message, hint) from error
-    strays = tuple(stray for stray in masked.unnamed if stray.path == wanted.path)
+    unnamed = tuple(stray for stray in masked.unnamed if stray.path == wanted.path)
     named = []
     for entry in info.implementations:
         owner = entry.qualname.rpartition(".")[0]  # of a class all methods are restored
         if entry.goal_file == wanted.path and wanted.qualname in (entry.qualname, owner):
             named.append(entry)
     if named := locate.meant(task.repository(info), wanted, named):
-        return _Chosen(tuple(named), strays=strays)
-    alone = []
-    for along in masked.along:
-        is_wanted = (along.path, along.qualname) == (wanted.path, wanted.qualname)
-        if is_wanted and wanted.nth in (None, along.nth):
-            alone.append(along)
-    if alone:
-        return _Chosen(alone=tuple(alone))
-    if not any(_is_named_in(stray, wanted) for stray in strays):
+        return _Masked(info, tuple(named), unnamed=unnamed)
+    along = []
+    for look_alike in masked.along:
+        is_wanted = (look_alike.path, look_alike.qualname) == (wanted.path, wanted.qualname)
+        if is_wanted and wanted.nth in (None, look_alike.nth):
+            along.append(look_alike)
+    if along:
+        return _Masked(info, along=tuple(along))
+    if not any(_is_named_in(stray, wanted) for stray in unnamed):
         raise TargetError(f"{wanted} is not masked in {task.name}", hint)
-    return _Chosen(strays=strays)
+    return _Masked(info, unnamed=unnamed)
 
 
 def _is_named_in(stray: Stray, target: Target) -> bool:
     """Return True for a function of a stray, or for any of a file of which only the original was left."""
     names = [function.qualname for function in stray.functions]
     return not names or target.qualname in names
+
+
+@changes_task
+def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
+    """Restore those of some targets that a killed command masked without entering them: they are masked anew.
+
+    Raises LmrError when a record of what was masked or taken out is damaged: nothing has been written then.
+    """
+    leftovers.taken_out(task.removed_folder)
+    also_masked.load(task)
+    repository = task.repository(task.load())
+    unfinished = set()
+    for text in targets:
+        target = locate.locate(repository, text, here)
+        _, definition = locate.find(repository, target)
+        if definition.kind == "function" and is_masked(definition):
+            unfinished.add((target.path, definition.qualname))
+    for stray in strays(TaskView(task)) if unfinished else ():
+        if any((stray.path, function.qualname) in unfinished for function in stray.functions):
+            _restore_stray(task, task.load(), stray)
 
 
 def _restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
@@ -275,6 +283,5 @@ def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
     number = entry.index
     while (free := task.removed_folder / f"implementation-{number}.json").exists():
         number += 1
-    record = {**entry.to_json(), NOTES: asdict(notes), DRAFTED: is_drafted(task, entry)}
-    files.write_json(path or free, record)
+    files.write_json(path or free, {**entry.to_json(), NOTES: asdict(notes)})
     return complete

@@ -137,7 +137,7 @@ def _caller(definition: code.Definition) -> tuple[str, str]:
 def _inputs(function: code.FunctionNode, skipped: int) -> tuple[list[str], list[str]]:
     """Return the items of a dictionary for the parameters without a default, and those whose value is unknown."""
     parameters = code.parameters(function.args)[skipped:]
-    docs = read_docstring(ast.get_docstring(function), (), [parameter.arg for parameter, _ in parameters])
+    docs = read_docstring(ast.get_docstring(function))
     lines, unknown = [], []
     for parameter, default in parameters:
         if default is not None:
