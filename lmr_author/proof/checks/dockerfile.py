@@ -174,7 +174,7 @@ def shell_text(text: str) -> str:
 @once
 def read(task: TaskView) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
-    text = task.text(task.task.dockerfile)
+    text = task.text(task.task.root / "Dockerfile")
     if text is None or len(text) > MAX_TEXT:
         return None
     parsed = parse(text)

@@ -347,10 +347,11 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
         if message:
             pointer = f"/implementations/{position}" + ("/index" if "index" in entry else "")
             yield Problem(message, hint, INFO, pointer=pointer, target=target)
-    if len(used) == len(task.numbered) and used != set(range(1, len(used) + 1)):
+    free = set(range(1, len(used) + 1)) - used
+    if free and len(used) == len(task.numbered):
         numbers = ", ".join(map(str, sorted(used)))
         hint = (
-            "the next function that `lmr-author mask` masks takes a free number; by hand, number them 1, 2, 3 … and"
+            f"the next function that `lmr-author mask` masks becomes {min(free)}; by hand, number them 1, 2, 3 … and"
             " rename tests and logs alike"
         )
         message = f"implementations are numbered {numbers:.60}, not 1 to {len(used)}"
