@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -145,6 +146,7 @@ _COMPARING = re.compile(
     r"|assert_array_\w*equal|assert(?:Sequence|List|Dict|Tuple)Equal|assertIs)",
     re.IGNORECASE,
 )
+_LOADS = re.compile(r"loads?\(|open\(")
 _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy\b")
 
 
@@ -155,23 +157,43 @@ _SAME = re.compile(r"\.(?:detach|clone|copy|item|cpu|numpy)\(\)|\bcopy\.deepcopy
     " whether it is deterministic.",
 )
 def compares_with_itself(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    names = function_names(target)
+    names, meanings = function_names(target), _meanings(test)
     for node in test.nodes:
         sides = [_SAME.sub("", ast.unparse(side)).strip("()") for side in _compared(node)]
         calls_target = any(f"{name}(" in side for name in names for side in sides)
-        if len(sides) == 2 and sides[0] == sides[1] and not calls_target:
+        values = [meanings.get(side, side) for side in sides]
+        if len(values) == 2 and values[0] == values[1] and not calls_target:
             message = f"compares a value with itself: `{ast.unparse(node)[:80]}`"
             line = getattr(node, "lineno", 0)
             yield Problem(message, "compare with stored values of the golden", line=line)
 
 
+def _meanings(test: UnitTest) -> dict[str, str]:
+    """Return what stands for a name that is bound once: another name, or what it loads from a file."""
+    times_bound = Counter(node.id for node in test.each(ast.Name) if isinstance(node.ctx, ast.Store))
+    opened: dict[ast.AST, str] = {}
+    for block in test.each(ast.With):
+        opened.update(dict.fromkeys(ast.walk(block), ast.unparse(block.items[0])))
+    meanings = {}
+    for node in test.each(ast.Assign):
+        name, value = dotted(node.targets[0]), ast.unparse(node.value)
+        if isinstance(node.value, ast.Name):
+            if times_bound[name] == times_bound[value] == 1:
+                meanings[name] = value
+        elif times_bound[name] == 1 and _LOADS.search(value):
+            meanings[name] = opened.get(node, "") + value
+    return meanings
+
+
 def _compared(node: ast.AST) -> list[ast.expr]:
-    """Return what a comparison, a difference or a call like ``allclose`` compares; nothing for anything else."""
+    """Return what a comparison, a difference or a call like ``allclose`` or ``zip`` compares; nothing for others."""
     if isinstance(node, ast.Compare):
         differs = isinstance(node.ops[0], ast.NotEq | ast.IsNot)
         return [] if differs else [node.left, *node.comparators]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         return [node.left, node.right]
+    if isinstance(node, ast.Call) and dotted(node.func) == "zip":  # whose pairs are compared
+        return node.args[:2]
     if isinstance(node, ast.Call) and _COMPARING.fullmatch(dotted(node.func)):
         if isinstance(node.func, ast.Attribute) and len(node.args) == 1:  # `loss.eq(expected)`
             return [node.func.value, *node.args]
