@@ -199,12 +199,10 @@ def missing_in_words(missing: Missing) -> list[str]:
     """Return what a driver would have to do."""
     lines = []
     if missing.unreached:
-        numbers = _numbers(missing.unreached)
-        lines.append(f"no recorded call reaches line {numbers} of the golden: have the driver reach it")
+        where = _lines(missing.unreached)
+        lines.append(f"no recorded call reaches {where} of the golden: have the driver reach it")
     elif missing.lines:
-        lines.append(
-            f"it differs on line {_numbers(missing.lines)} of the golden, which recorded calls reach"
-        )
+        lines.append(f"it differs on {_lines(missing.lines)} of the golden, which recorded calls reach")
     if missing.constant:
         alike = [f"{name} ({text})" for name, text in missing.constant.items()]
         lines.append(f"alike in every recorded call: {listed(alike, NUMBERS)}; have the driver vary it")
@@ -216,6 +214,11 @@ def missing_in_words(missing: Missing) -> list[str]:
 
 def _numbers(numbers: Sequence[int]) -> str:
     return listed(list(map(str, numbers)), NUMBERS)
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    noun = "lines" if len(numbers) > 1 else "line"
+    return f"{noun} {_numbers(numbers)}"
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
