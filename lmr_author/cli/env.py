@@ -22,7 +22,7 @@ from lmr_author.cli.options import (
     TaskOption,
     VersionOption,
     current_task,
-    place,
+    repository_place,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -56,7 +56,7 @@ def env_detect(
     from lmr_author.runtime.environment.detect import detect
     from lmr_author.runtime.environment.needs import to_json
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     with ui.progress("reading the repository"):
         detected = detect(where, base_image=base_image, python=python)
     if output is Format.json:
@@ -71,7 +71,7 @@ def env_detect(
 def _show_detected(detected: Detected) -> None:
     """Print the facts on stdout, each with its origin."""
     needs, base = detected.needs, detected.base
-    project = f" ({needs.project})" if needs.project else ""
+    project = ui.framed(" (", needs.project, ")")
     when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
     sure = "" if base.python_certain else ", probably: a build shows it"
     asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
@@ -121,7 +121,7 @@ def env_lock(
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     options = LockOptions(
         date=date,
         python=python,
@@ -170,7 +170,7 @@ def env_dockerfile(
     """Write the Dockerfile and .dockerignore for what the repository needs."""
     from lmr_author.runtime.environment.dockerfile import write_dockerfile
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     with ui.progress("reading the repository"):
         made = write_dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
     _show_file(made)

@@ -79,8 +79,14 @@ def _code(lines: Sequence[CodeLine]) -> None:
             ui.say("⋮", indent=8, tone="dim")
         last = line.number
         style = {"not reached": "red", "always true": "yellow"}.get(line.mark, "")
-        mark = f"  ← {line.mark}" if line.mark else ""
-        ui.say(f"{line.text}{mark}", f"{line.number:>4}", "dim", indent=2, hang=12, tone=style)
+        ui.say(
+            f"{line.text}{ui.framed('  ← ', line.mark)}",
+            f"{line.number:>4}",
+            "dim",
+            indent=2,
+            hang=12,
+            tone=style,
+        )
     _rest(len(lines) - len(shown), "line")
 
 

@@ -36,12 +36,7 @@ def extract(
     if name is None:
         if yes or not ui.can_ask():
             raise UsageError("no name for the new function", "add --name NAME")
-        name = ui.needed(
-            "Name of the new function:",
-            check=lambda given: (
-                "" if given.isidentifier() and not iskeyword(given) else f"{given} is no name"
-            ),
-        )
+        name = ui.needed("Name of the new function:", check=_name_problem)
     planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
     if output is Format.json:
         remarks = () if dry_run else write(folder, planned)
@@ -61,6 +56,10 @@ def extract(
     ui.say("original     kept in authoring/removed/", indent=2)
     ui.then("mask", planned.target, *task_words(task))
     return 0
+
+
+def _name_problem(name: str) -> str:
+    return "" if name.isidentifier() and not iskeyword(name) else f"{name} is no name"
 
 
 def _preview(planned: Planned) -> None:

@@ -64,11 +64,10 @@ def _of_task(task: TaskReport, width: int) -> Iterator[str]:
     if task.findings:
         yield ""
     for finding, entry in task.accepted:
-        pointer = f" ({finding.pointer})" if finding.pointer else ""
+        pointer = ui.framed(" (", finding.pointer, ")")
         text = f"{_path(task, finding)}{pointer}: accepted {finding.code}: {finding.message}"
         yield from wrapped(one_line(text), width, _INDENT)
-        person = f" ({entry.by})" if entry.by else ""
-        yield from _below("reason", entry.reason + person, width)
+        yield from _below("reason", entry.reason + ui.framed(" (", entry.by, ")"), width)
     if task.accepted:
         yield ""
 
@@ -110,7 +109,7 @@ def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
     words = {True: "yes", False: "no", None: "not checked"}
     yield "LMR-Bench requirements:"
     for each in properties:
-        why = f" ({each.evidence})" if each.evidence else ""
+        why = ui.framed(" (", each.evidence, ")")
         yield from wrapped(one_line(f"  {each.name:<18} {words[each.holds]}{why}"), width, 21)
 
 
@@ -131,7 +130,7 @@ def _summary(report: Report, width: int) -> Iterator[str]:
 
     summary = report.to_json()["summary"]
     tasks = counted(summary["tasks"], "task")
-    accepted = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
+    accepted = ui.framed(" (", summary["accepted"], " accepted with a reason)")
     if not report.findings:
         yield f"No problems found in {tasks}{accepted}"
         return

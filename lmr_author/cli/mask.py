@@ -130,8 +130,7 @@ def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> N
     """Print the next command: to mask the first look-alike that nobody was asked about, else to record."""
     for leak in leaks:
         if leak.also:
-            options = [word for node in leak.also for word in ("--also", node)]
-            ui.then("mask", *options, *task_words(task))
+            ui.then("mask", *ui.repeated("--also", leak.also), *task_words(task))
             return
     if result.implementations:
         ui.then("record", result.implementations[0].target, *task_words(task))
@@ -216,7 +215,7 @@ def _ask(leak: OpenLeak) -> str:
 
 
 def _show_look_alike(look_alike: Leak) -> None:
-    line = f", line {look_alike.line}" if look_alike.line else ""
+    line = ui.framed(", line ", look_alike.line)
     same = f"{round(look_alike.similarity * 100)} % the same"
     ui.say(f"{look_alike.path}{line}, {look_alike.location}: {same}", tone="bold")
     if look_alike.diff:

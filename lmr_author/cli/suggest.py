@@ -13,7 +13,7 @@ from typer import Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, RepoOption, TaskOption, task_or_repo, task_words
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import counted, shortened
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.authoring.extracting.blocks import Block
@@ -88,7 +88,7 @@ def _print_blocks(blocks: Sequence[Block], task: Path | None, repo: Path | None)
         size = counted(block.statements, "statement")
         parts = (block.section or "no section stands out", size, *block.warnings, ", ".join(block.terms))
         ui.say(block.place, f"    {block.score:>4.0f} ", "cyan", tone="bold", stderr=False, whole=True)
-        ui.say(_cut(" · ".join(filter(None, parts))), indent=10, stderr=False, whole=True)
+        ui.say(ui.fitted(" · ".join(filter(None, parts)), 10), indent=10, stderr=False, whole=True)
         if repo is None:
             ui.then(*_command(block, task), head="becomes a function by", indent=10, stderr=False)
 
@@ -102,7 +102,7 @@ def _print_table(ranking: Suggestions) -> None:
         ui.say(suggestion.target, head, "cyan", tone=tone, stderr=False, whole=True)
         styles = {re.escape(warning): "yellow" for warning in suggestion.warnings}
         styles[r"masked as \S+ \d+"] = "green"
-        ui.say(_cut(remark(suggestion)), indent=10, stderr=False, whole=True, styles=styles)
+        ui.say(ui.fitted(remark(suggestion), 10), indent=10, stderr=False, whole=True, styles=styles)
     functions, files = counted(ranking.functions, "function"), counted(ranking.files, "file")
     pages = f"{counted(ranking.pages, 'page')} of the paper" if ranking.pages else "no text of the paper"
     parts = [f"{functions} in {files} of {ranking.repository}/", pages]
@@ -111,12 +111,6 @@ def _print_table(ranking: Suggestions) -> None:
         more = f" and {len(ranking.unread) - 1} more" if len(ranking.unread) > 1 else ""
         parts.append(f"not read: {first.path}{more} ({first.reason})")
     ui.say("; ".join(parts), tone="dim", stderr=False)
-
-
-def _cut(text: str) -> str:
-    """Return a text that fits on a terminal's line, below a target; without a terminal it stays whole."""
-    screen = ui.console(stderr=False)
-    return shortened(text, screen.width - 10) if screen.is_terminal else text
 
 
 def remark(suggestion: Suggestion) -> str:

@@ -164,7 +164,7 @@ def _ask(vetting: Vetting, name: str) -> VettingAnswer:
 
 
 def _line(name: str, answer: VettingAnswer) -> str:
-    return f"{name}: " + ", ".join(filter(None, (answer.answer, answer.justification)))
+    return f"{name}: {answer.answer}{ui.framed(', ', answer.justification)}"
 
 
 def _show_sources(vetting: Vetting) -> None:
@@ -191,7 +191,7 @@ def _show_questions(vetting: Vetting) -> None:
     for name, question in QUESTIONS.items():
         _show_evidence(vetting, name)
         answer = vetting.answers.get(name, VettingAnswer())
-        why = f": {answer.justification}" if answer.justification else ""
+        why = ui.framed(": ", answer.justification)
         ui.say(f"{question} {answer.answer or 'open'}{why}", indent=2)
 
 
