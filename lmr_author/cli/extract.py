@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def extract(
-    place: Annotated[str, Argument(metavar="FILE:START-END", help="Lines: whole statements of one block.")],
+    block: Annotated[str, Argument(metavar="FILE:START-END", help="Lines: whole statements of one block.")],
     name: Annotated[str | None, Option(help="Name of the new function.")] = None,
     kind: Annotated[
         As | None, Option("--as", help="For a method's block; by default by its use of self.")
@@ -37,7 +37,7 @@ def extract(
         if yes or not ui.can_ask():
             raise UsageError("no name for the new function", "add --name NAME")
         name = ui.needed("Name of the new function:", check=_name_problem)
-    planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
+    planned = plan(folder, ExtractOptions(block, name, kind), Path.cwd())
     if output is Format.json:
         remarks = () if dry_run else write(folder, planned)
         document = planned.to_json(written=not dry_run)
