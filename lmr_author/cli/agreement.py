@@ -86,7 +86,7 @@ def show_disputes(disputes: Iterable[Dispute]) -> None:
     for dispute in disputes:
         ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
         for name, answer in dispute.answers.items():
-            why = f": {dispute.comments[name]}" if dispute.comments.get(name) else ""
+            why = ui.framed(": ", dispute.comments.get(name))
             ui.say(f"{name} {answer}{why}", indent=4)
 
 
@@ -94,7 +94,10 @@ def agreement_line(total: Agreement) -> str:
     """Return the measures of agreement on one line, without those that are undefined."""
     if not total.judged:
         return "agreement: nothing has been judged by two people yet"
-    shown = [f"{total.percent:.0%} of pairs"] if total.percent is not None else []
-    shown += [f"{name} {value}" for name, value in total.coefficients]
-    same = " (all answers are the same: kappa and alpha are undefined)" if total.krippendorff is None else ""
-    return f"agreement of {total.people} people over {total.judged} items: {', '.join(shown)}{same}"
+    measures = [f"{name} {value}" for name, value in total.coefficients]
+    if total.percent is not None:
+        measures.insert(0, f"{total.percent:.0%} of pairs")
+    line = f"agreement of {total.people} people over {total.judged} items: {', '.join(measures)}"
+    if total.krippendorff is None:
+        line += " (all answers are the same: kappa and alpha are undefined)"
+    return line

@@ -169,8 +169,9 @@ def _show_answer(answer: Challenger) -> None:
     """Print a line about an answer, and what is left to do about it."""
     text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
     if answer.settled:
-        case = answer.difference.case if answer.difference else ""
-        _say(f"{text} on {case}" if case else text, "ok  ", "green", indent=2, hang=DETAILS)
+        if answer.difference is not None:
+            text += ui.framed(" on ", answer.difference.case)
+        _say(text, "ok  ", "green", indent=2, hang=DETAILS)
         return
     invalid = answer.ending.value == "invalid"
     mark, style = ("?   ", "yellow") if invalid else ("open", "bold red")
@@ -199,12 +200,10 @@ def missing_in_words(missing: Missing) -> list[str]:
     """Return what a driver would have to do."""
     lines = []
     if missing.unreached:
-        numbers = _numbers(missing.unreached)
-        lines.append(f"no recorded call reaches line {numbers} of the golden: have the driver reach it")
+        where = _lines(missing.unreached)
+        lines.append(f"no recorded call reaches {where} of the golden: have the driver reach it")
     elif missing.lines:
-        lines.append(
-            f"it differs on line {_numbers(missing.lines)} of the golden, which recorded calls reach"
-        )
+        lines.append(f"it differs on {_lines(missing.lines)} of the golden, which recorded calls reach")
     if missing.constant:
         alike = [f"{name} ({text})" for name, text in missing.constant.items()]
         lines.append(f"alike in every recorded call: {listed(alike, NUMBERS)}; have the driver vary it")
@@ -216,6 +215,11 @@ def missing_in_words(missing: Missing) -> list[str]:
 
 def _numbers(numbers: Sequence[int]) -> str:
     return listed(list(map(str, numbers)), NUMBERS)
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    noun = "lines" if len(numbers) > 1 else "line"
+    return f"{noun} {_numbers(numbers)}"
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
@@ -230,7 +234,7 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
     """Print the result, what a person can do about open answers, and the next command."""
     record = run.record
-    resumed = f", {run.resumed} by an earlier run" if run.resumed else ""
+    resumed = ui.framed(", ", run.resumed, " by an earlier run")
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
     _say(f"{record.summary} {facts}", "challenged:", "bold red" if record.open else "green", indent=2)
     if not options.strengthen and any(answer.ending.value == "told-apart" for answer in record.open):
@@ -239,7 +243,7 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     elif run.strengthened:
         ui.then("evaluate", *named, *options.where.options, stderr=False)
     elif not record.open:
-        ui.then("next", *(word for name in named for word in ("--task", name)), stderr=False)
+        ui.then("next", *ui.repeated("--task", named), stderr=False)
     else:
         for kind, advice in ADVICE.items():
             names = [answer.name for answer in record.open if answer.kind.value == kind]

@@ -26,9 +26,9 @@ _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
     """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
-    found = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
+    verb = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(found)
+    single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(verb)
     return get_command(single)
 
 
@@ -45,9 +45,11 @@ class Verb(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options and examples."""
         params = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
-        for title, kind in (("Arguments", "argument"), ("Options", "option")):
-            rows = {written(one): described(one) for one in params if one.param_type_name == kind}
-            _write_list(title, rows, formatter)
+        rows: dict[str, dict[str, str]] = {"argument": {}, "option": {}}
+        for param in params:
+            rows[param.param_type_name][written(param)] = described(param)
+        _write_list("Arguments", rows["argument"], formatter)
+        _write_list("Options", rows["option"], formatter)
         examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
         if examples:
             with formatter.section(typer.style("Examples", bold=True)):
@@ -57,17 +59,18 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
-        options: dict[str, Any] = {
-            name: item for item in self.get_params(ctx) for name in item.opts if name.startswith("-")
-        }
-        rest = iter(args)
-        for word in rest:
+        options: dict[str, Any] = {}
+        for param in self.get_params(ctx):
+            if param.param_type_name == "option":
+                options |= dict.fromkeys(param.opts, param)
+        words = iter(args)
+        for word in words:
             if word == "--":
                 break
             option = options.get(word)
             if option is None or option.is_flag:
                 continue
-            value = next(rest, "")
+            value = next(words, "")
             if value in options:
                 raise UsageError(
                     f"{word} needs a value, and the option {value} follows",

@@ -22,7 +22,7 @@ from lmr_author.cli.options import (
     TaskOption,
     VersionOption,
     current_task,
-    place,
+    repository_place,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -30,6 +30,7 @@ from lmr_author.core.texts import counted, printable
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
+    from lmr_author.core.task.environment import BuiltEnvironment
     from lmr_author.runtime.environment.build import BuildResult
     from lmr_author.runtime.environment.detect import Detected
     from lmr_author.runtime.environment.failures import Explanation
@@ -55,40 +56,41 @@ def env_detect(
     from lmr_author.runtime.environment.detect import detect
     from lmr_author.runtime.environment.needs import to_json
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     with ui.progress("reading the repository"):
-        found = detect(where, base_image=base_image, python=python)
+        detected = detect(where, base_image=base_image, python=python)
     if output is Format.json:
-        ui.print_json(to_json(found.needs, found.base.to_json(), found.problems))
+        ui.print_json(to_json(detected.needs, detected.base.to_json(), detected.problems))
     else:
-        _show_detected(found)
+        _show_detected(detected)
         if repo is None:
             ui.then("env", "lock", *task_words(task))
     return EXIT_CLEAN
 
 
-def _show_detected(found: Detected) -> None:
+def _show_detected(detected: Detected) -> None:
     """Print the facts on stdout, each with its origin."""
-    needs, base = found.needs, found.base
-    when = f", as of {needs.date.date()}" if needs.date else ", of an unknown date"
-    _show_row("repository", [f"{found.place.name}{f' ({needs.project})' if needs.project else ''}{when}"])
-    _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
-    _show_row("base image", [base.reference, base.reason])
+    needs, base = detected.needs, detected.base
+    project = ui.framed(" (", needs.project, ")")
+    when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
     sure = "" if base.python_certain else ", probably: a build shows it"
     asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
-    _show_row("python", filter(None, [f"{base.python} (the image's{sure})", asked]))
+    _show_row("repository", [f"{detected.place.name}{project}, {when}"])
+    _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
+    _show_row("base image", [base.reference, base.reason])
+    _show_row("python", [f"{base.python} (the image's{sure})", asked])
     _show_row("torch", map(str, needs.torch))
     _show_row("requires", map(str, needs.requirements))
     _show_row("if needed", map(str, needs.constraints), SHOWN)
     _show_row("system", map(str, needs.system))
-    _show_row("compiler", filter(None, [needs.devel]))
-    _show_row("nltk data", filter(None, [", ".join(needs.nltk)]))
-    _show_row("note", found.problems)
+    _show_row("compiler", [needs.devel])
+    _show_row("nltk data", [", ".join(needs.nltk)])
+    _show_row("note", detected.problems)
 
 
 def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
-    """Print a name with lines beside it; nothing when there are none."""
-    listed = list(lines)
+    """Print a name with lines beside it, without the empty ones; nothing when there are none."""
+    listed = list(filter(None, lines))
     shown = listed[:limit]
     if len(listed) > len(shown):
         shown.append(f"and {len(listed) - len(shown)} more (--format json)")
@@ -119,7 +121,7 @@ def env_lock(
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     options = LockOptions(
         date=date,
         python=python,
@@ -168,15 +170,15 @@ def env_dockerfile(
     """Write the Dockerfile and .dockerignore for what the repository needs."""
     from lmr_author.runtime.environment.dockerfile import write_dockerfile
 
-    where = place(task, repo)
+    where = repository_place(task, repo)
     with ui.progress("reading the repository"):
         made = write_dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
     _show_file(made)
     base = made.detected.base
     ui.say(f"base image {base.reference}: {base.reason}")
-    known = made.detected.needs.problems
-    for problem in (item for item in made.detected.problems if item not in known):
-        ui.note(problem)
+    for problem in made.detected.problems:
+        if problem not in made.detected.needs.problems:  # `env detect` and `env lock` report those
+            ui.note(problem)
     if made.path is not None and repo is None:
         ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
@@ -205,15 +207,15 @@ def env_build(
 
     folder = current_task(task)
     with ui.progress("preparing") as progress:
-        found = build(
+        result = build(
             folder, progress, _build_steps(progress),
             base_image=base_image or "", no_cache=no_cache, wanted=files or (), seconds=timeout,
         )  # fmt: skip
     if output is Format.json:
-        ui.print_json(_document(folder.name, found))
+        ui.print_json(_document(folder.name, result))
     else:
-        _show_build(found, base_image or "", task)
-    return EXIT_CLEAN if found.passed else EXIT_FINDINGS
+        _show_build(result, base_image or "", task)
+    return EXIT_CLEAN if result.passed else EXIT_FINDINGS
 
 
 def _build_steps(progress: Progress) -> Callable[[str], None]:
@@ -235,16 +237,16 @@ def _build_steps(progress: Progress) -> Callable[[str], None]:
     return show
 
 
-def _document(name: str, found: BuildResult) -> dict[str, Any]:
+def _document(name: str, result: BuildResult) -> dict[str, Any]:
     """Return the result for programs."""
     document: dict[str, Any] = {
         "task": name,
-        "passed": found.passed,
-        "environment": found.built.to_json() if found.built else None,
+        "passed": result.passed,
+        "environment": result.built.to_json() if result.built else None,
         "failure": None,
     }
-    if (failure := found.failure) is not None:
-        why = found.explanation
+    failure, why = result.failure, result.explanation
+    if failure is not None:
         document["failure"] = {
             "step": failure.step,
             "line": failure.line,
@@ -257,28 +259,26 @@ def _document(name: str, found: BuildResult) -> dict[str, Any]:
     return document
 
 
-def _show_build(found: BuildResult, base_image: str, task: Path | None) -> None:
+def _show_build(result: BuildResult, base_image: str, task: Path | None) -> None:
     """Print the image's content and the imports on stdout, or what failed."""
-    if (failure := found.failure) is not None:
-        line = f"line {failure.line} of the Dockerfile: {printable(failure.step, WIDTH)}"
-        ui.say(f"at {line if failure.line else 'the Dockerfile'}", "not built", "bold red", stderr=False)
-        _show_failure(failure.said, found.explanation)
-    elif (built := found.built) is not None:
-        named = {"python": built.python, "torch": built.torch, "numpy": built.numpy}
-        versions = [f"{name} {version}" for name, version in named.items() if version]
-        if built.torch:
-            versions.append(f"CUDA {built.cuda}" if built.cuda else "no CUDA")
-        content = f"{', '.join(versions)}, {len(built.packages)} packages (authoring/environment.json)"
-        ui.say(f"{built.tag} in {built.seconds:.0f} s: {content}", "built", "green", stderr=False)
-    for item in found.imported:
-        result = item.result
-        if result.ok:
-            text = f"{result.file} as {result.module} ({result.seconds:.1f} s)"
+    failure = result.failure
+    if failure is not None:
+        where = "the Dockerfile"
+        if failure.line:
+            where = f"line {failure.line} of the Dockerfile: {printable(failure.step, WIDTH)}"
+        ui.say(f"at {where}", "not built", "bold red", stderr=False)
+        _show_failure(failure.said, result.explanation)
+    elif result.built is not None:
+        _show_image(result.built)
+    for imported in result.imported:
+        outcome = imported.result
+        if outcome.ok:
+            text = f"{outcome.file} as {outcome.module} ({outcome.seconds:.1f} s)"
             ui.say(text, "imports", "green", stderr=False)
         else:
-            ui.say(result.file, "cannot import", "bold red", stderr=False)
-            _show_failure(result.said, item.explanation)
-    if not found.passed:
+            ui.say(outcome.file, "cannot import", "bold red", stderr=False)
+            _show_failure(outcome.said, imported.explanation)
+    if not result.passed:
         ui.hint("make the change, then run the same command again", stderr=False)
     elif base_image:
         text = f"give --base-image {base_image} to `record` and `evaluate`, too, or write it into the Dockerfile:"
@@ -286,15 +286,26 @@ def _show_build(found: BuildResult, base_image: str, task: Path | None) -> None:
         ui.then("env", "dockerfile", "--base-image", base_image, *task_words(task), stderr=False)
 
 
-def _show_failure(said: Sequence[str], found: Explanation | None) -> None:
+def _show_image(built: BuiltEnvironment) -> None:
+    versions = []
+    for name, version in (("python", built.python), ("torch", built.torch), ("numpy", built.numpy)):
+        if version:
+            versions.append(f"{name} {version}")
+    if built.torch:
+        versions.append(f"CUDA {built.cuda}" if built.cuda else "no CUDA")
+    content = f"{', '.join(versions)}, {len(built.packages)} packages (authoring/environment.json)"
+    ui.say(f"{built.tag} in {built.seconds:.0f} s: {content}", "built", "green", stderr=False)
+
+
+def _show_failure(log: Sequence[str], explanation: Explanation | None) -> None:
     """Print the last lines of a log, the cause and the advice."""
-    for line in said[-LAST_LINES:]:
+    for line in log[-LAST_LINES:]:
         ui.say(printable(line, 200), indent=2, hang=4, tone="dim", stderr=False)
-    if found is None:
+    if explanation is None:
         ui.say("cause: unknown; the whole log is authoring/logs/build.log", indent=2, stderr=False)
         return
-    ui.say(found.cause, "cause:", "bold", indent=2, stderr=False)
-    ui.say(found.advice, "try:", "cyan", indent=2, stderr=False)
+    ui.say(explanation.cause, "cause:", "bold", indent=2, stderr=False)
+    ui.say(explanation.advice, "try:", "cyan", indent=2, stderr=False)
 
 
 def env_local(

@@ -23,7 +23,7 @@ from lmr_author.cli.options import (
     where_of,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
-from lmr_author.core.texts import counted, shortened
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
@@ -140,7 +140,7 @@ def _then(evaluation: Mapping[str, Any], paths: Sequence[Path]) -> None:
     """Print the command to go on with after one task."""
     failing = {gate["gate"] for gate in evaluation["gates"] if gate["status"] == "failed"}
     if evaluation["passed"]:
-        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+        ui.then("next", *ui.repeated("--task", paths), stderr=False)
     elif failing == {"mutants-die"}:
         ui.then("accept", *paths, stderr=False)
     else:
@@ -167,8 +167,7 @@ class GateTable:
         seconds = f"{gate.seconds:5.1f} s" if gate.seconds >= 0.05 else " " * 7
         text = f"{gate.gate:<14} {seconds}  {gate.message}"
         if gate.status.value in ("passed", "skipped"):
-            screen = ui.console(stderr=False)
-            _say(shortened(text, screen.width - 4) if screen.is_terminal else text, mark, style, indent=2)
+            _say(ui.fitted(text, 4), mark, style, indent=2)
         else:
             _say(text, mark, style, indent=2, hang=MESSAGE)
             ui.hint(gate.hint, indent=MESSAGE, stderr=False)

@@ -73,14 +73,20 @@ def _code(lines: Sequence[CodeLine]) -> None:
     """Print code; of a long one the beginning, and every line that is marked or returns."""
     beginning, others = lines[:MOST_CODE], lines[MOST_CODE:]
     shown = [*beginning, *(line for line in others if line.mark or line.returns)]
-    last = 0
+    following = shown[0].number if shown else 0
     for line in shown:
-        if last and line.number > last + 1:
+        if line.number > following:
             ui.say("⋮", indent=8, tone="dim")
-        last = line.number
+        following = line.number + 1
         style = {"not reached": "red", "always true": "yellow"}.get(line.mark, "")
-        mark = f"  ← {line.mark}" if line.mark else ""
-        ui.say(f"{line.text}{mark}", f"{line.number:>4}", "dim", indent=2, hang=12, tone=style)
+        ui.say(
+            f"{line.text}{ui.framed('  ← ', line.mark)}",
+            f"{line.number:>4}",
+            "dim",
+            indent=2,
+            hang=12,
+            tone=style,
+        )
     _rest(len(lines) - len(shown), "line")
 
 

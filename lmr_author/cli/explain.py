@@ -26,7 +26,8 @@ def explain(
     every = code.strip().lower() in ("", "all")
     checks = ALL_CHECKS if every else matching(code)
     if output is Format.json:
-        ui.print_json([_as_json(one) for one in checks] if every or len(checks) > 1 else _as_json(checks[0]))
+        documents = [_as_json(check) for check in checks]
+        ui.print_json(documents if every or len(documents) > 1 else documents[0])
     elif len(checks) == 1:
         (check,) = checks
         ui.say(f"{check.code}: {check.title}", tone="bold", hang=8, stderr=False)

@@ -95,9 +95,9 @@ def export(
         ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
     if not done.files:
         return _refused(done, tasks, options)
-    marks = [f"{len(done.unsound)} marked as not fit for release"] if done.unsound else []
-    marks += [f"{len(done.unreviewed)} marked as not reviewed"] if done.unreviewed else []
-    counts = ", ".join([counted(done.files, "file"), *marks])
+    unsound = ui.framed(", ", len(done.unsound), " marked as not fit for release")
+    unreviewed_ones = ui.framed(", ", len(done.unreviewed), " marked as not reviewed")
+    counts = f"{counted(done.files, 'file')}{unsound}{unreviewed_ones}"
     ui.say(f"{counted(len(chosen), 'task')} to {out} ({counts})", "exported", "green")
     if to is ExportFormat.lmr_bench:
         images = listed([image_of(task.name) for task in chosen], MOST_NAMES)
@@ -124,14 +124,18 @@ def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:
 
 def _more(options: ExportOptions) -> list[object]:
     """Return the other options that were given, as words of a command."""
-    words: list[object] = ["--base-image", options.base_image] if options.base_image else []
-    words += ["--with-private", options.private] if options.private else []
-    words += ["--challenged"] if options.challenged else []
+    words: list[object] = []
+    if options.base_image:
+        words += ["--base-image", options.base_image]
+    if options.private:
+        words += ["--with-private", options.private]
+    if options.challenged:
+        words.append("--challenged")
     for group in (options.publication, options.machine):
         for field in fields(group):
             value, name = getattr(group, field.name), "--" + field.name.replace("_", "-")
             if isinstance(value, tuple):
-                words += [word for each in value for word in (name, each)]
+                words += ui.repeated(name, value)
             elif value != field.default:
                 words += [name] if value is True else [name, value]
     return words

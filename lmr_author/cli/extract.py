@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def extract(
-    place: Annotated[str, Argument(metavar="FILE:START-END", help="Lines: whole statements of one block.")],
+    block: Annotated[str, Argument(metavar="FILE:START-END", help="Lines: whole statements of one block.")],
     name: Annotated[str | None, Option(help="Name of the new function.")] = None,
     kind: Annotated[
         As | None, Option("--as", help="For a method's block; by default by its use of self.")
@@ -36,13 +36,8 @@ def extract(
     if name is None:
         if yes or not ui.can_ask():
             raise UsageError("no name for the new function", "add --name NAME")
-        name = ui.needed(
-            "Name of the new function:",
-            check=lambda given: (
-                "" if given.isidentifier() and not iskeyword(given) else f"{given} is no name"
-            ),
-        )
-    planned = plan(folder, ExtractOptions(place, name, kind), Path.cwd())
+        name = ui.needed("Name of the new function:", check=_name_problem)
+    planned = plan(folder, ExtractOptions(block, name, kind), Path.cwd())
     if output is Format.json:
         remarks = () if dry_run else write(folder, planned)
         document = planned.to_json(written=not dry_run)
@@ -61,6 +56,10 @@ def extract(
     ui.say("original     kept in authoring/removed/", indent=2)
     ui.then("mask", planned.target, *task_words(task))
     return 0
+
+
+def _name_problem(name: str) -> str:
+    return "" if name.isidentifier() and not iskeyword(name) else f"{name} is no name"
 
 
 def _preview(planned: Planned) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Finding
-    from lmr_author.proof.validation.report import Places, Position, Report, TaskReport
+    from lmr_author.proof.validation.report import Held, Places, Position, Report, TaskReport
 
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
@@ -44,39 +44,48 @@ def print_findings(report: Report) -> None:
 
 def findings_text(report: Report, *, width: int = WIDE) -> Iterator[str]:
     """Yield the lines of a report, none wider than ``width`` unless a word, a location or a command is."""
-    from lmr_author.proof.validation.report import Places
-
     for task in report.tasks:
-        places = Places(task.directory)
-        for finding in task.findings:
-            yield from _finding(task, finding, places, width)
-        if task.findings:
-            yield ""
-        for finding, entry in task.accepted:
-            where = _path(task, finding) + (f" ({finding.pointer})" if finding.pointer else "")
-            text = f"{where}: accepted {finding.code}: {finding.message}"
-            yield from wrapped(one_line(text), width, _INDENT)
-            yield from _below("reason", entry.reason + (f" ({entry.by})" if entry.by else ""), width)
-        if task.accepted:
-            yield ""
-    yield from _properties(report, width)
+        yield from _of_task(task, width)
+    properties = [task.properties for task in report.tasks if task.properties]
+    if len(report.tasks) > 1:
+        yield from _counted_properties(properties, len(report.tasks), width)
+    elif properties:
+        yield from _properties(properties[0], width)
     yield from _summary(report, width)
     yield from _next(report, width)
 
 
+def _of_task(task: TaskReport, width: int) -> Iterator[str]:
+    from lmr_author.proof.validation.report import Places
+
+    places = Places(task.directory)
+    for finding in task.findings:
+        yield from _finding(task, finding, places, width)
+    if task.findings:
+        yield ""
+    for finding, entry in task.accepted:
+        pointer = ui.framed(" (", finding.pointer, ")")
+        text = f"{_path(task, finding)}{pointer}: accepted {finding.code}: {finding.message}"
+        yield from wrapped(one_line(text), width, _INDENT)
+        yield from _below("reason", entry.reason + ui.framed(" (", entry.by, ")"), width)
+    if task.accepted:
+        yield ""
+
+
 def _finding(task: TaskReport, finding: Finding, places: Places, width: int) -> Iterator[str]:
     """Yield ``file:line: severity code: message`` and, below it, the lines in question and the hint."""
-    place = places.of(finding)
-    where = _path(task, finding) + (f":{place.first}" if place else "")
-    message = finding.message
-    if finding.pointer and place is None:
+    position = places.of(finding)
+    where, message = _path(task, finding), finding.message
+    if position is not None:
+        where += f":{position.first}"
+    elif finding.pointer:
         message = f"{finding.pointer}: {message}"
     if finding.implementation is not None and places.several:
         message += f" [implementation {finding.implementation}]"
     text = f"{where}: {finding.severity.value} {finding.code}: {one_line(message)}"
     yield from wrapped(text, width, _INDENT)
-    if place is not None and place.lines[0].strip() not in ("{", "["):
-        yield from _excerpt(place, width)
+    if position is not None and position.lines[0].strip() not in ("{", "["):
+        yield from _excerpt(position, width)
     yield from _below("hint", finding.hint, width)
 
 
@@ -85,31 +94,34 @@ def _below(head: str, text: str, width: int) -> Iterator[str]:
         yield from wrapped(f"{'':{_INDENT}}{head}: {one_line(text)}", width, _INDENT)
 
 
-def _excerpt(place: Position, width: int) -> Iterator[str]:
-    margin = max(_INDENT, len(str(place.last)))
-    for number, text in enumerate(place.lines[:SHOWN_LINES], place.first):
+def _excerpt(position: Position, width: int) -> Iterator[str]:
+    margin = max(_INDENT, len(str(position.last)))
+    for number, text in enumerate(position.lines[:SHOWN_LINES], position.first):
         yield f"{number:>{margin}} | {_cut(text, width - margin - 3)}"
-    if len(place.lines) > SHOWN_LINES:
-        yield f"{'…':>{margin}} | to line {place.last}"
+    if len(position.lines) > SHOWN_LINES:
+        yield f"{'…':>{margin}} | to line {position.last}"
 
 
-def _properties(report: Report, width: int) -> Iterator[str]:
-    """Yield the four properties of a task, each with the evidence; of several tasks, how many have each."""
-    table = [task.properties for task in report.tasks if task.properties]
-    unknown = [one.holds is None for one in table[0]] if table else [True]
-    if all(unknown) or (len(report.tasks) > 1 and any(unknown)):
-        return
-    if len(report.tasks) > 1:
-        columns = zip(*table, strict=True)
-        held = [f"{column[0].name} {sum(bool(one.holds) for one in column)}" for column in columns]
-        text = f"LMR-Bench requirements, of {len(report.tasks)} tasks: {', '.join(held)}"
-        yield from wrapped(text, width, 2)
+def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
+    """Yield the four properties of a task, each with the evidence; nothing where none was checked."""
+    if all(each.holds is None for each in properties):
         return
     words = {True: "yes", False: "no", None: "not checked"}
     yield "LMR-Bench requirements:"
-    for one in table[0]:
-        why = f" ({one.evidence})" if one.evidence else ""
-        yield from wrapped(one_line(f"  {one.name:<18} {words[one.holds]}{why}"), width, 21)
+    for each in properties:
+        why = ui.framed(" (", each.evidence, ")")
+        yield from wrapped(one_line(f"  {each.name:<18} {words[each.holds]}{why}"), width, 21)
+
+
+def _counted_properties(table: Sequence[Sequence[Held]], tasks: int, width: int) -> Iterator[str]:
+    """Yield how many tasks have each property; nothing where not all were checked."""
+    if not table or any(each.holds is None for each in table[0]):
+        return
+    counts = []
+    for column in zip(*table, strict=True):
+        holding = sum(bool(each.holds) for each in column)
+        counts.append(f"{column[0].name} {holding}")
+    yield from wrapped(f"LMR-Bench requirements, of {tasks} tasks: {', '.join(counts)}", width, 2)
 
 
 def _summary(report: Report, width: int) -> Iterator[str]:
@@ -118,17 +130,18 @@ def _summary(report: Report, width: int) -> Iterator[str]:
 
     summary = report.to_json()["summary"]
     tasks = counted(summary["tasks"], "task")
-    known = f" ({summary['accepted']} accepted with a reason)" if summary["accepted"] else ""
+    accepted = ui.framed(" (", summary["accepted"], " accepted with a reason)")
     if not report.findings:
-        yield f"No problems found in {tasks}{known}"
+        yield f"No problems found in {tasks}{accepted}"
         return
     if len(report.findings) > 1:
-        for code, count in sorted(summary["by_code"].items(), key=lambda item: (-item[1], item[0])):
-            title = by_code()[code].title if code in by_code() else "a check crashed"
+        checks = by_code()
+        for code, count in sorted(summary["by_code"].items(), key=lambda pair: (-pair[1], pair[0])):
+            title = checks[code].title if code in checks else "a check crashed"
             yield from wrapped(f"{count:>4} × {code} {title}", width, 14)
     counts = [counted(summary[f"{key}s"], key) for key in SEVERITIES if summary[f"{key}s"]]
     clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
-    yield f"{tasks} checked{clean}: {', '.join(counts)}{known}"
+    yield f"{tasks} checked{clean}: {', '.join(counts)}{accepted}"
 
 
 def _next(report: Report, width: int) -> Iterator[str]:
@@ -137,16 +150,17 @@ def _next(report: Report, width: int) -> Iterator[str]:
         if report.findings:
             yield "notes need no action"
         return
-    found = {finding.severity.value for finding in report.findings}
-    worst = next(name for name in SEVERITIES if name in found)
-    codes = Counter(finding.code for finding in report.findings if finding.severity.value == worst)
+    codes = {severity: Counter[str]() for severity in SEVERITIES}
+    for finding in report.findings:
+        codes[finding.severity.value][finding.code] += 1
+    worst = next(severity for severity in SEVERITIES if codes[severity])
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         advice = f"`validate --fix` fixes {fixable} of these, `--diff` shows how"
     else:
         advice = f"start with the {worst}s, then validate again"
     yield from wrapped(advice, width, 2)
-    yield f"next: lmr-author explain {codes.most_common(1)[0][0]}"
+    yield f"next: lmr-author explain {codes[worst].most_common(1)[0][0]}"
 
 
 def _path(task: TaskReport, finding: Finding) -> str:

@@ -74,10 +74,12 @@ def choose(target: str, old: str, draft: str) -> str:
     chosen = ui.choice("Which instruction should the model get?", answers)
     if chosen == WRITE:
         return ui.needed("Instruction:")
-    text = old if chosen in (KEEP, EDIT_OLD) else draft
-    if chosen in (EDIT, EDIT_OLD):
-        text = ui.edit(text).strip() or text
-    return text
+    if chosen == KEEP:
+        return old
+    if chosen == USE:
+        return draft
+    text = old if chosen == EDIT_OLD else draft
+    return ui.edit(text).strip() or text
 
 
 def _print_titled(title: str, text: str) -> None:

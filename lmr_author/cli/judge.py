@@ -90,7 +90,7 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
             seconds = (time.monotonic() - started) / counts.total() * (total - done)
             left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
             earlier = done - counts.total()
-            before = f" ({earlier} judged by an earlier run)" if earlier else ""
+            before = ui.framed(" (", earlier, " judged by an earlier run)")
             line = f"{done} of {total} candidates{before}: {outcomes}{left}"
             if progress.live:
                 progress(line)
@@ -149,7 +149,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
             "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
             stderr=False,
         )
-    resumed = f", {scored.resumed} of them by an earlier run" if scored.resumed else ""
+    resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
     ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
 

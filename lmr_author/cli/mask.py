@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lmr_author.authoring.masking.leftovers import OpenLeak
     from lmr_author.authoring.masking.notes_file import NotesEntry
     from lmr_author.core.task import Finding, Task
+    from lmr_author.proof.leaks import Leak
 
 FEW_CACHES = 4
 """Caches that are listed one by one; ``authoring/removed/from-repository.json`` has them all."""
@@ -76,22 +77,22 @@ def mask(
     if notes is not None:
         named, described = targets_of(folder, read_entries(notes), str(notes), here)
         targets = targets or list(named)
-    if leaks and (targets or also or draft_notes is not None):
-        raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
-    if leaks and not folder.load().implementations:
-        raise UsageError(f"nothing is masked in {folder.name}", "mask a function first")
-    if not targets and not also and not leaks:
+    if leaks:
+        _require_leaks_alone(folder, bool(targets or also or draft_notes is not None))
+    elif not targets and not also:
         if not asking:
             raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
         targets = mask_dialogue.pick_targets(folder)
     if draft_notes is not None:
         return _draft(folder, tuple(targets or ()), here, draft_notes)
-    paths = retrieval or []
+    files = None
+    if retrieval:
+        files = tuple(path for path in retrieval if path not in ("auto", "none"))
     options = MaskOptions(
         targets=tuple(targets or ()),
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
-        retrieval=tuple(path for path in paths if path not in ("auto", "none")) if paths else None,
+        retrieval=files,
         notes=MaskNotes(
             objective,
             tuple(inputs or ()),
@@ -102,7 +103,7 @@ def mask(
             text_or_file(docstring, "--docstring") or "",
         ),
         each=described,
-        propose_retrieval="auto" in paths,
+        propose_retrieval="auto" in (retrieval or ()),
         also=tuple(also or ()),
     )
     if asking and options.targets:
@@ -114,21 +115,37 @@ def mask(
         ui.say("no solution was found in the repository")
     if asking and result.leaks:
         settle(folder, result.leaks, here)
+    _then(result, task, leaks=() if asking else result.leaks)
+    return 0
+
+
+def _require_leaks_alone(folder: Task, masks: bool) -> None:
+    if masks:
+        raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
+    if not folder.load().implementations:
+        raise UsageError(f"nothing is masked in {folder.name}", "mask a function first")
+
+
+def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> None:
+    """Print the next command: to mask the first look-alike that nobody was asked about, else to record."""
+    for leak in leaks:
+        if leak.also:
+            ui.then("mask", *ui.repeated("--also", leak.also), *task_words(task))
+            return
     if result.implementations:
         ui.then("record", result.implementations[0].target, *task_words(task))
-    return 0
 
 
 def show(result: MaskResult) -> None:
     """Print the masked functions, and where the solution can still be read."""
     missing = "missing: `lmr-author set 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
-    for item in result.implementations:
-        ui.say(f"{item.target} as implementation {item.index}", "masked", "green")
+    for implementation in result.implementations:
+        ui.say(f"{implementation.target} as implementation {implementation.index}", "masked", "green")
         rows = {
-            "golden": item.golden_file,
-            "category": item.category or missing,
-            "instruction": printable(item.instruction, 10_000),
-            "context": ", ".join(item.retrieval_context),
+            "golden": implementation.golden_file,
+            "category": implementation.category or missing,
+            "instruction": printable(implementation.instruction, 10_000),
+            "context": ", ".join(implementation.retrieval_context),
         }
         for name, value in rows.items():
             if value:
@@ -143,14 +160,16 @@ def show(result: MaskResult) -> None:
 
 
 def show_leak(leak: OpenLeak) -> None:
-    """Print one place where the solution, or something like it, can be read."""
+    """Print a place where the solution, or something like it, can be read."""
     from lmr_author.core.task import Severity
 
-    found = leak.finding
-    place = f"{found.path}:{found.pointer.removeprefix('L')}" if found.pointer else found.path
-    style = "bold red" if found.severity is Severity.ERROR else "yellow"
-    ui.say(f"{place}: {found.message} {found.code}", "leak:", style)
-    ui.hint(found.hint, indent=6)
+    finding = leak.finding
+    where = finding.path
+    if finding.pointer:
+        where += f":{finding.pointer.removeprefix('L')}"
+    style = "bold red" if finding.severity is Severity.ERROR else "yellow"
+    ui.say(f"{where}: {finding.message} {finding.code}", "leak:", style)
+    ui.hint(finding.hint, indent=6)
 
 
 def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
@@ -168,10 +187,13 @@ def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
     done = False
     try:
         for leak in leaks:
-            if not set(also).intersection(leak.also):  # else an earlier answer masks it along
-                answer = _ask(leak)
-                also += leak.also if answer == MASK else ()
-                accept += [(leak.finding, ui.needed("Why is it no problem?"))] if answer == ACCEPT else ()
+            if set(also).intersection(leak.also):
+                continue  # an earlier answer masks it along
+            answer = _ask(leak)
+            if answer == MASK:
+                also += leak.also
+            elif answer == ACCEPT:
+                accept.append((leak.finding, ui.needed("Why is it no problem?")))
         done = True
     finally:
         _carry_out(task, leaks, dict.fromkeys(also), accept, here)
@@ -182,20 +204,24 @@ def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
 def _ask(leak: OpenLeak) -> str:
     """Ask what to do about a leak; its diff is shown as often as wished."""
     choices = [MASK] if leak.also else []
-    if any(place.diff for place in leak.places):
+    if any(look_alike.diff for look_alike in leak.places):
         choices.insert(0, SHOW)
     show_leak(leak)
     question = f"{leak.finding.path}: what should happen to it?"
     while (answer := ui.choice(question, [*choices, ACCEPT, LEAVE])) == SHOW:
-        for place in leak.places:
-            line = f", line {place.line}" if place.line else ""
-            same = f"{round(place.similarity * 100)} % the same"
-            ui.say(f"{place.path}{line}, {place.location}: {same}", tone="bold")
-            if place.diff:
-                ui.source(place.diff, "diff")
-            else:
-                ui.say("identical", indent=2)
+        for look_alike in leak.places:
+            _show_look_alike(look_alike)
     return answer
+
+
+def _show_look_alike(look_alike: Leak) -> None:
+    line = ui.framed(", line ", look_alike.line)
+    same = f"{round(look_alike.similarity * 100)} % the same"
+    ui.say(f"{look_alike.path}{line}, {look_alike.location}: {same}", tone="bold")
+    if look_alike.diff:
+        ui.source(look_alike.diff, "diff")
+    else:
+        ui.say("identical", indent=2)
 
 
 def _carry_out(
@@ -215,14 +241,16 @@ def _carry_out(
         show(result)
         leaks = result.leaks
     # The masking may have changed a finding's message, so that it is found again by its place.
-    now = {
-        (leak.finding.code, leak.finding.implementation, leak.finding.path): leak.finding for leak in leaks
-    }
-    for found, reason in accept:
-        current = now.get((found.code, found.implementation, found.path))
+    remaining = {_identity(leak.finding): leak.finding for leak in leaks}
+    for finding, reason in accept:
+        current = remaining.get(_identity(finding))
         if current is not None:
             accepted.add(task, current, reason)
             ui.say(f"accepted {current.code} in {current.path}: {reason}")
+
+
+def _identity(finding: Finding) -> tuple[str, int | None, str]:
+    return finding.code, finding.implementation, finding.path
 
 
 def show_paths(names: Sequence[str], line: str) -> None:

@@ -41,36 +41,47 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     restore_unfinished(task, options.targets, here)
     selection = select(task, options.targets, here)
     check(options, selection)
-    known = describe(task, selection, options)
-    open_notes = [name for name, described in known.items() if described.notes is None]
-    open_context = [name for name, described in known.items() if described.retrieval is None]
-    drafted: Drafts = {}
-    if open_notes or open_context:
-        with ui.progress("reading the repository"):
-            drafted = drafts(selection)
-    drafted = {
-        name: (notes, files if name in open_context else ()) for name, (notes, files) in drafted.items()
-    }
-    each = dict(options.each)
-    answers = _notes(selection, {name: drafted[name] for name in open_notes})
-    for name, answer in answers.items():
-        each[name] = replace(each.get(name, Described()), notes=answer.notes)
-        if name in open_context and answer.retrieval is not None:
-            each[name] = replace(each[name], retrieval=answer.retrieval)
-    asked = [name for name in open_context if each.get(name, Described()).retrieval is None]
-    for name, paths in _context({name: drafted[name][1] for name in asked}).items():
-        each[name] = replace(each.get(name, Described()), retrieval=paths)
-    category = options.category
-    known = describe(task, selection, replace(options, each=each))
-    if without := [item for item in selection.chosen if not known[str(item.target)].category]:
-        likely = likely_category(without[0])
+    options = _complete_bodies(task, options, selection)
+    described = describe(task, selection, options)
+    uncategorized = [chosen for chosen in selection.chosen if not described[str(chosen.target)].category]
+    if uncategorized:
+        likely = likely_category(uncategorized[0])
         category = ui.choice("Category of the masked function", CATEGORIES, likely)
-    for item in selection.chosen:
-        name = str(item.target)
-        if not known[name].instruction:
-            text = drafted_instruction(task, selection.info, item.path, item.definition, known[name].notes)
-            each[name] = replace(each.get(name, Described()), instruction=instruct.choose(name, "", text))
-    return replace(options, each=each, category=category)
+        options = replace(options, category=category)
+    each = dict(options.each)
+    for chosen in selection.chosen:
+        name = str(chosen.target)
+        if not described[name].instruction:
+            notes = described[name].notes
+            text = drafted_instruction(task, selection.info, chosen.path, chosen.definition, notes)
+            own = each.get(name, Described())
+            each[name] = replace(own, instruction=instruct.choose(name, "", text))
+    return replace(options, each=each)
+
+
+def _complete_bodies(task: Task, options: MaskOptions, selection: Selection) -> MaskOptions:
+    """Ask for the notes and the context that are missing."""
+    described = describe(task, selection, options)
+    without_notes = [name for name, description in described.items() if description.notes is None]
+    without_context = [name for name, description in described.items() if description.retrieval is None]
+    if not without_notes and not without_context:
+        return options
+    with ui.progress("reading the repository"):
+        proposed = drafts(selection)
+    each = dict(options.each)
+    open_drafts: Drafts = {}
+    for name in without_notes:
+        notes, proposals = proposed[name]
+        # The editor shows the context, too, unless it was given.
+        open_drafts[name] = notes, proposals if name in without_context else ()
+    for name, answer in _notes(selection, open_drafts).items():
+        each[name] = replace(each.get(name, Described()), notes=answer.notes)
+        if name in without_context and answer.retrieval is not None:
+            each[name] = replace(each[name], retrieval=answer.retrieval)
+            without_context.remove(name)  # the editor has answered this question as well
+    for name, paths in _context({name: proposed[name][1] for name in without_context}).items():
+        each[name] = replace(each.get(name, Described()), retrieval=paths)
+    return replace(options, each=each)
 
 
 def pick_targets(task: Task) -> list[str]:
@@ -79,10 +90,14 @@ def pick_targets(task: Task) -> list[str]:
     from lmr_author.cli.suggest import remark
 
     with ui.progress("reading the repository"):
-        found = suggest(task)
-    remarks = {item.target: remark(item) for item in found.suggestions if item.masked is None}
+        ranking = suggest(task)
+    remarks = {
+        suggestion.target: remark(suggestion)
+        for suggestion in ranking.suggestions
+        if suggestion.masked is None
+    }
     if not remarks:
-        raise LmrError(f"every function of {found.repository}/ is masked", "name another target")
+        raise LmrError(f"every function of {ranking.repository}/ is masked", "name another target")
     return ui.several("Which functions?", remarks, search=True)
 
 
@@ -90,17 +105,17 @@ def _notes(selection: Selection, drafts: Drafts) -> dict[str, Described]:
     """Show the drafted bodies, and ask for docstrings and comments; by node id."""
     if not drafts:
         return {}
-    items = {str(item.target): item for item in selection.chosen}
+    functions = {str(chosen.target): chosen for chosen in selection.chosen}
     for name, (notes, _) in drafts.items():
         ui.say(name, tone="bold")
-        ui.source(preview(items[name], notes))
+        ui.source(preview(functions[name], notes))
     bodies = "body" if len(drafts) == 1 else f"{len(drafts)} bodies"
     answer = ui.choice(f"What should replace the {bodies}?", [USE, EDIT, NOTHING])
     if answer == EDIT:
         return _edited(drafts, selection)
-    return {
-        name: Described(notes=notes if answer == USE else MaskNotes()) for name, (notes, _) in drafts.items()
-    }
+    if answer == NOTHING:
+        return {name: Described(notes=MaskNotes()) for name in drafts}
+    return {name: Described(notes=notes) for name, (notes, _) in drafts.items()}
 
 
 def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
@@ -109,12 +124,7 @@ def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
     while True:
         text = ui.edit(text, suffix=".yaml")
         try:
-            entries = {entry.target: entry.described for entry in read_notes_file(text, "notes")}
-            for name, described in entries.items():
-                item = next((one for one in selection.chosen if str(one.target) == name), None)
-                if name not in drafts or item is None:
-                    raise LmrError(f"{name} is not one of the functions to mask")
-                preview(item, described.notes or MaskNotes())
+            entries = _read_edited(text, drafts, selection)
         except LmrError as error:
             ui.say(error.message, tone="red")
             if ui.confirm("Edit again? (no: a bare TODO)"):
@@ -123,16 +133,27 @@ def _edited(drafts: Drafts, selection: Selection) -> dict[str, Described]:
         return {name: entries.get(name, Described(notes=MaskNotes())) for name in drafts}
 
 
+def _read_edited(text: str, drafts: Drafts, selection: Selection) -> dict[str, Described]:
+    """Read notes as edited. Raises LmrError where they cannot be read, or do not fit the functions."""
+    functions = {str(chosen.target): chosen for chosen in selection.chosen}
+    entries = {entry.target: entry.described for entry in read_notes_file(text, "notes")}
+    for name, described in entries.items():
+        if name not in drafts:
+            raise LmrError(f"{name} is not one of the functions to mask")
+        preview(functions[name], described.notes or MaskNotes())
+    return entries
+
+
 def _context(proposals: Mapping[str, tuple[Proposal, ...]]) -> dict[str, tuple[str, ...]]:
     """Ask which files a model is given with each function: one preselected list for all of them."""
     reasons: dict[str, str] = {}
-    for found in proposals.values():
-        for proposal in found:
+    for proposed in proposals.values():
+        for proposal in proposed:
             reasons.setdefault(proposal.path, "; ".join(proposal.reasons))
     if not reasons:
         return {}
     taken = ui.several("Retrieval context: which files should the model also see?", reasons)
-    return {
-        name: tuple(proposal.path for proposal in found if proposal.path in taken)
-        for name, found in proposals.items()
-    }
+    contexts = {}
+    for name, proposed in proposals.items():
+        contexts[name] = tuple(proposal.path for proposal in proposed if proposal.path in taken)
+    return contexts

@@ -140,7 +140,7 @@ class AtTerminal:
             def problem(answer: str) -> str:
                 return problems(replace(draft, **{field: answer}), taken).get(field, "")
 
-            question = f"{LABELS[field]}{f' ({reason})' if reason else ''}:"
+            question = f"{LABELS[field]}{ui.framed(' (', reason, ')')}:"
             before = getattr(draft, field)
             answer = _ask_stated(question, before, facts.get(_fact(field), ()))
             if answer is None or problem(answer):
@@ -170,7 +170,7 @@ def _line(draft: Draft, field: str, facts: Facts) -> str:
 
     value = getattr(draft, field)
     sources = sources_of(facts, _fact(field), value) if value else ""
-    return f"{LABELS[field]}: {value or 'unknown'}" + (f"  [{sources}]" if sources else "")
+    return f"{LABELS[field]}: {value or 'unknown'}{ui.framed('  [', sources, ']')}"
 
 
 def _show_conflicts(draft: Draft, facts: Facts) -> None:

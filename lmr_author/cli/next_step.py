@@ -24,13 +24,15 @@ def next_step(
     from lmr_author.core.task import Task
     from lmr_author.release.reporting.status import status
 
-    found = next((one for one in map(status, Task.find_all(place or default_tasks())) if one.next), None)
-    if found is None:
-        ui.say("nothing is left to do: every task is accepted")
-        return EXIT_CLEAN
-    if show:
-        print(found.next)
-        return EXIT_CLEAN
-    ui.say(f"{found.task}: {found.note}")
-    ui.say(found.next, "$", "bold cyan", tone="bold", whole=True)
-    return app.run(shlex.split(found.next)[1:])
+    for task in Task.find_all(place or default_tasks()):
+        current = status(task)
+        if not current.next:
+            continue
+        if show:
+            print(current.next)
+            return EXIT_CLEAN
+        ui.say(f"{current.task}: {current.note}")
+        ui.say(current.next, "$", "bold cyan", tone="bold", whole=True)
+        return app.run(shlex.split(current.next)[1:])
+    ui.say("nothing is left to do: every task is accepted")
+    return EXIT_CLEAN

@@ -109,7 +109,7 @@ def task_or_repo(task: Path | None) -> Task:
         raise NotATaskError(error.message, f"{error.hint}; or name a repository: --repo FOLDER") from error
 
 
-def place(task: Path | None, repo: Path | None) -> RepositoryPlace:
+def repository_place(task: Path | None, repo: Path | None) -> RepositoryPlace:
     """Return the repository of ``--repo``, else that of the task."""
     from lmr_author.runtime.environment.place import place_alone, place_of
 

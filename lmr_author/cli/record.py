@@ -176,7 +176,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
         if shared:
             yield f"all     {', '.join(shared)}"
     for case in cases:
-        adds = f": {case.adds}" if case.adds else ""
+        adds = ui.framed(": ", case.adds)
         yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}{adds}"
 
 

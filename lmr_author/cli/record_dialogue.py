@@ -10,7 +10,7 @@ from pathlib import Path
 from lmr_author.authoring.recording.drivers import from_tests, read_command, require_python
 from lmr_author.authoring.recording.job import RecordOptions, implementation_of
 from lmr_author.cli import ui
-from lmr_author.core.errors import UsageError
+from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.recording import load
 
@@ -24,7 +24,7 @@ def complete(folder: Task, options: RecordOptions) -> tuple[RecordOptions, Path 
     recording is to stay.
     """
     info = folder.load()
-    targets = [str(item.target) for item in info.implementations]
+    targets = [str(implementation.target) for implementation in info.implementations]
     if options.target is None and len(targets) > 1:
         options = replace(options, target=ui.choice("Which function?", targets))
     implementation = implementation_of(folder, info, options.target, Path.cwd())
@@ -44,14 +44,12 @@ def _ask(
     """Ask what calls the function."""
     repository = folder.repository(info)
     last = _last_command(folder, info, implementation)
-    choices = {LAST: f"The last command: {shlex.join(last)}"} if last else {}
+    choices = {}
+    if last:
+        choices[LAST] = f"The last command: {shlex.join(last)}"
     choices[COMMAND] = "A command of the repository, as python train.py --steps 2"
-    if not ui.problem(lambda: from_tests(implementation, repository, ())):
-        tests = [
-            word for word in from_tests(implementation, repository, ()).arguments if word.endswith(".py")
-        ]
-        more = f" and {len(tests) - 1} more" if tests[1:] else ""
-        choices[TESTS] = f"The repository's tests: {tests[0]}{more}"
+    if tests := _tests(implementation, repository):
+        choices[TESTS] = f"The repository's tests: {tests}"
     choices[EXAMPLE] = f"A call that I write, as {implementation.goal_function}(2.0, scale=0.5)"
     choices[DRAFT] = "A script that calls it: draft one, which I edit"
     chosen = ui.choice(f"What calls {implementation.qualname}?", choices)
@@ -65,8 +63,19 @@ def _ask(
     if chosen == EXAMPLE:
         text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
         return replace(options, examples=(text,)), None
-    command = last if chosen == LAST else _command(repository)
-    return replace(options, command=command), None
+    if chosen == COMMAND:
+        return replace(options, command=_command(repository)), None
+    return replace(options, command=last), None
+
+
+def _tests(implementation: Implementation, repository: Path) -> str:
+    """Return the first file of tests that run the function, and how many more there are; "" for none."""
+    try:
+        words = from_tests(implementation, repository, ()).arguments
+    except LmrError:
+        return ""
+    tests = [word for word in words if word.endswith(".py")]
+    return f"{tests[0]} and {len(tests) - 1} more" if len(tests) > 1 else tests[0]
 
 
 def _command(repository: Path) -> tuple[str, ...]:
@@ -90,9 +99,9 @@ def _example_problem(text: str) -> str:
 
 def _last_command(folder: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
     """Return the command of this function's recording, else of another one's; () where it would be refused."""
-    others = [one for one in info.implementations if one.index != implementation.index]
-    for one in (implementation, *reversed(others)):
-        recording = load(folder.recording(info, one.index))
+    others = [other for other in info.implementations if other.index != implementation.index]
+    for recorded in (implementation, *reversed(others)):
+        recording = load(folder.recording(info, recorded.index))
         if recording is not None and not _refusal(recording.command, folder.repository(info)):
             return recording.command
     return ()

@@ -63,8 +63,8 @@ def score(
         )
     name = ask_reviewer(reviewer, asking)
     if candidate is not None:
-        given = scoring.candidate(Task.find(task or Path.cwd()), candidate, implementation)
-        _grade_one(given, name, grade, reason, asking=asking, output=output)
+        answer = scoring.candidate(Task.find(task or Path.cwd()), candidate, implementation)
+        _grade_one(answer, name, grade, reason, asking=asking, output=output)
         return EXIT_CLEAN
     assert predictions is not None
     tasks = Task.find_all(task or default_tasks())
@@ -110,12 +110,15 @@ def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> N
     if output is Format.json:
         entries = []
         for candidate in left:
-            about = {
-                "candidate": candidate.name,
-                "task": candidate.task.name,
-                "implementation": candidate.implementation.index,
-            }
-            entries.append({**about, "text": candidate.text, "golden": candidate.golden})
+            entries.append(
+                {
+                    "candidate": candidate.name,
+                    "task": candidate.task.name,
+                    "implementation": candidate.implementation.index,
+                    "text": candidate.text,
+                    "golden": candidate.golden,
+                }
+            )
         ui.print_json({"waiting": entries})
         return
     if show:

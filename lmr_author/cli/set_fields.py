@@ -31,9 +31,9 @@ def set_fields(
         return EXIT_CLEAN
     values = dict(_pair(text) for text in fields)
     undo = []
-    for one in change(folder, values, implementation):
-        ui.say(f"{one.field}: {one.before or '(none)'} → {one.after or '(none)'}", "set", "green")
-        undo.append(f"{one.field}={one.before}")
+    for made in change(folder, values, implementation):
+        ui.say(f"{made.field}: {made.before or '(none)'} → {made.after or '(none)'}", "set", "green")
+        undo.append(f"{made.field}={made.before}")
     which = ["--implementation", implementation] if implementation else []
     if folder.reviews_folder.is_dir():
         ui.note("the evaluation still holds; a sign-off is about all of a task, and has to be given again")

@@ -50,14 +50,15 @@ def show(statuses: Sequence[Status]) -> None:
 def _show_table(statuses: Sequence[Status]) -> None:
     from lmr_author.release.reporting.status import STATES
 
-    challenged = any(each.challenged for each in statuses)  # an empty column is left out
-    header = ["task", "status", "open"]
-    rows = [[each.task, each.state, each.note] for each in statuses]
+    challenged = any(each.challenged for each in statuses)
     if challenged:
-        header.insert(2, "fail, pass")
-        for row, each in zip(rows, statuses, strict=True):
-            row.insert(2, _challenge_counts(each))
-    ui.columns_of([tuple(header), *map(tuple, rows)])
+        rows = [("task", "status", "fail, pass", "open")]
+        rows += [(each.task, each.state, _challenge_counts(each), each.note) for each in statuses]
+        ui.columns_of(rows)
+    else:
+        ui.columns_of(
+            [("task", "status", "open"), *((each.task, each.state, each.note) for each in statuses)]
+        )
     if challenged:
         ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
     counts = Counter(each.state for each in statuses)

@@ -13,7 +13,7 @@ from typer import Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, RepoOption, TaskOption, task_or_repo, task_words
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import counted, shortened
+from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.authoring.extracting.blocks import Block
@@ -44,28 +44,33 @@ def suggest(
         raise UsageError("--paper goes with --repo", "a task has its own paper.json")
     with ui.progress("reading the repository"):
         if repo is not None:
-            found = suggest_repository(repo, paper, top, globs or ())
+            ranking = suggest_repository(repo, paper, top, globs or ())
             blocks = blocks_of_repository(repo, paper, BLOCKS, globs or ())
         else:
-            found = suggest_in_task(task_or_repo(task), top, globs or ())
+            ranking = suggest_in_task(task_or_repo(task), top, globs or ())
             blocks = blocks_of_task(task_or_repo(task), BLOCKS, globs or ())
     if output is Format.json:
-        ui.print_json({**found.to_json(), "blocks": [one.to_json() for one in blocks]})
+        ui.print_json({**ranking.to_json(), "blocks": [block.to_json() for block in blocks]})
         return 0
-    _print_table(found)
-    best = max(item.score for item in found.suggestions)
+    _print_table(ranking)
+    best = max(suggestion.score for suggestion in ranking.suggestions)
     blocks = [block for block in blocks if block.score >= WORTH * best]
     _print_blocks(blocks, task, repo)
-    free = next((item for item in found.suggestions if item.masked is None), None)
     if repo is not None:
-        ui.then(
-            "new-task", *([paper] if paper and paper.suffix == ".pdf" else []), "--repo", repo, stderr=False
-        )
-    elif blocks and (free is None or blocks[0].score > free.score):
-        ui.then(*_command(blocks[0], task), stderr=False)
-    elif free is not None:
-        ui.then("mask", free.target, *task_words(task), stderr=False)
+        pdf = [paper] if paper and paper.suffix == ".pdf" else []
+        ui.then("new-task", *pdf, "--repo", repo, stderr=False)
+    else:
+        _then(ranking, blocks, task)
     return 0
+
+
+def _then(ranking: Suggestions, blocks: Sequence[Block], task: Path | None) -> None:
+    """Print the command for the best function that is not masked, or for a block that is better still."""
+    unmasked = next((suggestion for suggestion in ranking.suggestions if suggestion.masked is None), None)
+    if blocks and (unmasked is None or blocks[0].score > unmasked.score):
+        ui.then(*_command(blocks[0], task), stderr=False)
+    elif unmasked is not None:
+        ui.then("mask", unmasked.target, *task_words(task), stderr=False)
 
 
 def _command(block: Block, task: Path | None) -> list[str]:
@@ -83,54 +88,46 @@ def _print_blocks(blocks: Sequence[Block], task: Path | None, repo: Path | None)
         size = counted(block.statements, "statement")
         parts = (block.section or "no section stands out", size, *block.warnings, ", ".join(block.terms))
         ui.say(block.place, f"    {block.score:>4.0f} ", "cyan", tone="bold", stderr=False, whole=True)
-        text = " · ".join(filter(None, parts))
-        screen = ui.console(stderr=False)
-        ui.say(
-            shortened(text, screen.width - 10) if screen.is_terminal else text,
-            indent=10,
-            stderr=False,
-            whole=True,
-        )
+        ui.say(ui.fitted(" · ".join(filter(None, parts)), 10), indent=10, stderr=False, whole=True)
         if repo is None:
             ui.then(*_command(block, task), head="becomes a function by", indent=10, stderr=False)
 
 
-def _print_table(found: Suggestions) -> None:
+def _print_table(ranking: Suggestions) -> None:
     """Print two lines for each function: its target, to be copied; then reason, size, terms of the paper."""
-    screen = ui.console(stderr=False)
     ui.say("rank score  function, and what lowers its score most", tone="bold", stderr=False)
-    for item in found.suggestions:
-        style = "dim" if item.masked is not None else "bold"
-        ui.say(
-            item.target, f"{item.rank:>3} {item.score:>4.0f} ", "cyan", tone=style, stderr=False, whole=True
-        )
-        text = remark(item)
-        if screen.is_terminal:
-            text = shortened(text, screen.width - 10)
-        styles = {re.escape(warning): "yellow" for warning in item.warnings}
-        ui.say(text, indent=10, stderr=False, whole=True, styles={**styles, r"masked as \S+ \d+": "green"})
-    pages = f"{counted(found.pages, 'page')} of the paper" if found.pages else "no text of the paper"
-    parts = [
-        f"{counted(found.functions, 'function')} in {counted(found.files, 'file')} of {found.repository}/",
-        pages,
-    ]
-    if found.unread:
-        first = found.unread[0]
-        more = f" and {len(found.unread) - 1} more" if len(found.unread) > 1 else ""
+    for suggestion in ranking.suggestions:
+        head = f"{suggestion.rank:>3} {suggestion.score:>4.0f} "
+        tone = "dim" if suggestion.masked is not None else "bold"
+        ui.say(suggestion.target, head, "cyan", tone=tone, stderr=False, whole=True)
+        styles = {re.escape(warning): "yellow" for warning in suggestion.warnings}
+        styles[r"masked as \S+ \d+"] = "green"
+        ui.say(ui.fitted(remark(suggestion), 10), indent=10, stderr=False, whole=True, styles=styles)
+    functions, files = counted(ranking.functions, "function"), counted(ranking.files, "file")
+    pages = f"{counted(ranking.pages, 'page')} of the paper" if ranking.pages else "no text of the paper"
+    parts = [f"{functions} in {files} of {ranking.repository}/", pages]
+    if ranking.unread:
+        first = ranking.unread[0]
+        more = f" and {len(ranking.unread) - 1} more" if len(ranking.unread) > 1 else ""
         parts.append(f"not read: {first.path}{more} ({first.reason})")
     ui.say("; ".join(parts), tone="dim", stderr=False)
 
 
-def remark(item: Suggestion) -> str:
+def remark(suggestion: Suggestion) -> str:
     """Return reason, size, state, warnings, and the terms that a function shares with the paper, with their pages."""
     from lmr_author.authoring.suggesting.criteria import pages
 
-    entry = item.entry
-    size = f"{entry.statements} stmt" + (f", {entry.branches} br" if entry.branches else "")
-    state = f"masked as implementation {item.masked}" if item.masked is not None else ""
-    terms = ", ".join(
-        f"{', '.join(match.term for match in matches)} ({pages(numbers)})"
-        for numbers, matches in groupby(item.description.matches, key=lambda match: match.pages)
+    entry = suggestion.entry
+    parts = []
+    if suggestion.masked is not None:
+        parts.append(f"masked as implementation {suggestion.masked}")
+    parts.append(suggestion.reason)
+    parts += [warning for warning in suggestion.warnings if warning != suggestion.reason]
+    parts.append(
+        f"{entry.statements} stmt, {entry.branches} br" if entry.branches else f"{entry.statements} stmt"
     )
-    warnings = [warning for warning in item.warnings if warning != item.reason]
-    return " · ".join(filter(None, (state, item.reason, *warnings, size, terms)))
+    terms = []
+    for numbers, matches in groupby(suggestion.description.matches, key=lambda match: match.pages):
+        terms.append(f"{', '.join(match.term for match in matches)} ({pages(numbers)})")
+    parts.append(", ".join(terms))
+    return " · ".join(filter(None, parts))

@@ -45,6 +45,19 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
+def framed(before: str, value: object, after: str = "") -> str:
+    """Return a value with text around it; "" for no value."""
+    return f"{before}{value}{after}" if value else ""
+
+
+def repeated(option: str, values: Iterable[object]) -> list[object]:
+    """Return the words of an option that is given once for each value."""
+    words: list[object] = []
+    for value in values:
+        words += [option, value]
+    return words
+
+
 def wrapped(text: str, columns: int, hang: int) -> list[str]:
     """Return the lines of a text at a width; all but the first are indented by ``hang``. No word is broken."""
     return textwrap.wrap(
@@ -67,6 +80,12 @@ def print_json(data: Any) -> None:
 
 
 # Lines
+
+
+def fitted(text: str, margin: int) -> str:
+    """Return a text cut to one line of the terminal on stdout, less a margin; whole where there is none."""
+    screen = console(stderr=False)
+    return shortened(text, screen.width - margin) if screen.is_terminal else text
 
 
 def console(*, stderr: bool = True) -> Console:

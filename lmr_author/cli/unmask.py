@@ -63,5 +63,6 @@ def _ask(task: Task, no_input: bool) -> str | None:
         quoted = listed([shlex.quote(name) for name in names], 8)
         raise UsageError("no target given", f"name one, or pass --all; masked: {quoted}")
     labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
-    everything = {"": f"all of them ({len(names)})"} if len(names) > 1 else {}
-    return ui.choice("Which function should be restored?", {**labels, **everything}) or None
+    if len(names) > 1:
+        labels[""] = f"all of them ({len(names)})"
+    return ui.choice("Which function should be restored?", labels) or None

@@ -81,37 +81,37 @@ def validate(
         accept_findings(tasks, report, accept or (), reason)
         report = run()
     report = report.at_least(severity)
-    plans = plan(report) if fix or diff else ()
-    if fix:
+    if fix or diff:
+        plans = plan(report)
         for repairs in plans:
-            repairs.apply()
-        report = run().at_least(severity) if plans else report
-    if diff:
-        for plan_of_task in plans:
-            ui.diff(plan_of_task.diff(), stderr=False)
-    else:
-        _list_changes(plans)
-    if fix or not diff:
-        _print(report, output, checks)
-        if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
-            _then(tasks, paths or [])
-    else:
-        _say_what_fix_does(plans, paths or [])
+            if fix:
+                repairs.apply()
+            _show_repairs(repairs, as_diff=diff)
+        if not fix:
+            _say_what_fix_does(plans, paths or [])
+            return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+        if plans:
+            report = run().at_least(severity)
+    _print(report, output, checks)
+    if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
+        _then(tasks, paths or [])
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
 def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:
     if len(tasks) == 1:
-        ui.then("next", *(word for path in paths for word in ("--task", path)), stderr=False)
+        ui.then("next", *ui.repeated("--task", paths), stderr=False)
     else:
         ui.then("status", *paths, stderr=False)
 
 
-def _list_changes(plans: Sequence[RepairPlan]) -> None:
-    for plan_of_task in plans:
-        for change in plan_of_task.changes:
-            verb = "changed" if change.after is not None else "moved to authoring/removed/:"
-            ui.say(f"{verb} {plan_of_task.name}/{change.shown}")
+def _show_repairs(repairs: RepairPlan, *, as_diff: bool) -> None:
+    if as_diff:
+        ui.diff(repairs.diff(), stderr=False)
+        return
+    for change in repairs.changes:
+        verb = "changed" if change.after is not None else "moved to authoring/removed/:"
+        ui.say(f"{verb} {repairs.name}/{change.shown}")
 
 
 def _say_what_fix_does(plans: Sequence[RepairPlan], paths: Sequence[Path]) -> None:

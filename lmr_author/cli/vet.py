@@ -43,30 +43,31 @@ def vet(
     from lmr_author.authoring.vetting import vet as vetting_room
     from lmr_author.authoring.vetting.questions import ACCEPTED
 
-    given = {**(vetting_room.read_answers(answers) if answers else {}), **_given(answer or [])}
+    new_answers = vetting_room.read_answers(answers) if answers else {}
+    new_answers.update(_read_answers(answer or []))
     asking = ui.can_ask(no_input) and output is Format.text
     vetting_room.require_local(paper, repo)
-    options, place, of_task = _options(paper, repo, repo_url, task, asking=asking)
-    options, place = replace(options, offline=offline), out or place
+    options, path, of_task = _options(paper, repo, repo_url, task, asking=asking)
+    options, path = replace(options, offline=offline), out or path
     # From reading the answers to writing them: two at once would lose those of the first.
-    with locks.held(place.parent.parent) if of_task and out is None else nullcontext():
-        known, override = vetting_room.stored_answers(place)
+    with locks.held(path.parent.parent) if of_task and out is None else nullcontext():
+        stored, override = vetting_room.stored_answers(path)
         with ui.progress("gathering evidence") as progress:
             vetting = vetting_room.gather(options, progress)
-        if (paper is not None or not of_task) and (known or override):
-            vetting_room.require_same_paper(place, vetting)
-        vetting = vetting_room.with_answers(vetting, {**known, **given}, override_licence or override)
+        if (paper is not None or not of_task) and (stored or override):
+            vetting_room.require_same_paper(path, vetting)
+        vetting = vetting_room.with_answers(vetting, stored | new_answers, override_licence or override)
         if output is Format.text:
             _show_sources(vetting)
-        vetting.to_record().write(place)
+        vetting.to_record().write(path)
         if asking:
-            vetting = ask_questions(vetting, lambda now: now.to_record().write(place))
-    if not asking and output is Format.text:
-        _show_questions(vetting)
+            vetting = ask_questions(vetting, lambda now: now.to_record().write(path))
     if output is Format.json:
         ui.print_json(vetting.to_record().to_json())
     else:
-        _show_verdict(vetting, options, place, of_task=of_task)
+        if not asking:
+            _show_questions(vetting)
+        _show_verdict(vetting, options, path, of_task=of_task)
     return EXIT_CLEAN if vetting.verdict.status == ACCEPTED else EXIT_FINDINGS
 
 
@@ -76,11 +77,10 @@ def _options(
     """Return what to vet, the file of the answers, and whether it is a task's."""
     from lmr_author.authoring.vetting import vet as vetting_room
 
-    base, place, of_task = vetting_room.VetOptions(paper or ""), Path("vetting.json"), False
+    options, path, of_task = vetting_room.VetOptions(paper or ""), Path("vetting.json"), False
     if task is not None or paper is None:
         try:
             folder = current_task(task)
-            base, place, of_task = vetting_room.options_of_task(folder), folder.vetting_path, True
         except NotATaskError as error:
             if task is not None:
                 raise
@@ -91,27 +91,29 @@ def _options(
 
             paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task.paper_problem)
             repo = repo or new_task.ask_repository()
+        else:
+            options, path, of_task = vetting_room.options_of_task(folder), folder.vetting_path, True
     if repo is not None:
-        base = replace(base, repo=repo, repo_url="")
+        options = replace(options, repo=repo, repo_url="")
     if repo_url:
-        base = replace(base, repo_url=repo_url)
-    return replace(base, paper=paper or base.paper), place, of_task
+        options = replace(options, repo_url=repo_url)
+    return replace(options, paper=paper or options.paper), path, of_task
 
 
-def _given(texts: list[str]) -> dict[str, VettingAnswer]:
+def _read_answers(texts: list[str]) -> dict[str, VettingAnswer]:
     """Return ``NAME=yes|no|unsure[: WHY]`` as answers."""
     from lmr_author.authoring.vetting.questions import read_answer
 
-    found = {}
+    answers = {}
     for text in texts:
-        name, equals, rest = text.partition("=")
-        word, _, why = rest.partition(":")
+        name, equals, reply = text.partition("=")
+        word, _, why = reply.partition(":")
         if not equals:
             raise UsageError(
                 f"--answer {text!r} is no answer", "as in --answer 'venue=no: a workshop of ACL'"
             )
-        found[name.strip()] = read_answer(name.strip(), word.strip(), why)
-    return found
+        answers[name.strip()] = read_answer(name.strip(), word.strip(), why)
+    return answers
 
 
 def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
@@ -149,16 +151,20 @@ def _ask(vetting: Vetting, name: str) -> VettingAnswer:
     _show_evidence(vetting, name)
     before = vetting.answers.get(name, VettingAnswer())
     letters = {"y": "yes", "n": "no", "u": "unsure"}
+    why_question = "There is no evidence. Why?"
     proven = bool(vetting.evidence.get(name))
-    answer = ui.letter(QUESTIONS[name], {**letters, "w": BECAUSE} if proven else letters)
+    if proven:
+        letters["w"] = BECAUSE
+        why_question = "Why?"
+    answer = ui.letter(QUESTIONS[name], letters)
     if answer == "yes" and proven:
         return VettingAnswer("yes")
-    why = ui.needed("Why?" if proven else "There is no evidence. Why?", before.justification)
+    why = ui.needed(why_question, before.justification)
     return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
 
 
 def _line(name: str, answer: VettingAnswer) -> str:
-    return f"{name}: {answer.answer}" + (f", {answer.justification}" if answer.justification else "")
+    return f"{name}: {answer.answer}{ui.framed(', ', answer.justification)}"
 
 
 def _show_sources(vetting: Vetting) -> None:
@@ -184,21 +190,27 @@ def _show_questions(vetting: Vetting) -> None:
 
     for name, question in QUESTIONS.items():
         _show_evidence(vetting, name)
-        one = vetting.answers.get(name, VettingAnswer())
-        why = f": {one.justification}" if one.justification else ""
-        ui.say(f"{question} {one.answer or 'open'}{why}", indent=2)
+        answer = vetting.answers.get(name, VettingAnswer())
+        why = ui.framed(": ", answer.justification)
+        ui.say(f"{question} {answer.answer or 'open'}{why}", indent=2)
 
 
-def _show_verdict(vetting: Vetting, options: VetOptions, place: Path, *, of_task: bool) -> None:
+def _show_verdict(vetting: Vetting, options: VetOptions, path: Path, *, of_task: bool) -> None:
     """Print the verdict with its reasons, and the next command."""
     result = vetting.verdict
     ui.say("")
-    ui.say(f"(stored in {place})", result.status, _STATES[result.status])
+    ui.say(f"(stored in {path})", result.status, _STATES[result.status])
     for reason in result.reasons:
         ui.say(reason, indent=2)
-    named = [] if of_task else [options.paper, *(["--repo", options.repo] if options.repo else [])]
-    if result.status == "accepted":
-        ui.then(*(["next"] if of_task else ["new-task", *named, "--vetting", place]))
+    named = []
+    if not of_task:
+        named.append(options.paper)
+        if options.repo:
+            named += ["--repo", options.repo]
+    if result.status == "accepted" and of_task:
+        ui.then("next")
+    elif result.status == "accepted":
+        ui.then("new-task", *named, "--vetting", path)
     elif result.status == "open":
         ui.say("a terminal asks the open questions; --answer NAME=yes|no|unsure answers one")
         ui.then("vet", *named)

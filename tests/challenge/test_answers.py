@@ -113,7 +113,7 @@ def test_where_test_and_grade_disagree_the_grade_names_the_kind(tmp_path: Path) 
         ({}, "there is no"),
         ({"answers/nothing/": ""}, "holds no answers"),
         ({"answers/misreadings/": ""}, "holds no misreadings or rewrites"),
-        ({"answers/notes.txt": "none"}, "holds no predictions"),
+        ({"answers/notes.txt": "none"}, "holds no answers"),
     ],
 )
 def test_nothing_to_read(files: dict[str, str], message: str, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_nothing_to_read(files: dict[str, str], message: str, tmp_path: Path) ->
             write_files(tmp_path, {name: text})
     with pytest.raises(LmrError, match=message) as raised:
         read(tmp_path / "answers", task)
-    assert raised.value.hint
+    assert "misreadings/" in raised.value.hint and "docs/challenge.md" in raised.value.hint
 
 
 @pytest.mark.parametrize(

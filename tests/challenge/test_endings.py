@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.core.task.challenge import Ending, Kind
+from lmr_author.cli.challenge import missing_in_words
+from lmr_author.core.task.challenge import Ending, Kind, Missing
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer
@@ -71,6 +72,15 @@ def test_a_line_that_no_call_reaches_is_named(challenged: Challenged) -> None:
     line = made.SOURCE.splitlines().index("        return []") + 1
     assert missing is not None
     assert (missing.lines, missing.unreached) == ((line,), (line,))
+
+
+def test_several_lines_are_lines() -> None:
+    (one,) = missing_in_words(Missing(lines=(54,)))
+    (two,) = missing_in_words(Missing(lines=(54, 60)))
+    assert one.startswith("it differs on line 54 of the golden")
+    assert two.startswith("it differs on lines 54, 60 of the golden")
+    (unreached,) = missing_in_words(Missing(lines=(54, 60), unreached=(54, 60)))
+    assert unreached.startswith("no recorded call reaches lines 54, 60 of the golden")
 
 
 def test_an_effect_that_is_not_compared_is_named(challenged: Challenged) -> None:

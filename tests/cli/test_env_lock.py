@@ -193,7 +193,9 @@ def test_requirements_are_added_and_left_out(task: Task, index: dict[str, str]) 
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
     lock(task, index, "--without", "Maths", "--without", "loss")
     assert pins(task.lock.read_text()) == ["picky==1.0"]
-    for given in ("torch==2.1", "https://x.example/a.whl"):
-        refuse(2, "env", "lock", "--with", given, cwd=task.root, env=index)
+    refuse(2, "env", "lock", "--with", "torch==2.1", cwd=task.root, env=index)
+    for address in ("https://x.example/a.whl", "git+https://x.example/a", "a @ git+https://x.example/a"):
+        _, hint = refuse(2, "env", "lock", "--with", address, cwd=task.root, env=index)
+        assert "lmr-author env local --with 'NAME @ git+https://…'" in hint
     error, hint = refuse(2, "env", "lock", "--without", "los", cwd=task.root, env=index)
     assert "requires no such package" in error and "did you mean loss" in hint

@@ -98,14 +98,16 @@ def test_many_are_asked_about_at_once_and_a_few_can_be_left(task: Task, keys: Pi
 
 def test_the_hint_is_a_command_that_works(task: Task) -> None:
     first = succeed("mask", ADD, "--no-input", cwd=task.root)
-    commands = [line for line in first.err.splitlines() if "lmr-author mask --also" in line]
-    assert len(commands) == 2
-    command = commands[0].partition("(lmr-author ")[2].partition(")")[0].split()
+    hints = [line for line in first.err.splitlines() if "(lmr-author mask --also" in line]
+    assert len(hints) == 2
+    command = hints[0].partition("(lmr-author ")[2].partition(")")[0].split()
     assert command == ["mask", "--also", "one.py::OldMeter.add"]
+    assert first.err.splitlines()[-1] == "next: lmr-author mask --also one.py::OldMeter.add"
 
     second = succeed(*command, "--no-input", cwd=task.root)
 
     assert "masked too one.py::OldMeter.add, like pkg/losses.py::Meter.add" in second.err
     assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
+    assert second.err.splitlines()[-1] == "next: lmr-author mask --also two.py::OldMeter.add"
     assert "restored one.py::OldMeter.add" in succeed("unmask", "--all", cwd=task.root).err
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")

@@ -161,6 +161,14 @@ def test_torch_is_never_without_a_version(text: str) -> None:
         with_torch((text,), "2.0.1", ())
 
 
+@pytest.mark.parametrize("text", ["git+https://example.org/apex", "https://example.org/apex.zip"])
+def test_an_address_needs_the_name_of_its_package(text: str) -> None:
+    with pytest.raises(LmrError) as raised:
+        with_torch((text,), "", ())
+    assert raised.value.hint == "write it as 'NAME @ git+https://…'"
+    assert with_torch((f"apex @ {text}",), "", ()) == (f"apex @ {text}",)
+
+
 def test_a_task_runs_in_the_environment_that_was_asked_for_last(tmp_path: Path) -> None:
     one, two = (task(tmp_path / name, OFFICIAL, "import plain\n") for name in ("one", "two"))
     local(one)

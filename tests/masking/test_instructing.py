@@ -100,6 +100,20 @@ def test_every_draft_keeps_the_rules(tmp_path: Path) -> None:
         assert mask_instruction.broken_rules(task, one.index) == ()
 
 
+@pytest.mark.parametrize(
+    ("docstring", "purpose"),
+    [
+        ("Weigh the pairs. Proposed in the following paper:", "Weigh the pairs"),
+        ("Proposed in the following paper:", GAP),
+    ],
+)
+def test_a_sentence_that_announces_a_list_is_no_purpose(docstring: str, purpose: str) -> None:
+    text = drafted(
+        f'def weigh(pairs):\n    """{docstring}\n\n    https://example.org\n    """\n    return pairs\n'
+    )
+    assert f"Its purpose: {purpose}. Inputs" in text
+
+
 def drafted(text: str) -> str:
     """The draft for the first function of a module."""
     module = code.Module.parse(text.encode(), "m.py")

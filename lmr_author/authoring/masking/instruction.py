@@ -48,7 +48,7 @@ def draft_instruction(
     """
     confirmed = notes or MaskNotes()
     own = _without_solution(read_docstring(definition.docstring), definition.node)
-    purpose = one_line(confirmed.objective or own.summary).rstrip(".")
+    purpose = _purpose(confirmed.objective or own.summary)
     kind = f"{definition.kind} `{definition.function_name}`"
     if definition.class_name and definition.kind == "function":
         kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
@@ -69,6 +69,12 @@ def draft_instruction(
         "Keep its signature, and leave everything else as it is.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _purpose(text: str) -> str:
+    """Return a purpose without its full stop, and without sentences whose colon announces what does not follow."""
+    complete = [sentence for sentence in sentences(one_line(text)) if not sentence.endswith(":")]
+    return " ".join(complete).rstrip(".")
 
 
 def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:

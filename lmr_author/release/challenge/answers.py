@@ -9,7 +9,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.challenge import Challenger, Kind
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.proof.evaluation.candidates.predictions import Key, NoPredictionsError, Prediction
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import observations
 from lmr_author.release.recipes.recipe import RECIPE
@@ -33,6 +33,7 @@ FORMS = (
     "a recipe's folder, a folder with misreadings/*.py and rewrites/*.py, JSON lines with kind and about, or graded "
     "answers in a log: see docs/challenge.md"
 )
+NO_ANSWERS = 'a folder holds misreadings/NAME.py and rewrites/NAME.py: see docs/challenge.md, "Answers"'
 
 
 def read(path: Path, task: Task, implementation: int | None = None) -> list[Challenger]:
@@ -50,10 +51,11 @@ def read(path: Path, task: Task, implementation: int | None = None) -> list[Chal
         answers = list(_from_recipe(path, info))
     elif any((path / name).is_dir() for name in FOLDERS):
         answers = list(_from_folders(path, info, implementation))
-    elif path.is_dir() and not any(path.iterdir()):
-        raise LmrError(f"{path} holds no answers", f"--answers takes {FORMS}")
     else:
-        answers = list(_from_predictions(path, task, info))
+        try:
+            answers = list(_from_predictions(path, task, info))
+        except NoPredictionsError as error:
+            raise LmrError(f"{path} holds no answers", NO_ANSWERS) from error
     if not answers:
         raise LmrError(f"{path} holds no misreadings or rewrites of {task.name}", f"--answers takes {FORMS}")
     _require_distinct(path, answers)

@@ -18,6 +18,7 @@ from lmr_author.runtime.environment.code import imported_packages, read_code
 from lmr_author.runtime.environment.detect import base_in_use, read_needs
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
+from lmr_author.runtime.environment.requirements import is_address
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
@@ -122,6 +123,8 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
             requirement = Requirement(text)
         except InvalidRequirement as error:
             hint = "give one such as torch==2.6.0"
+            if is_address(text):
+                hint = "write it as 'NAME @ git+https://…'"
             raise LmrError(f"--with {text}: no requirement ({error})", hint) from error
         named.add(requirement.name.lower())
         if requirement.name.lower() == "torch" and "==" not in str(requirement.specifier):

@@ -23,7 +23,7 @@ from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.place import RepositoryPlace, Written
-from lmr_author.runtime.environment.requirements import parse_requirement
+from lmr_author.runtime.environment.requirements import is_address, parse_requirement
 
 Agree = Callable[[str], bool]
 """Asks a person at a terminal a question."""
@@ -84,7 +84,13 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
     for text in extra:
         added = parse_requirement(text, _WITH)
         if not isinstance(added, Declared):
-            raise UsageError(f"--with {printable(text)}: no requirement", "give one such as 'numpy<2'")
+            hint = "give one such as 'numpy<2'"
+            if is_address(text):
+                hint = (
+                    "the lock holds versions of the package index; "
+                    "`lmr-author env local --with 'NAME @ git+https://…'` installs from an address"
+                )
+            raise UsageError(f"--with {printable(text)}: no requirement", hint)
         if added.name in TORCH_FAMILY:
             raise UsageError(f"--with {text}: PyTorch is the base image's", "choose that with --base-image")
         # A version of the repository's may be a constraint only, as of what no goal file imports.

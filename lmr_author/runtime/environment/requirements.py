@@ -111,6 +111,11 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
     return Declared(name, str(requirement), origin)
 
 
+def is_address(text: str) -> bool:
+    """Return true where ``--with`` was given what looks like an address."""
+    return "://" in text or text.startswith("git+")
+
+
 def _from_elsewhere(text: str, origin: str, address: str, name: str = "") -> Unused:
     """Classify an address or a path, this repository, or nonsense."""
     shown = printable(text, 120)

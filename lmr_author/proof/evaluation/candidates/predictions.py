@@ -57,6 +57,10 @@ class Prediction:
         return self.task, self.index, self.model, self.setting, self.input, self.sample
 
 
+class NoPredictionsError(LmrError):
+    """A file or folder in which nothing is a prediction."""
+
+
 @dataclass(frozen=True)
 class Given:
     """The predictions of a file or folder.
@@ -83,7 +87,9 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
         raise LmrError(f"there is no {path}", "name the file or folder with the predictions")
     predictions = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not predictions:
-        raise LmrError(f"{path} holds no predictions", "see docs/evaluating-models.md for what is read")
+        raise NoPredictionsError(
+            f"{path} holds no predictions", "see docs/evaluating-models.md for what is read"
+        )
     ours: list[Prediction] = []
     elsewhere: Counter[str] = Counter()
     for prediction in predictions:
