@@ -109,10 +109,10 @@ def _people(path: Path, scales: Mapping[str, int], names: Mapping[str, str]) -> 
         raise LmrError(f"{path}: not a list of grades", "see docs/analysis.md")
     graded = [entry for entry in entries if entry.get("human_judge_result") is not None]
     lowest = scales.get(path.stem, 1)
-    given = {str(entry["human_judge_result"]).strip() for entry in graded}
+    grades = {str(entry["human_judge_result"]).strip() for entry in graded}
     allowed = [str(lowest + step) for step in range(len(GRADES))]
-    if strange := sorted(given - set(allowed)):
-        fits = next((each for each in SCALES if given <= {str(each + step) for step in range(3)}), None)
+    if strange := sorted(grades - set(allowed)):
+        fits = next((each for each in SCALES if grades <= {str(each + step) for step in range(3)}), None)
         hint = "correct the file: its grades are on more than one scale"
         if fits is not None:
             best = fits + len(GRADES) - 1
