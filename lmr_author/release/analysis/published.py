@@ -78,14 +78,15 @@ def _unit_tests(folder: Path) -> Iterator[Line]:
             continue
         for number, text in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
             where = f"{path}:{number}"
+            line = {**system, "outcome": "failed", "index": 1}
             if match := _VERDICT.search(text.strip()):
-                outcome = "passed" if match["verdict"] == "PASS" else "failed"
-                yield (
-                    where,
-                    {**system, "task": match["task"], "index": int(match["index"] or 1), "outcome": outcome},
-                )
-            elif match := _NO_LOG.search(text):
-                yield where, {**system, "task": match["task"], "index": 1, "outcome": "failed"}
+                line["index"] = int(match["index"] or 1)
+                if match["verdict"] == "PASS":
+                    line["outcome"] = "passed"
+            else:
+                match = _NO_LOG.search(text)
+            if match:
+                yield where, {**line, "task": match["task"]}
             elif text.strip():
                 raise LmrError(f"{where}: neither a verdict nor a missing log", "remove the line")
 
@@ -96,10 +97,8 @@ def _judges(folder: Path) -> Iterator[Line]:
             if match := _ANALYSIS.fullmatch(path.stem):
                 categories = set(_CATEGORY.findall(path.read_text("utf-8", errors="replace")))
                 grade = GRADES[int(categories.pop()) - 1] if len(categories) == 1 else "unparsable"
-                yield (
-                    str(path),
-                    {**system, "task": match["task"], "index": int(match["index"]) + 1, "judge": grade},
-                )
+                index = int(match["index"]) + 1
+                yield str(path), {**system, "task": match["task"], "index": index, "judge": grade}
 
 
 def _people(path: Path, scales: Mapping[str, int], names: Mapping[str, str]) -> Iterator[Line]:

@@ -192,6 +192,7 @@ def _feature(column: str, kind: str) -> dict[str, Any]:
 def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict[str, Any]:
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
+    agreement = f"{sum(agreements) / len(agreements):.0f} %" if agreements else NOT_REVIEWED
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
     return {
         "facts": {
@@ -202,9 +203,7 @@ def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict
             "Size of the archives": size_text(size),
             "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),
             "Accepted by reviewers": f"{sum(row['review'] == ACCEPTED for row in papers)} of {len(papers)}",
-            "Agreement of reviewers": f"{sum(agreements) / len(agreements):.0f} %"
-            if agreements
-            else NOT_REVIEWED,
+            "Agreement of reviewers": agreement,
         },
         "categories": Counter(row["category"] or "none" for row in implementations),
         "repository_licenses": Counter(row["license"] or "unknown" for row in papers),

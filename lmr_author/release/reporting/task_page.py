@@ -143,7 +143,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         state=status.state,
         next=status.next.replace(str(task.root), task.name),
         note=status.note,
-        verdict=_verdict(task, evaluation, report.findings, status),
+        verdict=_verdict(task, info, evaluation, report.findings, status),
         implementations=tuple(parts),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
@@ -159,13 +159,17 @@ def task_page(task: Task, say: Progress) -> TaskPage:
 
 
 def _verdict(
-    task: Task, evaluation: Evaluation | None, findings: Sequence[Finding], status: Status
+    task: Task,
+    info: TaskInfo,
+    evaluation: Evaluation | None,
+    findings: Sequence[Finding],
+    status: Status,
 ) -> tuple[VerdictLine, ...]:
     lines = _gates_verdict(task, evaluation)
-    standing, record = challenge.standing(task, task.load())
+    standing, record = challenge.standing(task, info)
     if record is not None:
         kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
-        lines.append(("Challenge", challenge.in_words(task, task.load()), kind))
+        lines.append(("Challenge", challenge.in_words(task, info), kind))
     serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if serious:
         codes = sorted({finding.code for finding in serious})
@@ -194,7 +198,7 @@ def _gates_verdict(task: Task, evaluation: Evaluation | None) -> list[VerdictLin
 
 
 def _of_mutants(gates: Sequence[GateResult]) -> str:
-    """Return the kind of the line about mutants: good where every implementation passes the gate's threshold."""
+    """Good where every implementation passes the gate's threshold."""
     statuses = {gate.status for gate in gates if gate.gate == MUTANTS_DIE}
     if GateStatus.FAILED in statuses:
         return "bad"

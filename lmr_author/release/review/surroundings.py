@@ -137,22 +137,23 @@ def environment(task: Task, view: TaskView) -> QuestionEvidence:
     """Return the environment's versions with their dates beside the paper's year."""
     origin, year = provenance.load(task), view.info.year or 0
     dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
-    versions = _versions(origin, dockerfile, lock)
-    doubts = []
-    for part in versions:
-        if year and part.day and part.day.year - year >= YEARS_NEWER:
-            doubts.append(f"{part.name} is {_beside(part.day, year)} than the paper")
+    doubts, dated = [], False
+    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
+    for part in _versions(origin, dockerfile, lock):
+        beside = _beside(part.day, year)
+        rows.append((part.name, part.version, str(part.day or "unknown"), beside))
+        if part.day:
+            dated = True
+            if year and part.day.year - year >= YEARS_NEWER:
+                doubts.append(f"{part.name} is {beside} than the paper")
     if not year:
         doubts.append("the paper's year is unknown")
     elif origin.paper.year not in (None, year):
         doubts.append(
             f"the paper is of {year} in info.json, of {origin.paper.year} in authoring/provenance.json"
         )
-    if not any(part.day for part in versions):
+    if not dated:
         doubts.append("no version has a date")
-    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
-    for part in versions:
-        rows.append((part.name, part.version, str(part.day or "unknown"), _beside(part.day, year)))
     declared = []
     for need in origin.environment.requirements:
         declared.append(f"{need.requirement} ({need.origin}{', guessed' if need.guessed else ''})")
@@ -187,8 +188,10 @@ def _beside(day: date | None, year: int) -> str:
     """Compare a date with the paper's year: ``3 years newer``."""
     if day is None or not year:
         return "unknown"
-    newer = day.year - year
-    return f"{counted(abs(newer), 'year')} {'newer' if newer > 0 else 'older'}" if newer else "the same year"
+    if day.year == year:
+        return "the same year"
+    years = counted(abs(day.year - year), "year")
+    return f"{years} newer" if day.year > year else f"{years} older"
 
 
 # The licence

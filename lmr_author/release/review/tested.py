@@ -85,11 +85,14 @@ def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
 def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
     """Put what all of a row's arrays share beside the name, so that narrow cells show the shapes."""
     name, *cells = row
-    parts = [_ARRAY.fullmatch(cell) for cell in cells]
-    kinds = {match[1] + (match[3] or "") for match in parts if match}
-    if len(kinds) != 1 or not all(parts):
-        return row
-    return (f"{name}: {kinds.pop()}", *(match[2] for match in parts if match))
+    kinds, shapes = set(), []
+    for cell in cells:
+        match = _ARRAY.fullmatch(cell)
+        if match is None:
+            return row
+        kinds.add(match[1] + (match[3] or ""))
+        shapes.append(match[2])
+    return (f"{name}: {kinds.pop()}", *shapes) if len(kinds) == 1 else row
 
 
 def _open_lines(subject: Subject) -> Exhibit:
