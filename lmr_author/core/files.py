@@ -143,20 +143,6 @@ def read_object_to_change(path: Path) -> dict[str, Any]:
     return data
 
 
-def read_entries_to_change(path: Path, name: str) -> list[dict[str, Any]]:
-    """Return the objects that such a file (:func:`read_object_to_change`) lists under a name; none without a file.
-
-    Raises LmrError when the file is there and holds no such list, or anything else in it.
-    """
-    data = read_object_to_change(path)
-    entries = data.get(name) if data else []
-    if not isinstance(entries, list) or not all(isinstance(item, dict) for item in entries):
-        raise LmrError(
-            f"{path}: {name!r} is not a list of objects", "correct the file by hand, or move it away"
-        )
-    return entries
-
-
 def read_answers(path: Path, option: str, hint: str = "see the command's --help") -> dict[str, Any]:
     """Read a YAML or JSON file with answers to prompts. Raises UsageError when it is not an object.
 

@@ -10,7 +10,7 @@ import yaml
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
-from lmr_author.release.analysis.given import Given
+from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import write_image
 from lmr_author.release.review.score import answer
@@ -22,7 +22,7 @@ CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=
 def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
     """The prompt of the task's only function."""
     info = task.load()
-    return prompts.prompting(task, info, info.implementations[0], Given.parse(given), tokens)
+    return prompts.prompting(task, info, info.implementations[0], ModelInput.parse(given), tokens)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_the_pages_are_pictures(softplus: Task) -> None:
 
 def test_an_input_has_one_name_however_it_is_written() -> None:
     for text in ("repository", "context+goal+paper", "paper+context"):
-        assert Given.parse(text).name == "repository"
-    assert Given.parse("whole").name == "goal+whole"
+        assert ModelInput.parse(text).name == "repository"
+    assert ModelInput.parse("whole").name == "goal+whole"
     for wrong in ("all", "", "paper+pages", "context+whole", "paper,goal"):
         with pytest.raises(UsageError) as refused:
-            Given.parse(wrong)
+            ModelInput.parse(wrong)
         assert refused.value.hint, wrong
 
 
@@ -119,7 +119,7 @@ def test_each_input_has_its_files_in_the_container(
 ) -> None:
     info = softplus.load()
     folder = tmp_path / "out"
-    write_image(softplus, info, info.implementations[0], Given.parse(given), "base:1", folder)
+    write_image(softplus, info, info.implementations[0], ModelInput.parse(given), "base:1", folder)
     repository = folder / "scores-repo"
     found = sorted(
         path.relative_to(repository).as_posix() for path in repository.rglob("*") if path.is_file()

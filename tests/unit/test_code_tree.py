@@ -13,7 +13,6 @@ from lmr_author.core.code import (
     bound_by,
     children,
     form,
-    gpu_only,
     imported_as,
     is_main_guard,
     is_same,
@@ -179,28 +178,3 @@ def test_globals_that_only_a_run_sets(name: str, names: tuple[str, ...]) -> None
     tree = ast.parse(RUN_AS_SCRIPT)
     (function,) = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
     assert set_at_run_time(tree, function) == names
-
-
-ON_GPU = """\
-def f(x, y):
-    if x.is_cuda and y:
-        a()
-        b()
-    if not x.is_cuda:
-        c()
-    else:
-        d()
-    if x.is_cuda or y:
-        e()
-    if y:
-        if not torch.cuda.is_available():
-            raise ValueError
-        g()
-    assert y.is_cuda, "no kernel"
-    h()
-    return i()
-"""
-
-
-def test_lines_that_no_cpu_runs() -> None:
-    assert sorted(gpu_only(ast.parse(ON_GPU).body[0])) == [(3, 4), (8, 8), (14, 14), (16, 17)]

@@ -20,9 +20,6 @@ def test_an_object_and_no_file(tmp_path: Path) -> None:
     assert files.read_object_or_empty(path) == files.read_object_to_change(path) == {}
     path.write_text('{"a": 1}')
     assert files.read_object_or_empty(path) == files.read_object_to_change(path) == {"a": 1}
-    assert files.read_entries_to_change(tmp_path / "absent", "all") == []
-    path.write_text('{"all": [{"a": 1}, {}]}')
-    assert files.read_entries_to_change(path, "all") == [{"a": 1}, {}]
 
 
 @pytest.mark.parametrize("damaged", [b"", b"[]", b"null", b"\xff", b"[" * 100_000])
@@ -33,15 +30,6 @@ def test_anything_else_is_empty_or_refused(tmp_path: Path, damaged: bytes) -> No
     with pytest.raises(LmrError, match=r"a\.json") as caught:
         files.read_object_to_change(path)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize("damaged", ["[]", '{"a": []}', '{"all": [{}, 3]}'])
-def test_what_is_no_list_of_entries_is_refused(tmp_path: Path, damaged: str) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(damaged)
-    with pytest.raises(LmrError, match=r"a\.json") as caught:
-        files.read_entries_to_change(path, "all")
-    assert "correct the file" in caught.value.hint
 
 
 @pytest.mark.parametrize(("size", "limit", "read"), [(0, 0, True), (5, 5, True), (5, 6, True), (6, 5, False)])

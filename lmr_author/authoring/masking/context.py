@@ -175,12 +175,6 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
     return tuple(proposals)
 
 
-def lineage(repository: Path, module: code.Module, definition: code.Definition) -> list[ast.ClassDef]:
-    """Return the class of a method and those that it inherits from, as far as they are the repository's."""
-    classes = _Repository(repository).lineage(module, definition)
-    return [defined.node for defined in classes if isinstance(defined.node, ast.ClassDef)]
-
-
 class _Repository:
     """A repository as imports see it."""
 

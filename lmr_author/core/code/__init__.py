@@ -9,7 +9,6 @@ from __future__ import annotations
 from lmr_author.core.code.demands import (
     demanded,
     gpu_lines,
-    gpu_only,
     is_main_guard,
     python_2_names,
     running,
@@ -73,7 +72,6 @@ __all__ = [
     "first_line",
     "form",
     "gpu_lines",
-    "gpu_only",
     "imported_as",
     "insert_above",
     "is_generator",

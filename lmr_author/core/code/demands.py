@@ -10,9 +10,7 @@ from typing import TypeGuard
 
 from lmr_author.core.code.tree import (
     bindings,
-    blocks,
     each,
-    first_line,
     last_name,
     root_name,
     walk,
@@ -197,40 +195,3 @@ def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
 
 def _names_gpu(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"cuda(:\d*)?", value) is not None
-
-
-def gpu_only(function: ast.AST) -> list[tuple[int, int]]:
-    """Return first and last lines of what no CPU runs: below ``if x.is_cuda``, and after ``assert x.is_cuda``."""
-    ranges = []
-    for block in blocks(function):
-        for number, statement in enumerate(block, 1):
-            if guarded := _below_gpu_question(statement, block[number:]):
-                ranges.append((first_line(guarded[0]), guarded[-1].end_lineno or 0))
-    return ranges
-
-
-def _below_gpu_question(statement: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements that run only where a statement found a GPU. ``rest``: those after it in its block."""
-    if isinstance(statement, ast.Assert):
-        return rest if _asks_for_gpu(statement.test) else []
-    if not isinstance(statement, ast.If):
-        return []
-    test = statement.test
-    if _asks_for_gpu(test):
-        return statement.body
-    if (
-        not isinstance(test, ast.UnaryOp)
-        or not isinstance(test.op, ast.Not)
-        or not _asks_for_gpu(test.operand)
-    ):
-        return []
-    ends = isinstance(statement.body[-1], ast.Raise | ast.Return)
-    return statement.orelse or (rest if ends else [])
-
-
-def _asks_for_gpu(test: ast.expr) -> bool:
-    if isinstance(test, ast.BoolOp):
-        return isinstance(test.op, ast.And) and any(map(_asks_for_gpu, test.values))
-    if isinstance(test, ast.Call):
-        return ast.unparse(test.func).endswith("cuda.is_available")
-    return isinstance(test, ast.Attribute) and test.attr == "is_cuda"

@@ -71,8 +71,8 @@ def body_of(source: Module, statements: Sequence[ast.stmt], module: Module, defi
     ours, line = region(module, definition), first_line(statements[0])
     old = source.line_text(line)[: statements[0].col_offset]
     text = _moved(source, source.line_start(line), len(source.text.rstrip()), old, ours.indent, ours.newline)
-    kept = [ours.indent + part for part in (ours.type_comment, ours.docstring) if part is not None]
-    return module.encode(ours.newline.join([ours.header_rest, *kept, ours.indent + text[len(old) :]]))
+    head = [ours.indent + part for part in (ours.type_comment, ours.docstring) if part is not None]
+    return module.encode(ours.newline.join([ours.header_rest, *head, ours.indent + text[len(old) :]]))
 
 
 def statement_text(module: Module, statement: ast.stmt) -> str:
@@ -120,7 +120,6 @@ def _moved(module: Module, start: int, end: int, old: str, new: str, newline: st
 
 
 def _lines_inside_strings(tree: ast.AST) -> set[int]:
-    """Return the numbers of the lines that begin inside a string."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant | ast.JoinedStr):

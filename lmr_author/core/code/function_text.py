@@ -65,7 +65,6 @@ class FunctionText:
         return end
 
     def _around(self) -> cst.Module | cst.IndentedBlock:
-        """Return the block that holds nothing but the function."""
         if not self.above:
             return self.tree
         return cst.ensure_type(cst.ensure_type(self.tree.body[0], cst.If).body, cst.IndentedBlock)
@@ -79,7 +78,7 @@ class FunctionText:
             behind = self.body.header
             header = behind.whitespace.value + behind.comment.value if behind.comment else ""
             indent, _ = _indent_of(module.line_text(first_line(self.node.body[0])))
-        kept = self._type_comments()
+        comments = self._type_comments()
         return Region(
             start=self._offset(self.first),
             end=self._offset(self.last),
@@ -87,7 +86,7 @@ class FunctionText:
             indent=indent,
             newline=newline_after(module, self._line(self.first)),
             docstring=self._docstring(),
-            type_comment=kept[0].comment.value if kept and kept[0].comment else None,
+            type_comment=comments[0].comment.value if comments and comments[0].comment else None,
         )
 
     def with_body(self, lines: Sequence[str]) -> str:

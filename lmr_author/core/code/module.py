@@ -165,11 +165,11 @@ class Module:
         """Every function and class, however nested, in file order."""
         nodes = sorted(_walk(self.tree), key=lambda walked: (walked[1].lineno, walked[1].col_offset))
         totals = Counter(".".join(parts) for parts, _, _ in nodes)
-        seen: Counter[str] = Counter()
+        numbers: Counter[str] = Counter()
         result = []
         for parts, node, classes in nodes:
             qualname = ".".join(parts)
-            seen[qualname] += 1
+            numbers[qualname] += 1
             result.append(
                 Definition(
                     qualname=qualname,
@@ -178,7 +178,7 @@ class Module:
                     function_name=".".join(parts[classes:]),
                     line=node.lineno,
                     end_line=node.end_lineno or node.lineno,
-                    nth=seen[qualname],
+                    nth=numbers[qualname],
                     siblings=totals[qualname],
                     node=node,
                 )

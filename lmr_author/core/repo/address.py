@@ -135,9 +135,9 @@ def safe_name(text: str) -> str:
 
 def _join(base: str, relative: str) -> str:
     """Resolve a submodule's relative address as git does: against the superproject's, taken as a folder."""
-    scheme, separator, rest = base.partition("://")
+    scheme, separator, location = base.partition("://")
     if separator:
-        host, _, path = rest.partition("/")
+        host, _, path = location.partition("/")
         joined = urljoin(f"http://x/{path.rstrip('/')}/", relative)
         return f"{scheme}://{host}{urlsplit(joined).path}"
     host, _, path = base.partition(":")
@@ -155,8 +155,8 @@ def _without_login(url: str) -> str:
     parts = urlsplit(url)
     login, at, host = parts.netloc.rpartition("@")
     user = login.partition(":")[0]
-    kept = f"{user}@" if at and user and parts.scheme.lower() == "ssh" else ""
-    return parts._replace(netloc=kept + host, query="", fragment="").geturl()
+    shown_user = f"{user}@" if at and user and parts.scheme.lower() == "ssh" else ""
+    return parts._replace(netloc=shown_user + host, query="", fragment="").geturl()
 
 
 def _guess(text: str) -> str:

@@ -83,12 +83,16 @@ def read_cff(text: str, name: str) -> list[Citation]:
         return []
     if not isinstance(data, dict):
         return []
-    preferred, references = data.get("preferred-citation"), data.get("references")
-    works = [preferred] if isinstance(preferred, dict) else []
-    works += [one for one in references if isinstance(one, dict)] if isinstance(references, list) else []
-    kind = data.get("type", "software")
-    found = [_of_cff(work, name, software=work.get("type") == "software") for work in works]
-    return [*found, _of_cff(data, name, software=kind == "software")][:MOST_ENTRIES]
+    citations = []
+    for work in (data.get("preferred-citation"), *_list(data.get("references"))):
+        if isinstance(work, dict):
+            citations.append(_of_cff(work, name, software=work.get("type") == "software"))
+    repository = _of_cff(data, name, software=data.get("type", "software") == "software")
+    return [*citations, repository][:MOST_ENTRIES]
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _of_cff(work: Mapping[str, Any], name: str, *, software: bool) -> Citation:
@@ -96,12 +100,11 @@ def _of_cff(work: Mapping[str, Any], name: str, *, software: bool) -> Citation:
         value = within.get(key)
         return printable(str(value), 300) if isinstance(value, str | int) else ""
 
-    people = work.get("authors")
-    authors = [
-        text("name", one) or f"{text('given-names', one)} {text('family-names', one)}".strip()
-        for one in (people if isinstance(people, list) else ())
-        if isinstance(one, dict)
-    ]
+    authors = []
+    for person in _list(work.get("authors")):
+        if isinstance(person, dict):
+            full = f"{text('given-names', person)} {text('family-names', person)}".strip()
+            authors.append(text("name", person) or full)
     conference = work.get("conference")
     collection = text("name", conference) if isinstance(conference, dict) else text("collection-title")
     year = text("year") or str(work.get("date-published") or work.get("date-released") or "")
@@ -119,13 +122,18 @@ def _of_cff(work: Mapping[str, Any], name: str, *, software: bool) -> Citation:
 
 def read_bibtex(text: str, name: str) -> list[Citation]:
     """Return the entries of BibTeX that a text contains, in a file of its own or within a README."""
-    found: list[Citation] = []
+    citations: list[Citation] = []
     for match in re.finditer(r"@([A-Za-z]+)\s*\{[^{}=,@]{0,200},", text):
-        if match[1].lower() not in ("comment", "string", "preamble") and len(found) < MOST_ENTRIES:
+        kind = match[1].lower()
+        if kind not in ("comment", "string", "preamble") and len(citations) < MOST_ENTRIES:
             fields = {key.lower(): value for key, value in _fields(text, match.end())}
-            source = f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
-            found.append(_of_bibtex(fields, source, software=match[1].lower() in ("software", "manual")))
-    return found
+            source = _source(name, text, match)
+            citations.append(_of_bibtex(fields, source, software=kind in ("software", "manual")))
+    return citations
+
+
+def _source(name: str, text: str, match: re.Match[str]) -> str:
+    return f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
@@ -162,10 +170,11 @@ def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Cit
     venue = plain.get("booktitle") or plain.get("journal") or ""
     where = " ".join(plain.get(key, "") for key in ("journal", "volume", "note", "eprint", "howpublished"))
     eprint = plain.get("eprint", "")
+    authors = re.split(r"\s+and\s+", plain.get("author", ""))
     return Citation(
         source,
         plain.get("title", ""),
-        tuple(_name(one) for one in re.split(r"\s+and\s+", plain.get("author", "")) if one.strip()),
+        tuple(_name(author) for author in authors if author.strip()),
         _year(plain.get("year") or plain.get("date", "")),
         "" if _PREPRINT.search(venue) else venue,
         _address(
@@ -187,7 +196,6 @@ def _year(text: str) -> int | None:
 
 
 def _address(url: str, doi: str, *texts: str) -> str:
-    """Return a work's web address: stated, else by its DOI or arXiv id."""
     identifier = _DOI.search(f"{doi} {' '.join(texts)}")
     preprint = _ARXIV.search(" ".join((url, doi, *texts)))
     if url.startswith(("https://", "http://")) and not re.search(r"//(?:www\.)?git(?:hub|lab)\.", url):
@@ -199,13 +207,13 @@ def _address(url: str, doi: str, *texts: str) -> str:
 
 def _read_links(text: str, name: str) -> list[Citation]:
     """Return the papers that a README links; a link of several words is its title."""
-    found = []
+    citations = []
     for match in _LINK.finditer(text):
         words = " ".join((match["md"] or match["rst"]).strip('*_"“” ').split())
         title = printable(words, 300) if len(words.split()) >= _TITLE_WORDS else ""
-        source = f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
-        found.append(Citation(source, title, url=match["mdurl"] or match["rsturl"]))
-    return found[:MOST_ENTRIES]
+        url = match["mdurl"] or match["rsturl"]
+        citations.append(Citation(_source(name, text, match), title, url=url))
+    return citations[:MOST_ENTRIES]
 
 
 _ACCENTS = {

@@ -205,15 +205,15 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
         with suppress(LmrError):
             git.run("fetch", "--quiet", "origin", wanted)
             return wanted
-    known = [ref.name.removeprefix("origin/") for ref in repository.references]
-    close = difflib.get_close_matches(wanted, known, 5, 0.5) or known[:5]
+    names = [ref.name.removeprefix("origin/") for ref in repository.references]
+    close = difflib.get_close_matches(wanted, names, 5, 0.5) or names[:5]
     message = f"{shown} has no commit, tag or branch {wanted!r}"
     if (Path(repository.git_dir) / "shallow").exists():
         raise LmrError(
             f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
         )
-    names = ", ".join(map(printable, close))
-    raise LmrError(message, f"there are, for example: {names}" if close else "check the commit")
+    nearest = ", ".join(map(printable, close))
+    raise LmrError(message, f"there are, for example: {nearest}" if close else "check the commit")
 
 
 def _describe(repository: Repo, sha: str, folder: Path) -> Clone:

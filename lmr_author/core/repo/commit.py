@@ -43,7 +43,7 @@ def commit_folder(source: Path, final: Path, commit: Commit) -> None:
         except git.exc.GitCommandNotFound as error:
             raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
         except git.exc.GitCommandError as error:
-            said = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
+            reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
             raise LmrError(
-                f"{source} cannot be committed: {said}", "check author, date and message"
+                f"{source} cannot be committed: {reason}", "check author, date and message"
             ) from error

@@ -348,11 +348,6 @@ def load(task: Task) -> Evaluation | None:
     return Evaluation.read_if_valid(task.evaluation_path)
 
 
-def find_same_sandbox(task: Task, sandbox: UsedSandbox) -> Evaluation | None:
-    """Return the stored evaluation in the same sandbox, whether it counts or not."""
-    return next((run for run in _all(load(task)) if run.sandbox.key == sandbox.key), None)
-
-
 def store(task: Task, new: Evaluation) -> Stored:
     """Store an evaluation in place of the last one in its sandbox, and drop those of other states of the task.
 

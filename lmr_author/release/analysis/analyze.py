@@ -59,7 +59,7 @@ def analyze(
     if predictions is not None:
         observed = _add_grades(observed, tasks, predictions)
     problems = {observation.problem for observation in observed.items}
-    known, categories = {}, {}
+    measures, categories = {}, {}
     for task in tasks:
         info = task.load()
         for implementation in info.implementations:
@@ -67,11 +67,11 @@ def analyze(
             problems.add(problem)
             categories[problem] = implementation.category
             if measured := properties(task, info, implementation):
-                known[problem] = measured
+                measures[problem] = measured
     made = (
         tables.main_results(observed.items, problems),
         tables.by_input(observed.items, problems),
-        regression(observed.items, known),
+        regression(observed.items, measures),
         tables.binary(observed.items),
         tables.by_category(observed.items, problems, categories),
         tables.action_shares(observed.items),
@@ -99,7 +99,6 @@ def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: b
 
 
 def _add_grades(observed: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
-    """Add people's grades of the answers in a file of predictions."""
     stored = grades_of_predictions(tasks, predictions)
     graded = []
     for observation in observed.items:

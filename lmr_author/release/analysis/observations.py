@@ -19,7 +19,7 @@ from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import Key
 from lmr_author.proof.evaluation.candidates.results import JsonLines
 from lmr_author.release.analysis import published
-from lmr_author.release.analysis.given import Given
+from lmr_author.release.analysis.model_input import ModelInput
 
 GRADES = {
     "completely-correct": "CC",
@@ -41,7 +41,7 @@ class Observation:
         model, sample: the model, and the number of its answer, from 1.
         category: the implementation's category.
         setting: ``prompting`` or ``agent``; "" when not given.
-        input: what the model was given, as :class:`~lmr_author.release.analysis.given.Given` names it; "" when unknown.
+        input: what the model was given, as :class:`~.model_input.ModelInput` names it; "" when unknown.
         outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
         judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
         grades: people's grades, by person.
@@ -155,27 +155,30 @@ def _lines(path: Path, cut: list[str], scales: Mapping[str, int]) -> Iterable[tu
 
 def _observation(data: Mapping[str, Any], where: str) -> Observation:
     """Convert a line; people's grades are ``grades: {person: grade}`` or ``grader`` and ``grade``."""
-    given = data.get("grades") or {}
-    if not isinstance(given, dict):
+    grades = data.get("grades") or {}
+    if not isinstance(grades, dict):
         raise LmrError(f"{where}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
     if "grader" in data:
-        given = {**given, str(data["grader"]): data.get("grade")}
+        grades = {**grades, str(data["grader"]): data.get("grade")}
     judge = data.get("judge") or ""
     if judge and judge != "unparsable":
         judge = _grade(judge, where)
-    chosen = str(data.get("input") or "")
+    model_input = str(data.get("input") or "")
     try:
-        chosen = Given.parse(chosen).name if chosen else ""
+        model_input = ModelInput.parse(model_input).name if model_input else ""
     except UsageError as error:
         raise LmrError(f"{where}: {error.message}", error.hint) from error
-    known = {"index": 1, **{key: value for key, value in data.items() if value is not None}}
-    known |= {
-        "input": chosen,
+    fields: dict[str, Any] = {"index": 1}
+    for name, value in data.items():
+        if value is not None:
+            fields[name] = value
+    fields |= {
+        "input": model_input,
         "judge": judge,
-        "grades": {person: _grade(grade, where) for person, grade in given.items()},
+        "grades": {person: _grade(grade, where) for person, grade in grades.items()},
     }
     try:
-        return msgspec.convert(known, Observation, strict=False)
+        return msgspec.convert(fields, Observation, strict=False)
     except msgspec.ValidationError as error:
         raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
 

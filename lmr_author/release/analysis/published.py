@@ -78,14 +78,15 @@ def _unit_tests(folder: Path) -> Iterator[Line]:
             continue
         for number, text in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
             where = f"{path}:{number}"
+            line = {**system, "outcome": "failed", "index": 1}
             if match := _VERDICT.search(text.strip()):
-                outcome = "passed" if match["verdict"] == "PASS" else "failed"
-                yield (
-                    where,
-                    {**system, "task": match["task"], "index": int(match["index"] or 1), "outcome": outcome},
-                )
-            elif match := _NO_LOG.search(text):
-                yield where, {**system, "task": match["task"], "index": 1, "outcome": "failed"}
+                line["index"] = int(match["index"] or 1)
+                if match["verdict"] == "PASS":
+                    line["outcome"] = "passed"
+            else:
+                match = _NO_LOG.search(text)
+            if match:
+                yield where, {**line, "task": match["task"]}
             elif text.strip():
                 raise LmrError(f"{where}: neither a verdict nor a missing log", "remove the line")
 
@@ -96,10 +97,8 @@ def _judges(folder: Path) -> Iterator[Line]:
             if match := _ANALYSIS.fullmatch(path.stem):
                 categories = set(_CATEGORY.findall(path.read_text("utf-8", errors="replace")))
                 grade = GRADES[int(categories.pop()) - 1] if len(categories) == 1 else "unparsable"
-                yield (
-                    str(path),
-                    {**system, "task": match["task"], "index": int(match["index"]) + 1, "judge": grade},
-                )
+                index = int(match["index"]) + 1
+                yield str(path), {**system, "task": match["task"], "index": index, "judge": grade}
 
 
 def _people(path: Path, scales: Mapping[str, int], names: Mapping[str, str]) -> Iterator[Line]:
@@ -109,10 +108,10 @@ def _people(path: Path, scales: Mapping[str, int], names: Mapping[str, str]) -> 
         raise LmrError(f"{path}: not a list of grades", "see docs/analysis.md")
     graded = [entry for entry in entries if entry.get("human_judge_result") is not None]
     lowest = scales.get(path.stem, 1)
-    given = {str(entry["human_judge_result"]).strip() for entry in graded}
+    grades = {str(entry["human_judge_result"]).strip() for entry in graded}
     allowed = [str(lowest + step) for step in range(len(GRADES))]
-    if strange := sorted(given - set(allowed)):
-        fits = next((each for each in SCALES if given <= {str(each + step) for step in range(3)}), None)
+    if strange := sorted(grades - set(allowed)):
+        fits = next((each for each in SCALES if grades <= {str(each + step) for step in range(3)}), None)
         hint = "correct the file: its grades are on more than one scale"
         if fits is not None:
             best = fits + len(GRADES) - 1

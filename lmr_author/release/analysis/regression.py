@@ -65,26 +65,26 @@ def _shape(repository: Path) -> tuple[float, float]:
     return mean(depths) if depths else 0.0, branches
 
 
-def regression(observations: Sequence[Observation], known: Mapping[tuple[str, int], Properties]) -> Table:
+def regression(observations: Sequence[Observation], measures: Mapping[tuple[str, int], Properties]) -> Table:
     """Return the paper's Table 5: success against the properties of the task, with dummies for model and setting.
 
     Answers to one task are not independent: standard errors are clustered by task.
     """
-    used = [answer for answer in observations if answer.problem in known and answer.is_tested]
+    used = [answer for answer in observations if answer.problem in measures and answer.is_tested]
     if not used:
         return _table([], "No judged answer to a task that --tasks names")
-    names, columns, left_out = _variables(used, known)
+    names, columns, left_out = _variables(used, measures)
     if len(used) < len(names) + 2:
         return _table([], f"Too few results: {len(used)} for {len(names)} variables")
     success = numpy.array([answer.outcome == "passed" for answer in used], dtype=float)
     fitted = fit(numpy.column_stack(columns), success, [answer.task for answer in used])
     if fitted is None:
         return _table([], "No solution: a variable is constant or decides alone, or there is one task only")
-    lines: list[tuple[Cell, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for name, value, error in zip(names, *fitted, strict=True):
         z = value / error if error else math.inf
         p = math.erfc(abs(z) / math.sqrt(2))
-        lines.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
+        rows.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
     baseline = " ".join(min(getattr(answer, kind) for answer in used) for kind in DUMMIES).strip()
     note = (
         f"{len(used)} answers to {counted(len({answer.task for answer in used}), 'task')}; the baseline is {baseline}; "
@@ -92,22 +92,23 @@ def regression(observations: Sequence[Observation], known: Mapping[tuple[str, in
     )
     if left_out:
         note += f" Told by the others, so left out: {', '.join(left_out)}."
-    return _table(lines, note)
+    return _table(rows, note)
 
 
 def _variables(
-    used: Sequence[Observation], known: Mapping[tuple[str, int], Properties]
+    used: Sequence[Observation], measures: Mapping[tuple[str, int], Properties]
 ) -> tuple[list[str], list[numpy.ndarray], list[str]]:
     """Return names and columns of the regression's variables, and the names of dummies that the others determine."""
     names, columns = ["constant", *FEATURES], [numpy.ones(len(used))]
     for attribute in ("depth", "branches", "length"):
         columns.append(
-            numpy.array([getattr(known[answer.problem], attribute) for answer in used], dtype=float)
+            numpy.array([getattr(measures[answer.problem], attribute) for answer in used], dtype=float)
         )
     left_out = []
     for kind in DUMMIES:
         for value in sorted({getattr(answer, kind) for answer in used})[1:]:
             dummy = numpy.array([getattr(answer, kind) == value for answer in used], dtype=float)
+            # Where each model has its own setting, say, the second dummy would repeat the first.
             if _rank([*columns, dummy]) > _rank(columns):
                 names.append(f"{kind} {value}")
                 columns.append(dummy)

@@ -19,6 +19,8 @@ Group = tuple[str, str, str]
 Cell = str | int | float | None
 
 GRADES = CC, LC, LI = ("CC", "LC", "LI")
+GROUP = ("model", "setting", "input")
+"""Columns that name a group."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +106,21 @@ def accuracy(observations: Sequence[Observation], problems: Iterable[tuple[str, 
 def main_results(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
     """Return the paper's Table 2: unit test, judge and people, per model and setting."""
     rows = []
-    for (model, setting, given), answers in groups(observations).items():
+    for group, answers in groups(observations).items():
         measured = accuracy(answers, problems)
         judged, people = _judged(answers), _graded(answers)
         shares = [answer.golden_share for answer in answers if answer.golden_share is not None]
         rows.append(
             (
-                model, setting, given, measured.problems,
+                *group, measured.problems,
                 percent(measured.share), percent(measured.low), percent(measured.high),
                 measured.missing, measured.unjudged,
-                *(_part(judged, grade, (*GRADES, "unparsable")) for grade in GRADES), judged["unparsable"],
-                *(_part(people, grade, (*GRADES, "disputed")) for grade in GRADES), people["disputed"],
+                *_parts(judged, (*GRADES, "unparsable")), judged["unparsable"],
+                *_parts(people, (*GRADES, "disputed")), people["disputed"],
                 percent(mean(shares)) if shares else None,
             )
         )  # fmt: skip
-    columns = ("model", "setting", "input", "problems", "unit test %", "low %", "high %", "missing", "unjudged",
+    columns = (*GROUP, "problems", "unit test %", "low %", "high %", "missing", "unjudged",
                "judge CC %", "judge LC %", "judge LI %", "judge unparsable",
                "people CC %", "people LC %", "people LI %", "people disputed", "golden repeated %")  # fmt: skip
     note = "Missing results count as failed; unjudged ones (infrastructure) do not count. Interval: 95 %."
@@ -130,13 +132,13 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
 def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
     """Return the paper's Table 3: unit-test accuracy and grades by the input that a model was given."""
     rows = []
-    for (model, setting, given), answers in groups(observations).items():
-        if given:
+    for group, answers in groups(observations).items():
+        *_, model_input = group
+        if model_input:
             judged, people = _judged(answers), _graded(answers)
-            grades = [_part(judged, grade, GRADES) for grade in GRADES]
-            grades += [_part(people, grade, GRADES) for grade in GRADES]
-            rows.append((model, setting, given, percent(accuracy(answers, problems).share), *grades))
-    columns = ("model", "setting", "input", "unit test %", *(f"judge {grade} %" for grade in GRADES),
+            grades = [*_parts(judged, GRADES), *_parts(people, GRADES)]
+            rows.append((*group, percent(accuracy(answers, problems).share), *grades))
+    columns = (*GROUP, "unit test %", *(f"judge {grade} %" for grade in GRADES),
                *(f"people {grade} %" for grade in GRADES))  # fmt: skip
     return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows))
 
@@ -144,30 +146,29 @@ def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]
 def binary(observations: Sequence[Observation]) -> Table:
     """Return the paper's Table 6: the judge's and people's grades as completely correct or not."""
     rows = []
-    for (model, setting, given), answers in groups(observations).items():
-        judged, people = _judged(answers), _graded(answers)
-        judged_count = sum(judged[grade] for grade in GRADES)
-        graded_count = sum(people[grade] for grade in GRADES)
-        shares = [_part(counts, CC, GRADES) for counts in (judged, people)]
-        rows.append((model, setting, given, judged_count, shares[0], graded_count, shares[1]))
-    columns = ("model", "setting", "input", "judged", "judge CC %", "graded", "people CC %")
+    for group, answers in groups(observations).items():
+        row: list[Cell] = [*group]
+        for counts in (_judged(answers), _graded(answers)):
+            row += [sum(counts[grade] for grade in GRADES), _parts(counts, GRADES)[0]]
+        rows.append(tuple(row))
+    columns = (*GROUP, "judged", "judge CC %", "graded", "people CC %")
     return Table("table6-binary", "Completely correct or not (Table 6)", columns, tuple(rows))
 
 
 def by_category(
     observations: Sequence[Observation],
     problems: set[tuple[str, int]],
-    known: Mapping[tuple[str, int], str] | None = None,
+    categories: Mapping[tuple[str, int], str] | None = None,
 ) -> Table:
     """Return the paper's Figure 2: problems by category, with the accuracy of all models together.
 
     Args:
-        known: categories by the tasks, where the results name none.
+        categories: those of the tasks, where the results name none.
     """
-    category = dict(known or {})
-    category |= {
-        observation.problem: observation.category for observation in observations if observation.category
-    }
+    category = dict(categories or {})
+    for observation in observations:
+        if observation.category:
+            category[observation.problem] = observation.category
     members: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for problem in problems:
         members[category.get(problem) or "unknown"].add(problem)
@@ -191,14 +192,9 @@ def action_shares(observations: Sequence[Observation]) -> Table:
     """Return the paper's Figure 5: how an agent's actions are distributed, for passed and failed answers."""
     rows = []
     for group, counts in _actions(observations).items():
-        totals = {passed: sum(counts[passed].values()) for passed in (True, False)}
         for kind in sorted(counts[True] | counts[False]):
-            shares = [
-                percent(counts[passed][kind] / totals[passed]) if totals[passed] else None
-                for passed in totals
-            ]
-            rows.append((*group, kind, *shares))
-    columns = ("model", "setting", "input", "action", "passed %", "failed %")
+            rows.append((*group, kind, _share(counts[True], kind), _share(counts[False], kind)))
+    columns = (*GROUP, "action", "passed %", "failed %")
     bars = Bars("action", ("passed %", "failed %"), "% of actions")
     title = "Distribution of agents' actions, passed against failed (Figure 5)"
     return Table("figure5-actions", title, columns, tuple(rows), bars=bars)
@@ -206,12 +202,11 @@ def action_shares(observations: Sequence[Observation]) -> Table:
 
 def action_counts(observations: Sequence[Observation]) -> Table:
     """Return the paper's Figure 6: the number of an agent's actions, in all passed and all failed answers."""
-    rows = [
-        (*group, kind, counts[True][kind], counts[False][kind])
-        for group, counts in _actions(observations).items()
-        for kind in sorted(counts[True] | counts[False])
-    ]
-    columns = ("model", "setting", "input", "action", "passed", "failed")
+    rows = []
+    for group, counts in _actions(observations).items():
+        for kind in sorted(counts[True] | counts[False]):
+            rows.append((*group, kind, counts[True][kind], counts[False][kind]))
+    columns = (*GROUP, "action", "passed", "failed")
     bars = Bars("action", ("passed", "failed"), "actions")
     title = "Number of agents' actions, passed against failed (Figure 6)"
     return Table("figure6-actions", title, columns, tuple(rows), bars=bars)
@@ -287,7 +282,6 @@ def _round(value: float | None) -> float | None:
 
 
 def _judged(answers: Sequence[Observation]) -> Counter[str]:
-    """Count the judge's grades."""
     return Counter(answer.judge for answer in answers if answer.judge)
 
 
@@ -297,6 +291,12 @@ def _graded(answers: Sequence[Observation]) -> Counter[str]:
     return Counter(grade for grade in grades if grade)
 
 
-def _part(counts: Counter[str], grade: str, among: Sequence[str]) -> float | None:
-    total = sum(counts[each] for each in among)
-    return percent(counts[grade] / total) if total else None
+def _parts(counts: Counter[str], among: Sequence[str]) -> list[float | None]:
+    """Return the percentage of each grade; what is not ``among`` the counted answers is left out."""
+    counted = Counter({answer: counts[answer] for answer in among})
+    return [_share(counted, grade) for grade in GRADES]
+
+
+def _share(counts: Counter[str], name: str) -> float | None:
+    total = counts.total()
+    return percent(counts[name] / total) if total else None

@@ -72,7 +72,7 @@ def with_base_image(dockerfile: str, image: str) -> str:
     if not _IMAGE.fullmatch(image):
         raise UsageError(f"--base-image {image!r} is not the name of an image", "as in pytorch/pytorch:2.5.1")
     if _DEFAULT_BASE.search(dockerfile):
-        return _DEFAULT_BASE.sub(lambda found: f"{found[1]}={image}", dockerfile, count=1)
+        return _DEFAULT_BASE.sub(lambda match: f"{match[1]}={image}", dockerfile, count=1)
     return with_base(dockerfile, image)
 
 
@@ -84,13 +84,13 @@ def agent_document(exportable: Exportable) -> dict[str, Any]:
         "paper_name": info.paper_name,
         "folder_name": exportable.task.name,
         "repo_folder_name": info.repo_folder_name,
-        "implementations": [_without_hidden(item) for item in info.implementations],
+        "implementations": [_without_hidden(implementation) for implementation in info.implementations],
         # Not why: a finding can say where the solution is.
         "sound": not exportable.problems,
         "review": exportable.review,
     }
 
 
-def _without_hidden(item: Implementation) -> dict[str, Any]:
+def _without_hidden(implementation: Implementation) -> dict[str, Any]:
     hidden = {"golden_file", "unit_test_file"}
-    return {key: value for key, value in item.to_json().items() if key not in hidden}
+    return {key: value for key, value in implementation.to_json().items() if key not in hidden}

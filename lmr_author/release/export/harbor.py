@@ -39,16 +39,16 @@ _COPIES = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(?!.*--from=)(.*)$", re.IGNORECA
 def write_harbor(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
     """Write one Harbor task for each implementation. Raises LmrError for one without a test."""
     for exportable in tasks:
-        for item in exportable.info.implementations:
-            target = folder / f"{exportable.task.name}-{item.index}"
+        for implementation in exportable.info.implementations:
+            target = folder / f"{exportable.task.name}-{implementation.index}"
             write_bundle(exportable, target / "environment", options.base_image)
             _copy_repository(exportable, target / "environment" / "Dockerfile")
             if options.machine.offline:
                 shutil.copyfile(
                     _template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml"
                 )
-            plan = _write_tests(exportable, item, target / "tests")
-            _write_texts(exportable, item, target, plan, options)
+            plan = _write_tests(exportable, implementation, target / "tests")
+            _write_texts(exportable, implementation, target, plan, options)
 
 
 def _copy_repository(exportable: Exportable, dockerfile: Path) -> None:
@@ -61,13 +61,16 @@ def _copy_repository(exportable: Exportable, dockerfile: Path) -> None:
 
 
 def _write_texts(
-    exportable: Exportable, item: Implementation, target: Path, plan: dict[str, Any], options: ExportOptions
+    exportable: Exportable,
+    implementation: Implementation,
+    target: Path,
+    plan: dict[str, Any],
+    options: ExportOptions,
 ) -> None:
-    """Write configuration, instruction and solution."""
     values = {
         "task": exportable,
         "info": exportable.info,
-        "item": item,
+        "item": implementation,
         "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-"),
         "repository": staging.tree_path(exportable.info),
         "uid": AGENT_UID,
@@ -76,35 +79,35 @@ def _write_texts(
         "publication": options.publication,
         "machine": options.machine,
     }
-    for name, place in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
-        files.write_text(target / place / name, render(f"export/harbor/{name}.j2", **values))
+    for name, part in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
+        files.write_text(target / part / name, render(f"export/harbor/{name}.j2", **values))
     (target / "solution" / "solve.sh").chmod(0o755)
-    files.write_bytes(target / "solution" / "golden", staging.read_golden(exportable.task, item))
+    files.write_bytes(target / "solution" / "golden", staging.read_golden(exportable.task, implementation))
 
 
-def _write_tests(exportable: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+def _write_tests(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
     """Write what grades an answer. Returns the grader's plan; ``seconds`` is what one run may take."""
     goldens = staging.golden_overlay(
-        exportable.task, exportable.info, find_twins(exportable.task, exportable.info, item)
+        exportable.task, exportable.info, find_twins(exportable.task, exportable.info, implementation)
     )
     for number, data in enumerate(goldens.values()):
         files.write_bytes(tests / "goldens" / str(number), data)
-    others = _others(exportable, item, goldens[item.goal_file])
+    others = _others(exportable, implementation, goldens[implementation.goal_file])
     for number, pair in enumerate(others):
         for kind, data in zip(("masked", "golden"), pair, strict=True):
             files.write_bytes(tests / "others" / f"{number}.{kind}", data)
-    recording = recorded.load(exportable.task.recording(exportable.info, item.index))
+    recording = recorded.load(exportable.task.recording(exportable.info, implementation.index))
     if recording is not None and recording.cases:
-        plan = _write_cases(exportable, item, recording, goldens[item.goal_file], tests)
+        plan = _write_cases(exportable, implementation, recording, goldens[implementation.goal_file], tests)
     else:
-        plan = _write_script(exportable, item, tests)
+        plan = _write_script(exportable, implementation, tests)
     judge = "script.py" if "script" in plan else "cases.py"
     for name, template in (("test.sh", "test.sh"), ("grade.py", "grade.py"), ("judge.py", judge)):
         shutil.copyfile(_template(template), tests / name)
     (tests / "test.sh").chmod(0o755)
     plan |= {
         "repository": staging.tree_path(exportable.info),
-        "goal_file": item.goal_file,
+        "goal_file": implementation.goal_file,
         "goal_files": list(goldens),
         "others": len(others),
     }
@@ -113,31 +116,32 @@ def _write_tests(exportable: Exportable, item: Implementation, tests: Path) -> d
 
 
 def _write_cases(
-    exportable: Exportable, item: Implementation, recording: Recording, golden: bytes, tests: Path
+    exportable: Exportable, implementation: Implementation, recording: Recording, golden: bytes, tests: Path
 ) -> dict[str, Any]:
     """Write recorded cases and what replays them. Returns their part of the plan."""
-    module = code.Module.parse(golden, item.golden_file)
-    target = code.find(module, replace(item.target, qualname=recording.target.qualname))
+    module = code.Module.parse(golden, implementation.golden_file)
+    target = code.find(module, replace(implementation.target, qualname=recording.target.qualname))
     moved = replace(recording, target=replace(recording.target, line=target.line))
     return {
         "qualname": recording.target.qualname,
-        "nth": _nth(golden, target) if item.nth else 0,
+        "nth": _nth(golden, target) if implementation.nth else 0,
         "cases": {case.name: case.checkers for case in recording.cases},
-        "seconds": _write_probe(exportable, item, moved, tests),
+        "seconds": _write_probe(exportable, implementation, moved, tests),
     }
 
 
-def _write_script(exportable: Exportable, item: Implementation, tests: Path) -> dict[str, Any]:
+def _write_script(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
     """Write a test that was made by hand, with the files beside it. Returns its part of the plan."""
     repository = exportable.task.repository(exportable.info)
-    if not item.unit_test_file or not files.is_file_inside(repository, item.unit_test_file):
+    script = implementation.unit_test_file
+    if not script or not files.is_file_inside(repository, script):
         raise LmrError(
-            f"{exportable.task.name}: implementation {item.index} has no test for Harbor's grader",
-            f"record one: lmr-author record {item.target}",
+            f"{exportable.task.name}: implementation {implementation.index} has no test for Harbor's grader",
+            f"record one: lmr-author record {implementation.target}",
         )
-    if not item.unit_test_file.startswith(f"{UNIT_TEST}/"):
+    if not script.startswith(f"{UNIT_TEST}/"):
         raise LmrError(
-            f"{exportable.task.name}: {item.unit_test_file} is outside of {UNIT_TEST}/, where an agent would see it",
+            f"{exportable.task.name}: {script} is outside of {UNIT_TEST}/, where an agent would see it",
             f"move it to {UNIT_TEST}/, and correct info.json",
         )
     unit_test = exportable.task.unit_test_folder(exportable.info)
@@ -145,12 +149,14 @@ def _write_script(exportable: Exportable, item: Implementation, tests: Path) -> 
         inside = path.relative_to(unit_test)
         if inside.parts[0] != "logs":
             files.write_bytes(tests / UNIT_TEST / inside, path.read_bytes())
-    return {"script": item.unit_test_file, "seconds": SCRIPT_SECONDS}
+    return {"script": script, "seconds": SCRIPT_SECONDS}
 
 
-def _write_probe(exportable: Exportable, item: Implementation, recording: Recording, tests: Path) -> float:
+def _write_probe(
+    exportable: Exportable, implementation: Implementation, recording: Recording, tests: Path
+) -> float:
     """Write replayer, inputs and expected outcomes, as ``cases.py`` reads them."""
-    folder = exportable.task.recording(exportable.info, item.index)
+    folder = exportable.task.recording(exportable.info, implementation.index)
     shutil.copytree(
         resources.probe_folder(), tests / "lmr_probe", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -178,14 +184,16 @@ def _nth(golden: bytes, target: code.Definition) -> int:
     return nth
 
 
-def _others(exportable: Exportable, item: Implementation, golden: bytes) -> list[tuple[bytes, bytes]]:
+def _others(
+    exportable: Exportable, implementation: Implementation, golden: bytes
+) -> list[tuple[bytes, bytes]]:
     """Return the other implementations of the goal file, each as masked and as golden, from its ``def`` on."""
-    path = exportable.task.goal(exportable.info, item)
-    ours = code.Module.parse(golden, item.golden_file)
-    theirs = code.Module.parse(path.read_bytes(), item.goal_file)
+    path = exportable.task.goal(exportable.info, implementation)
+    ours = code.Module.parse(golden, implementation.golden_file)
+    theirs = code.Module.parse(path.read_bytes(), implementation.goal_file)
     pairs = []
     for other in exportable.info.implementations:
-        if other.goal_file != item.goal_file or other.index == item.index:
+        if other.goal_file != implementation.goal_file or other.index == implementation.index:
             continue
         pair = code.matching(ours, theirs, other.qualname, other.nth)
         if pair is not None:

@@ -47,7 +47,9 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
             write_bundle(exportable, bundle, options.base_image)
             write_tar(archive, bundle, files_and_links(bundle), exportable.task.name)
         packed = {"archive": f"tasks/{archive.name}", "archive_sha256": files.sha256_file(archive)}
-        rows = [{**_implementation(exportable, item), **packed} for item in exportable.info.implementations]
+        rows = []
+        for implementation in exportable.info.implementations:
+            rows.append({**_implementation(exportable, implementation), **packed})
         tables["implementations"] += rows
         tables["papers"].append(_paper(exportable))
     columns = json.loads(resources.template(f"{TEMPLATES}/columns.json"))
@@ -117,20 +119,20 @@ def _shared(exportable: Exportable) -> Row:
     }
 
 
-def _implementation(exportable: Exportable, item: Implementation) -> Row:
+def _implementation(exportable: Exportable, implementation: Implementation) -> Row:
     task, info = exportable.task, exportable.info
     repository, paper = task.repository(info), task.paper_json(info)
-    goal = task.goal(info, item)
+    goal = task.goal(info, implementation)
     names = ("index", "category", "goal_file", "goal_function", "class_name", "instruction")
     return {
         **_shared(exportable),
-        **{name: getattr(item, name) for name in names},
-        "id": f"{exportable.task.name}/{item.index}",
+        **{name: getattr(implementation, name) for name in names},
+        "id": f"{exportable.task.name}/{implementation.index}",
         "instance_id": info.instance_id,
-        "masked_file": code.Module.parse(goal.read_bytes(), item.goal_file).text,
+        "masked_file": code.Module.parse(goal.read_bytes(), implementation.goal_file).text,
         "context": [
             {"path": path, "text": files.inside(repository, path).read_text("utf-8", errors="replace")}
-            for path in item.retrieval_context
+            for path in implementation.retrieval_context
             if files.is_file_inside(repository, path)
         ],
         "paper_json": paper.read_text("utf-8", errors="replace") if paper.is_file() else "",
@@ -188,9 +190,9 @@ def _feature(column: str, kind: str) -> dict[str, Any]:
 
 
 def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict[str, Any]:
-    """Return what the card says of the data set as a whole."""
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
+    agreement = f"{sum(agreements) / len(agreements):.0f} %" if agreements else NOT_REVIEWED
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
     return {
         "facts": {
@@ -201,9 +203,7 @@ def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict
             "Size of the archives": size_text(size),
             "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),
             "Accepted by reviewers": f"{sum(row['review'] == ACCEPTED for row in papers)} of {len(papers)}",
-            "Agreement of reviewers": f"{sum(agreements) / len(agreements):.0f} %"
-            if agreements
-            else NOT_REVIEWED,
+            "Agreement of reviewers": agreement,
         },
         "categories": Counter(row["category"] or "none" for row in implementations),
         "repository_licenses": Counter(row["license"] or "unknown" for row in papers),
@@ -212,7 +212,6 @@ def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict
 
 
 def _citation(publication: Publication, year: str) -> str:
-    """Return BibTeX."""
     authors = " and ".join(
         f"{{{quoting.latex(name)}}}" for name in publication.author or (publication.organization,)
     )
@@ -236,12 +235,10 @@ def _creator(publication: Publication) -> dict[str, Any]:
 
 def _paper_licenses(papers: list[Row]) -> str:
     """Return a sentence: ``license`` of Croissant is of the code alone."""
-    known = sorted({row["paper_license"] for row in papers if row["paper_license"]})
-    return (
-        f" Licences of the papers: {', '.join(known)}."
-        if known
-        else " Licences of the papers are not recorded."
-    )
+    names = sorted({row["paper_license"] for row in papers if row["paper_license"]})
+    if names:
+        return f" Licences of the papers: {', '.join(names)}."
+    return " Licences of the papers are not recorded."
 
 
 def _range(values: Iterable[int]) -> str:

@@ -45,10 +45,10 @@ def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOption
         # Their script takes any log with "Passed" in it for a pass.
         shutil.rmtree(target / repository.name / UNIT_TEST / "logs", ignore_errors=True)
         copy_environment(exportable.task, target, options.base_image)
-        for item in exportable.info.implementations:
-            golden = files.inside(target, item.golden_file)
+        for implementation in exportable.info.implementations:
+            golden = files.inside(target, implementation.golden_file)
             golden.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(exportable.task.golden(item), golden)
+            shutil.copyfile(exportable.task.golden(implementation), golden)
         document = exportable.info.to_json()
         for entry in document["implementations"]:
             # 20 of the 35 published entries spell the key this way, and their prompt script reads only it.

@@ -13,7 +13,7 @@ import yaml
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import Implementation, Task, TaskInfo
-from lmr_author.release.analysis.given import Given
+from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.replay.staging import tree_path
@@ -25,12 +25,17 @@ OWNER = 1000
 
 
 def write_image(
-    task: Task, info: TaskInfo, implementation: Implementation, given: Given, base_image: str, folder: Path
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
+    model_input: ModelInput,
+    base_image: str,
+    folder: Path,
 ) -> str:
     """Write what an agent's container is made from, with its compose file; return the name of the image.
 
     Args:
-        given: what of the repository is in the image.
+        model_input: what of the repository is in the image.
         folder: it is made; its name becomes the image's.
     """
     if not task.dockerfile.is_file():
@@ -42,10 +47,10 @@ def write_image(
     files.write_text(dockerfile, with_labels(dockerfile.read_text("utf-8")) + copy)
     (folder / "task.json").unlink()
     paper = ["paper.pdf", "paper.json"]
-    if not given.has_tree:
-        _keep_only(repository, [*paper, *([implementation.goal_file] if "goal" in given else [])])
-    unread = [] if given.has_paper else paper
-    for name in [*unread, *(["paper.json"] if "pages" in given else [])]:
+    if not model_input.has_tree:
+        _keep_only(repository, [*paper, *([implementation.goal_file] if "goal" in model_input else [])])
+    unread = [] if model_input.has_paper else paper
+    for name in [*unread, *(["paper.json"] if "pages" in model_input else [])]:
         (repository / name).unlink(missing_ok=True)
     image = f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}"
     service = {
@@ -75,7 +80,6 @@ def remove_images(names: Iterable[str]) -> None:
 
 
 def _keep_only(repository: Path, names: Sequence[str]) -> None:
-    """Remove everything but some files."""
     contents = {
         name: files.inside(repository, name).read_bytes()
         for name in names

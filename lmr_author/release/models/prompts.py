@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
-from lmr_author.release.analysis.given import Given
+from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
 from lmr_author.release.review.score import Candidate
@@ -46,16 +46,16 @@ class Prompt:
 
 
 def prompting(
-    task: Task, info: TaskInfo, implementation: Implementation, given: Given, tokens: int
+    task: Task, info: TaskInfo, implementation: Implementation, model_input: ModelInput, tokens: int
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
     The last pages of the paper are cut where its text would have more than ``tokens``; pictures are not counted.
     """
-    paths = [implementation.goal_file] if "goal" in given else []
-    if "whole" in given:
+    paths = [implementation.goal_file] if "goal" in model_input else []
+    if "whole" in model_input:
         paths += _python_files(task.repository(info))
-    elif given.has_tree:
+    elif model_input.has_tree:
         paths += _context(task, info, implementation)
     shown_files = [(path, _read(task, info, path)) for path in dict.fromkeys(paths)]
 
@@ -64,8 +64,8 @@ def prompting(
             "models/prompting.md.j2",
             info=info,
             item=implementation,
-            given=given,
-            paper=given.has_paper,
+            given=model_input,
+            paper=model_input.has_paper,
             pages=shown_pages,
             cut=f"{cut} to fit {tokens} tokens" if cut else "",
             files=shown_files,
@@ -73,8 +73,8 @@ def prompting(
             signature=signature(task, info, implementation),
         )
 
-    text, cut = fit_pages(pages(task, info) if "paper" in given else [], tokens, write)
-    pictures = tuple(_pictures(task, info)) if "pages" in given else ()
+    text, cut = fit_pages(pages(task, info) if "paper" in model_input else [], tokens, write)
+    pictures = tuple(_pictures(task, info)) if "pages" in model_input else ()
     return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "", pictures)
 
 
@@ -95,15 +95,15 @@ def fit_pages(
     return text, cut
 
 
-def agent(task: Task, info: TaskInfo, implementation: Implementation, given: Given) -> str:
+def agent(task: Task, info: TaskInfo, implementation: Implementation, model_input: ModelInput) -> str:
     """Write the instruction of an agent."""
     repository = tree_path(info)
     return render(
         "models/agent.md.j2",
         info=info,
         item=implementation,
-        given=given,
-        whole=given.has_tree,
+        given=model_input,
+        whole=model_input.has_tree,
         repository=repository,
         path=f"{repository}/{implementation.goal_file}",
         signature=signature(task, info, implementation),

@@ -157,10 +157,10 @@ def _unmade(state: TaskState) -> Score:
 
 
 def _task(folder: Path, state: TaskState) -> Task:
-    name, known = state.metadata["task"], by_name(tasks_at([folder]), "samples")
-    if name not in known:
+    name, tasks = state.metadata["task"], by_name(tasks_at([folder]), "samples")
+    if name not in tasks:
         raise LmrError(f"{name} is not in {folder}", "name the folder of the tasks: -S tasks=DIR")
-    return known[name]
+    return tasks[name]
 
 
 def _answer(state: TaskState) -> str:

@@ -30,7 +30,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_at
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import read as read_predictions
-from lmr_author.release.analysis.given import Given
+from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import COMPOSE, remove_images, write_image
 from lmr_author.release.models.scorers import BROKEN, golden_share, judge, unit_test
@@ -85,12 +85,12 @@ def prompting(
     _refuse_unknown(options)
     if not isinstance(tokens, int) or tokens < 1:
         raise UsageError(f"-T tokens={tokens}: not a number of tokens", "as in -T tokens=100000")
-    given = Given.parse(input)
+    model_input = ModelInput.parse(input)
     samples = []
     for owner, info, implementation in _problems(tasks):
-        about = _about(owner, implementation, "prompting", given.name)
+        about = _about(owner, implementation, "prompting", model_input.name)
         try:
-            prompt = prompts.prompting(owner, info, implementation, given, tokens)
+            prompt = prompts.prompting(owner, info, implementation, model_input, tokens)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
@@ -122,7 +122,7 @@ def agent(
             gpus, jobs; and base_image, of the agent's container, too, in place of the Dockerfile's.
     """
     _refuse_unknown(options)
-    given = Given.parse(input)
+    model_input = ModelInput.parse(input)
     ending = ExitStack()
     atexit.register(ending.close)
     folder = ending.enter_context(files.temporary_folder("lmr-author-agents-"))
@@ -130,17 +130,19 @@ def agent(
     ending.callback(remove_images, images)
     for owner, info, implementation in _problems(tasks):
         about = {
-            **_about(owner, implementation, "agent", given.name),
+            **_about(owner, implementation, "agent", model_input.name),
             "answer_file": f"{tree_path(info)}/{implementation.goal_file}",
         }
         # Where only the goal file is shown, it distinguishes the implementations of a task.
-        alone = "goal" in given and not given.has_tree
-        context = folder / (f"{owner.name}-{given.name}" + (f"-{implementation.index}" if alone else ""))
+        alone = "goal" in model_input and not model_input.has_tree
+        context = folder / (
+            f"{owner.name}-{model_input.name}" + (f"-{implementation.index}" if alone else "")
+        )
         try:
             if not context.exists():
                 base_image = options.get("base_image", "")
-                images.add(write_image(owner, info, implementation, given, base_image, context))
-            text = prompts.agent(owner, info, implementation, given)
+                images.add(write_image(owner, info, implementation, model_input, base_image, context))
+            text = prompts.agent(owner, info, implementation, model_input)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue

@@ -90,6 +90,15 @@ class Evidence:
         passed = [gate for gate in results if gate.status is GateStatus.PASSED]
         return len(passed) == len(results) == self.functions * len(gates)
 
+    @property
+    def is_varied(self) -> bool:
+        """True where the cases of each implementation differ in types, shapes or lengths."""
+        for recording in self.recordings:
+            summaries = {str(sorted(case.summary.items())) for case in recording.cases}
+            if len(summaries) < 2:
+                return False
+        return bool(self.recordings)
+
 
 Score = tuple[bool, str]
 Set = Sequence[Evidence]
@@ -100,216 +109,194 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
     info = task.load()
     proof = evaluation.load(task)
     state = State.of(task)
-    recordings = (recorded.load(task.recording(info, one.index)) for one in info.implementations)
+    recordings = []
+    for implementation in info.implementations:
+        recording = recorded.load(task.recording(info, implementation.index))
+        if recording is not None:
+            recordings.append(recording)
     equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
     origin = made.load(made.path_of(task))
-    held, challenged = challenge.standing(task, info)
-    current = challenged if held in (Standing.OPEN, Standing.HELD) else None
+    standing, challenged = challenge.standing(task, info)
+    current = challenged if standing in (Standing.OPEN, Standing.HELD) else None
     return Evidence(
-        task.name,
-        proof if proof and proof.is_of(state) else None,
-        tuple(one for one in recordings if one is not None),
-        len(info.implementations),
-        sum(one.code.startswith(LEAKS) for one in findings),
-        len(accepted.load(task)),
-        len(equivalent.accepted) if equivalent else 0,
-        standing_of(task, None, state.content).state == ACCEPTED,
-        task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
-        info.license,
-        bool(origin.content),
-        (sum(one.right for one in origin.answers), len(origin.answers)),
-        current.count(Kind.MISREADING) if current else (0, 0),
-        current.count(Kind.REWRITE) if current else (0, 0),
+        task=task.name,
+        proof=proof if proof and proof.is_of(state) else None,
+        recordings=tuple(recordings),
+        functions=len(info.implementations),
+        leaks=sum(finding.code.startswith(LEAKS) for finding in findings),
+        accepted_findings=len(accepted.load(task)),
+        accepted_mutants=len(equivalent.accepted) if equivalent else 0,
+        signed=standing_of(task, None, state.content).state == ACCEPTED,
+        pinned=task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
+        license=info.license,
+        remade=bool(origin.content),
+        answers=(sum(answer.right for answer in origin.answers), len(origin.answers)),
+        misreadings=current.count(Kind.MISREADING) if current else (0, 0),
+        rewrites=current.count(Kind.REWRITE) if current else (0, 0),
     )
 
 
 def assess(tasks: Set) -> list[Item]:
     """Score every item. An item that nothing in the set shows has 0 and says so."""
     items = []
-    for entry in _items():
+    for entry in _entries():
         if "missing" in entry:
-            items.append(Item(entry["id"], entry["check"], 0, NOT_SHOWN + entry["missing"]))
+            shown, reason = False, NOT_SHOWN + entry["missing"]
         elif not tasks:
-            items.append(Item(entry["id"], entry["check"], 0, f"{NOT_SHOWN}there is no task"))
+            shown, reason = False, f"{NOT_SHOWN}there is no task"
+        elif entry["id"] in _IN_EVERY_TASK:
+            shown, reason = _in_every(tasks, *_IN_EVERY_TASK[entry["id"]])
         else:
-            shown, reason = _SCORES[entry["id"]](tasks)
-            items.append(Item(entry["id"], entry["check"], int(shown), reason))
+            shown, reason = _OF_THE_SET[entry["id"]](tasks)
+        items.append(Item(entry["id"], entry["check"], int(shown), reason))
     return items
 
 
 def as_yaml(items: Sequence[Item]) -> str:
     """Return the assessment as the checklist's authors keep theirs: item → check, score and reason."""
     head = "# Agentic Benchmark Checklist (arXiv 2507.02825): scored by lmr-author from the records of the tasks.\n"
-    table = {item.id: {"check": item.check, "score": item.score, "reason": item.reason} for item in items}
+    table = {
+        scored.id: {"check": scored.check, "score": scored.score, "reason": scored.reason} for scored in items
+    }
     return head + quoting.yaml(table)
 
 
 @cache
-def _items() -> list[dict[str, str]]:
+def _entries() -> list[dict[str, str]]:
     text = Path(__file__).with_name("assessment.toml").read_text("utf-8")
     return list(tomllib.loads(text)["item"])
 
 
-def _all(tasks: Set, holds: Callable[[Evidence], bool], what: str) -> Score:
+def _in_every(tasks: Set, holds: Callable[[Evidence], bool], words: str) -> Score:
     """Score whether something holds for every task, and name those for which it does not."""
-    without = [one.task for one in tasks if not holds(one)]
-    reason = f"{what} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
+    without = [evidence.task for evidence in tasks if not holds(evidence)]
+    reason = f"{words} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
     return not without, f"{reason}; not in {listed(without, 3)}" if without else reason
 
 
+_SOLVED: tuple[Callable[[Evidence], bool], str] = (
+    lambda task: task.holds("golden-passes"),
+    "the golden passes as an answer would",
+)
+_IN_EVERY_TASK: dict[str, tuple[Callable[[Evidence], bool], str]] = {
+    "O.e.2": (lambda task: task.is_varied, "cases differ in types, shapes or lengths"),
+    "O.e.3": (
+        lambda task: task.holds("trivial-fails", MUTANTS_DIE),
+        "constant results and nine of ten mutants fail",
+    ),
+    "O.f.3": (lambda task: task.holds("golden-passes"), "repeated runs of the golden agree"),
+    "T.1": (lambda task: task.pinned, "packages and base image have exact versions"),
+    "T.4": (lambda task: task.holds("isolated"), "each run starts from a fresh copy without network"),
+    "T.6": (lambda task: task.pinned and task.holds("isolated"), "pinned, and run without network"),
+    "T.7": (
+        lambda task: task.holds("untampered", "golden-passes", "target-entered"),
+        "the repository's own code gives the expected values",
+    ),
+    "T.8": _SOLVED,
+    "T.9": _SOLVED,
+    "T.10": (
+        lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
+        "doing nothing, little or cheating fails",
+    ),
+    "R.1": (lambda task: bool(task.license), "the repository's licence is known"),
+    "R.4": (lambda task: task.remade, "a recipe makes the task again"),
+    "R.13": (
+        lambda task: task.holds("masked-fails", "trivial-fails"),
+        "the masked code and trivial answers were run, and fail",
+    ),
+}
+"""Number of an item → what has to hold for each task, and the words for it."""
+
+
 def _verified(tasks: Set) -> Score:
-    golden, by_run = _all(tasks, lambda one: one.holds("golden-passes"), "the golden passes its test")
-    signed, by_people = _all(tasks, lambda one: one.signed, "reviewers signed off")
+    golden, by_run = _in_every(tasks, lambda task: task.holds("golden-passes"), "the golden passes its test")
+    signed, by_people = _in_every(tasks, lambda task: task.signed, "reviewers signed off")
     return golden and signed, f"{by_run}; {by_people}"
 
 
 def _measured(tasks: Set) -> Score:
     killed, tried = _mutants(tasks)
     reasons = [f"{killed} of {tried} wrong versions made by operators fail"]
-    for figures, what in (
-        ([one.answers for one in tasks], "answers of recipes got the verdict that was known before"),
-        ([one.misreadings for one in tasks], "misreadings of challenges fail"),
-        ([one.rewrites for one in tasks], "rewrites of challenges pass"),
+    for figures, words in (
+        ([task.answers for task in tasks], "answers of recipes got the verdict that was known before"),
+        ([task.misreadings for task in tasks], "misreadings of challenges fail"),
+        ([task.rewrites for task in tasks], "rewrites of challenges pass"),
     ):
-        right, answers = (sum(pair[position] for pair in figures) for position in (0, 1))
+        answers = sum(count for _, count in figures)
         if answers:
-            reasons.append(f"{right} of {answers} {what}")
-    return all(one.holds(MUTANTS_DIE) for one in tasks), "; ".join(reasons)
+            reasons.append(f"{sum(right for right, _ in figures)} of {answers} {words}")
+    return all(task.holds(MUTANTS_DIE) for task in tasks), "; ".join(reasons)
 
 
 def _mutants(tasks: Set) -> tuple[int, int]:
-    figures = [evaluation.mutants_killed(one.proof.gates) for one in tasks if one.proof]
+    figures = [evaluation.mutants_killed(task.proof.gates) for task in tasks if task.proof]
     return sum(killed for killed, _ in figures), sum(tried for _, tried in figures)
 
 
 def _edges(tasks: Set) -> Score:
-    cases = [case for one in tasks for recording in one.recordings for case in recording.cases]
-    functions = sum(len(one.recordings) for one in tasks)
+    recordings = [recording for task in tasks for recording in task.recordings]
+    cases = [case for recording in recordings for case in recording.cases]
     raising = sum(case.outcome == "raised" for case in cases)
     reason = (
-        f"{counted(len(cases), 'case')} of {counted(functions, 'function')}, each chosen for what it adds"
+        f"{counted(len(cases), 'case')} of {counted(len(recordings), 'function')}, "
+        f"each chosen for what it adds; {raising} of them raise an exception, as the original does"
     )
-    several = all(one.recordings and all(len(item.cases) > 1 for item in one.recordings) for one in tasks)
-    return several, f"{reason}; {raising} of them raise an exception, as the original does"
-
-
-def _varied(tasks: Set) -> Score:
-    def varies(one: Evidence) -> bool:
-        kinds = [{str(sorted(case.summary.items())) for case in item.cases} for item in one.recordings]
-        return bool(kinds) and all(len(summaries) > 1 for summaries in kinds)
-
-    return _all(tasks, varies, "cases differ in types, shapes or lengths")
-
-
-def _sensitive(tasks: Set) -> Score:
-    gates = ("trivial-fails", MUTANTS_DIE)
-    return _all(tasks, lambda one: one.holds(*gates), "constant results and nine of ten mutants fail")
+    recorded_everywhere = all(task.recordings for task in tasks)
+    return recorded_everywhere and all(len(recording.cases) > 1 for recording in recordings), reason
 
 
 def _exercised(tasks: Set) -> Score:
-    reached = sum(len(item.coverage.lines) for one in tasks for item in one.recordings)
-    missed = {one.task: sum(len(item.coverage.missed) for item in one.recordings) for one in tasks}
-    reason = f"cases reach {reached} of {reached + sum(missed.values())} blocks of the masked functions"
-    names = [f"{task} ({number})" for task, number in missed.items() if number]
-    written = [one.task for one in tasks if len(one.recordings) < one.functions]
+    reached = unreached = 0
+    incomplete, written = [], []
+    for task in tasks:
+        missed = sum(len(recording.coverage.missed) for recording in task.recordings)
+        reached += sum(len(recording.coverage.lines) for recording in task.recordings)
+        unreached += missed
+        if missed:
+            incomplete.append(f"{task.task} ({missed})")
+        if len(task.recordings) < task.functions:
+            written.append(task.task)
+    reason = f"cases reach {reached} of {reached + unreached} blocks of the masked functions"
     if written:
         reason += f"; not measured for tests written by hand: {listed(written, 3)}"
-    return not names and not written, f"{reason}; not all in {listed(names, 3)}" if names else reason
-
-
-def _steady(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.holds("golden-passes"), "repeated runs of the golden agree")
-
-
-def _versions(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.pinned, "packages and base image have exact versions")
-
-
-def _isolated(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.holds("isolated"), "each run starts from a fresh copy without network")
+    if incomplete:
+        reason += f"; not all in {listed(incomplete, 3)}"
+    return not incomplete and not written, reason
 
 
 def _apart(tasks: Set) -> Score:
-    alone, reason = _all(tasks, lambda one: not one.leaks, "no leak of a solution is found")
+    alone, reason = _in_every(tasks, lambda task: not task.leaks, "no leak of a solution is found")
     return alone, f"{reason}; agents get neither test, golden nor expected values"
 
 
-def _static(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.pinned and one.holds("isolated"), "pinned, and run without network")
-
-
-def _true(tasks: Set) -> Score:
-    gates = ("untampered", "golden-passes", "target-entered")
-    return _all(tasks, lambda one: one.holds(*gates), "the repository's own code gives the expected values")
-
-
-def _solvable(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.holds("golden-passes"), "the golden passes as an answer would")
-
-
-def _no_shortcut(tasks: Set) -> Score:
-    gates = ("masked-fails", "trivial-fails", "isolated")
-    return _all(
-        tasks, lambda one: one.holds(*gates) and not one.leaks, "doing nothing, little or cheating fails"
-    )
-
-
-def _licensed(tasks: Set) -> Score:
-    return _all(tasks, lambda one: bool(one.license), "the repository's licence is known")
-
-
-def _harness(tasks: Set) -> Score:
+def _harness(_: Set) -> Score:
     return (
         True,
         f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor and Inspect AI",
     )
 
 
-def _remade(tasks: Set) -> Score:
-    return _all(tasks, lambda one: one.remade, "a recipe makes the task again")
-
-
 def _flaws(tasks: Set) -> Score:
-    findings = sum(one.accepted_findings for one in tasks)
-    mutants = sum(one.accepted_mutants for one in tasks)
+    findings = sum(task.accepted_findings for task in tasks)
+    mutants = sum(task.accepted_mutants for task in tasks)
     reason = f"accepted, each with a reason: {counted(findings, 'finding')}, {counted(mutants, 'mutant')}"
-    return all(one.proof is not None for one in tasks), reason
+    return all(task.proof is not None for task in tasks), reason
 
 
 def _measured_flaws(tasks: Set) -> Score:
     killed, tried = _mutants(tasks)
-    proven, reason = _all(tasks, lambda one: one.proof is not None, "survivors are listed")
+    proven, reason = _in_every(tasks, lambda task: task.proof is not None, "survivors are listed")
     return proven, f"{tried - killed} of {tried} mutants survive; {reason}"
 
 
-def _trivial(tasks: Set) -> Score:
-    gates = ("masked-fails", "trivial-fails")
-    return _all(
-        tasks, lambda one: one.holds(*gates), "the masked code and trivial answers were run, and fail"
-    )
-
-
-_SCORES: dict[str, Callable[[Set], Score]] = {
+_OF_THE_SET: dict[str, Callable[[Set], Score]] = {
     "O.d.1": _verified,
     "O.d.2": _measured,
     "O.e.1": _edges,
-    "O.e.2": _varied,
-    "O.e.3": _sensitive,
     "O.f.2": _exercised,
-    "O.f.3": _steady,
-    "T.1": _versions,
-    "T.4": _isolated,
     "T.5": _apart,
-    "T.6": _static,
-    "T.7": _true,
-    "T.8": _solvable,
-    "T.9": _solvable,
-    "T.10": _no_shortcut,
-    "R.1": _licensed,
     "R.2": _harness,
-    "R.4": _remade,
     "R.7": _flaws,
     "R.9": _measured_flaws,
-    "R.13": _trivial,
 }
-"""By the number of the item."""
+"""Number of an item → its score from the figures of all tasks."""

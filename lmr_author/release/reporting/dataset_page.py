@@ -11,7 +11,17 @@ from statistics import median
 from urllib.parse import quote
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
+from lmr_author.core.task import (
+    CATEGORIES,
+    Finding,
+    GateResult,
+    Implementation,
+    Progress,
+    Severity,
+    State,
+    Task,
+    TaskInfo,
+)
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.texts import size_text
 from lmr_author.proof.lookup import canonical_category, pair
@@ -86,13 +96,13 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     """
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
-    report = checked(tasks, lambda one: say(f"checked {next(done)} of {len(tasks)}: {one}"))
+    report = checked(tasks, lambda name: say(f"checked {next(done)} of {len(tasks)}: {name}"))
     rows, evidence = [], []
-    for number, (task, found) in enumerate(zip(tasks, report.tasks, strict=True), 1):
+    for number, (task, checks) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
-        rows.append(_row(task, found, f"{quote(task.name)}.html" if linked else ""))
+        rows.append(_row(task, checks, f"{quote(task.name)}.html" if linked else ""))
         with suppress(LmrError):  # a broken task shows nothing
-            evidence.append(gather(task, found.findings))
+            evidence.append(gather(task, checks.findings))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
     states = Counter(row.state for row in rows)
@@ -107,14 +117,14 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     )
 
 
-def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
+def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
     try:
         info = task.load()
     except LmrError as error:
         info = TaskInfo.from_json({})
         where = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
     else:
-        where = status_with(task, found.findings)
+        where = status_with(task, checks.findings)
     evaluation = evaluations.load(task)
     gates = evaluation.gates if evaluation else ()
     killed, tried = evaluations.mutants_killed(gates)
@@ -122,15 +132,13 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
     return TaskRow(
         name=task.name,
         info=info,
-        categories=tuple(
-            canonical_category(one.category) or one.category or "none" for one in info.implementations
-        ),
+        categories=tuple(_category(implementation) for implementation in info.implementations),
         state=where.state,
         people=where.people,
         note=where.note,
         next=where.next.replace(str(task.root), task.name),
-        errors=tuple(item for item in found.findings if item.severity is Severity.ERROR),
-        warnings=tuple(item for item in found.findings if item.severity is Severity.WARNING),
+        errors=tuple(finding for finding in checks.findings if finding.severity is Severity.ERROR),
+        warnings=tuple(finding for finding in checks.findings if finding.severity is Severity.WARNING),
         gates=gates,
         strength=killed / tried if tried else None,
         bytes=sum(path.stat().st_size for path in task.content_files()),
@@ -139,6 +147,10 @@ def _row(task: Task, found: TaskReport, link: str) -> TaskRow:
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
         lengths=_target_lengths(task),
     )
+
+
+def _category(implementation: Implementation) -> str:
+    return canonical_category(implementation.category) or implementation.category or "none"
 
 
 def _reviewed(task: Task) -> ReviewResult | None:
@@ -150,12 +162,15 @@ def _reviewed(task: Task) -> ReviewResult | None:
 
 def _target_lengths(task: Task) -> tuple[int, ...]:
     view = TaskView(task)
-    targets = (each.golden for one in view.implementations for each in pair(view, one).targets)
-    return tuple(each.length for each in targets if each)
+    lengths = []
+    for implementation in view.implementations:
+        for target in pair(view, implementation).targets:
+            if target.golden:
+                lengths.append(target.golden.length)
+    return tuple(lengths)
 
 
 def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
-    """Count the masked functions by their length in lines."""
     lengths = [length for row in rows for length in row.lengths]
     limits = (0, 10, 20, 40, 80)
     counted = [

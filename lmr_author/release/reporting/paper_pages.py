@@ -60,13 +60,13 @@ def read_blocks(view: TaskView) -> tuple[tuple[Paragraph, ...], str]:
 
 
 def pages_of(
-    view: TaskView, item: Implementation, files: Pair, blocks: Sequence[Paragraph]
+    view: TaskView, implementation: Implementation, files: Pair, blocks: Sequence[Paragraph]
 ) -> tuple[PaperPage, ...]:
     """Return the pages with named sections or marked passages, those of the sections first."""
-    named = _named_sections(item.instruction, blocks)
+    named = _named_sections(implementation.instruction, blocks)
     marks: dict[int, list[Mark]] = defaultdict(list)
     for number, (block, reason) in enumerate(
-        _marked(_words(item, files), item.instruction, blocks).items(), 1
+        _marked(_words(implementation, files), implementation.instruction, blocks).items(), 1
     ):
         marks[blocks[block].page].append(Mark(number, reason, blocks[block]))
     # Marks are numbered in their order of importance, so that the most important page comes first.
@@ -84,18 +84,20 @@ def pages_of(
     return tuple(pages)
 
 
-def _words(item: Implementation, files: Pair) -> FunctionWords:
+def _words(implementation: Implementation, files: Pair) -> FunctionWords:
     """Return the words of the golden, or of the masked function without a golden, and of the instruction."""
     parameters: list[str] = []
     identifiers: list[str] = []
-    texts = [item.instruction]
+    texts = [implementation.instruction]
     for target in files.targets:
         if function := target.golden or target.goal:
             words = words_of(function)
             parameters += words.parameters
             identifiers += words.identifiers
             texts += words.texts
-    return FunctionWords(item.goal_function, item.class_name, parameters, identifiers, texts)
+    return FunctionWords(
+        implementation.goal_function, implementation.class_name, parameters, identifiers, texts
+    )
 
 
 def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Paragraph]) -> dict[int, str]:
@@ -112,7 +114,6 @@ def _marked(words: FunctionWords, instruction: str, blocks: Sequence[Paragraph])
 
 
 def _named_sections(instruction: str, blocks: Sequence[Paragraph]) -> dict[int, list[NamedSection]]:
-    """Return the sections that an instruction names, by page."""
     texts = [block.text for block in blocks]
     sections: dict[int, list[NamedSection]] = defaultdict(list)
     for section in cite(instruction, dict(enumerate(texts))).sections:

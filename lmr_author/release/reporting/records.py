@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.errors import LmrError
@@ -20,16 +20,20 @@ History = tuple[tuple[str, str], ...]
 
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
     """Return the facts of the evaluation's sandbox, then the Dockerfile's base image."""
-    facts = evaluation.sandbox.to_json() if evaluation else {}
-    shown = [(name, value) for name, value in facts.items() if name != "packages"]
-    for one in evaluation.others if evaluation else ():
-        shown.append((f"in {one.place}", "every gate passed" if one.passed else one.open_gates))
+    facts: list[tuple[str, str]] = []
+    if evaluation:
+        facts += [(name, value) for name, value in evaluation.sandbox.to_json().items() if name != "packages"]
+        facts += [(f"in {run.place}", _outcome(run)) for run in evaluation.others]
     base = provenance.load(task).environment.base_image
     if base.reference:
-        shown.append(("base image", f"{base.reference} ({base.reason})"))
+        facts.append(("base image", f"{base.reference} ({base.reason})"))
     if evaluation:
-        shown.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
-    return tuple(shown)
+        facts.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
+    return tuple(facts)
+
+
+def _outcome(run: Evaluation) -> str:
+    return "every gate passed" if run.passed else run.open_gates
 
 
 @dataclass(frozen=True)
@@ -55,52 +59,67 @@ def reviews(task: Task) -> ReviewView:
     """Return reviews, their standing and agreement; blind until all are done."""
     digest = task.content_digest()
     try:
-        found = result_of(task)
+        result = result_of(task)
     except LmrError as error:
         return ReviewView(error.message)
-    now, stored = found.standing, [(one, one.content_digest == digest) for one in load_reviews(task)]
-    note = f"{now.state}: {counted(now.missing, 'more review')} needed" if now.missing else now.state
-    disputes = ["disputed: " + ", ".join(item.item for item in now.disputes)] if now.disputes else []
-    decided = [f"{one.item}: {one.answer}, decided by {one.by}: {one.reason}" for one in now.decisions]
-    current = [one for one, holds in stored if holds and now.open]
-    answers = [
-        {item.question: (item.answer, item.comment or item.evidence) for item in one.items} for one in current
-    ]
-    questions = dict.fromkeys(question for given in answers for question in given)
-    rows = [(name, [given.get(name, ("–", "")) for given in answers]) for name in questions]
-    rows.sort(key=lambda row: len({answer for answer, _ in row[1]}) == 1)
-    return ReviewView(
-        "; ".join([note, *disputes, *decided]), stored, now.open, rows, _measures(found.agreement)
-    )
+    standing = result.standing
+    notes = [standing.state]
+    if standing.missing:
+        notes = [f"{standing.state}: {counted(standing.missing, 'more review')} needed"]
+    if standing.disputes:
+        notes.append("disputed: " + ", ".join(dispute.item for dispute in standing.disputes))
+    for decision in standing.decisions:
+        notes.append(f"{decision.item}: {decision.answer}, decided by {decision.by}: {decision.reason}")
+    stored = [(review, review.content_digest == digest) for review in load_reviews(task)]
+    current = [review for review, is_current in stored if is_current]
+    rows = _answers(current) if standing.open else []
+    return ReviewView("; ".join(notes), stored, standing.open, rows, _measures(result.agreement))
 
 
-def _measures(found: Agreement | None) -> list[tuple[str, str]]:
-    """Return the measures of agreement that are defined."""
-    if found is None or found.percent is None:
+def _answers(current: Sequence[Review]) -> list[tuple[str, Sequence[tuple[str, str]]]]:
+    """Return each question with every reviewer's answer and comment, disputed ones first."""
+    by_reviewer = []
+    questions: dict[str, None] = {}
+    for review in current:
+        answers = {entry.question: (entry.answer, entry.comment or entry.evidence) for entry in review.items}
+        by_reviewer.append(answers)
+        questions |= dict.fromkeys(answers)
+    rows = [(name, [answers.get(name, ("–", "")) for answers in by_reviewer]) for name in questions]
+    return sorted(rows, key=lambda row: len({answer for answer, _ in row[1]}) == 1)
+
+
+def _measures(agreement: Agreement | None) -> list[tuple[str, str]]:
+    if agreement is None or agreement.percent is None:
         return []
-    return [("Pairs that agree", f"{found.percent:.0%}"), *found.coefficients]
+    return [("Pairs that agree", f"{agreement.percent:.0%}"), *agreement.coefficients]
 
 
 def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> History:
     """Return the task's history in order of time, as far as its records go."""
     origin = provenance.load(task)
-    found = [
+    events = [
         (origin.repository.commit_date, f"commit {info.repo_commit[:12]} of the repository"),
         (origin.created, "task created"),
+        *_recorded(task, info),
     ]
-    for one in info.implementations:
-        try:
-            manifest = recorded.load(task.recording(info, one.index))
-        except LmrError:
-            continue
-        if manifest is not None:
-            found.append((manifest.created, f"{one.target} recorded: {counted(len(manifest.cases), 'case')}"))
     for run in (evaluation, *evaluation.others) if evaluation else ():
-        outcome = "every gate passed" if run.passed else run.open_gates
-        found.append((run.started, f"evaluated, {run.place.removeprefix('the ')}: {outcome}"))
-    found += [(one.created, f"reviewed by {one.reviewer}") for one in load_reviews(task)]
-    found += [(one.date, f"finding {one.code} accepted: {one.reason}") for one in accepted.load(task)]
+        events.append((run.started, f"evaluated, {run.place.removeprefix('the ')}: {_outcome(run)}"))
+    for review in load_reviews(task):
+        events.append((review.created, f"reviewed by {review.reviewer}"))
+    for finding in accepted.load(task):
+        events.append((finding.date, f"finding {finding.code} accepted: {finding.reason}"))
     equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
     for mutant in equivalent.accepted if equivalent else ():
-        found.append((mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
-    return tuple(sorted((event for event in found if event[0]), key=lambda event: event[0]))
+        events.append((mutant.date, f"mutant {mutant.id} accepted: {mutant.reason}"))
+    return tuple(sorted((event for event in events if event[0]), key=lambda event: event[0]))
+
+
+def _recorded(task: Task, info: TaskInfo) -> Iterator[tuple[str, str]]:
+    for implementation in info.implementations:
+        try:
+            recording = recorded.load(task.recording(info, implementation.index))
+        except LmrError:
+            continue
+        if recording is not None:
+            cases = counted(len(recording.cases), "case")
+            yield recording.created, f"{implementation.target} recorded: {cases}"

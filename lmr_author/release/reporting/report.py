@@ -24,8 +24,8 @@ class WrittenReport:
     tasks: int
 
 
-def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
-    """Write the page of the task that ``place`` is or lies in, else of the tasks below it.
+def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
+    """Write the page of the task that ``path`` is or lies in, else of the tasks below it.
 
     Args:
         destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``,
@@ -35,9 +35,9 @@ def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
         UsageError: the file would become part of a task.
         NotATaskError: no task there.
     """
-    tasks = Task.find_all(place)
+    tasks = Task.find_all(path)
     require_outside(destination)
-    single = len(tasks) == 1 and not (place.is_dir() and place.absolute() == tasks[0].root.parent.absolute())
+    single = len(tasks) == 1 and not (path.is_dir() and path.absolute() == tasks[0].root.parent.absolute())
     in_folder = destination.is_dir() or destination.suffix.lower() not in (".html", ".htm")
     start = destination / "index.html" if in_folder else destination
     if single:
@@ -49,7 +49,7 @@ def report(place: Path, destination: Path, say: Progress) -> WrittenReport:
         except LmrError as error:
             text = render("broken.html.j2", {"name": task.name, "problem": error.message})
         size += _write(destination / f"{task.name}.html", text)
-    page = dataset_page(place.absolute().name, tasks, say, linked=in_folder)
+    page = dataset_page(path.absolute().name, tasks, say, linked=in_folder)
     size += _write(start, render("dataset.html.j2", page))
     if in_folder:
         size += _write(destination / ASSESSMENT, as_yaml(page.assessment))

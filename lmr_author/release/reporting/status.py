@@ -47,11 +47,11 @@ class Challenged:
     def of(cls, task: Task) -> Challenged | None:
         """Return what a task's record says; None where there is none."""
         info = task.load()
-        found, record = challenge.standing(task, info)
+        standing, record = challenge.standing(task, info)
         if record is None:
             return None
         counts = (*record.count(Kind.MISREADING), *record.count(Kind.REWRITE))
-        return cls(found.value, *counts, challenge.in_words(task, info))
+        return cls(standing.value, *counts, challenge.in_words(task, info))
 
 
 @dataclass(frozen=True)
@@ -119,24 +119,24 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
         note = "nothing masked yet (`lmr-author suggest` ranks the candidates)"
         return Status(task.name, tuple(done), _typed("mask", "--task", task.root), note)
     done.append("masked")
-    missing = [item for item in info.implementations if not _has_test(task, info, item)]
-    if missing:
-        target = str(missing[0].target)
+    untested = [each for each in info.implementations if not _has_test(task, info, each)]
+    if untested:
+        target = str(untested[0].target)
         command = _typed("record", target, "--task", task.root)
         return Status(task.name, tuple(done), command, f"{target} has no test yet")
     done.append("recorded")
     return _checked(task, done, findings)
 
 
-def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> Status:
+def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) -> Status:
     """Continue with the steps that depend on content: valid, evaluated, accepted."""
     state = State.of(task)
     standing = standing_of(task, None, state.content)
-    command, note = _next_proof(task, done, known, state)
+    command, note = _next_proof(task, done, findings, state)
     if not command:
         done.append("evaluated")
-        command, found = next_review(task, standing)
-        note = "; ".join(filter(None, (found, note)))
+        command, review_note = next_review(task, standing)
+        note = "; ".join(filter(None, (review_note, note)))
         if standing.state == ACCEPTED:
             done.append(ACCEPTED)
     return Status(
@@ -153,15 +153,16 @@ def _checked(task: Task, done: list[str], known: Sequence[Finding] | None) -> St
 
 
 def _next_proof(
-    task: Task, done: list[str], known: Sequence[Finding] | None, state: State
+    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State
 ) -> tuple[str, str]:
     """Return the command that is needed before people review, and why; the command is "" if none is."""
-    findings = [item for item in known or () if item.severity is not Severity.NOTE]
-    if findings:
-        worst = next((item for item in findings if item.severity is Severity.ERROR), findings[0])
-        count = f"{counted(len(findings), 'finding')}, first {worst.code}: {worst.message}"
+    serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]
+    if serious:
+        errors = [finding for finding in serious if finding.severity is Severity.ERROR]
+        worst = [*errors, *serious][0]
+        count = f"{counted(len(serious), 'finding')}, first {worst.code}: {worst.message}"
         return _typed("validate", task.root), count
-    if known is not None:
+    if findings is not None:
         done.append(VALID)
     evaluation = evaluations.load(task)
     if evaluation is None:
@@ -182,12 +183,12 @@ def next_review(task: Task, standing: Standing) -> tuple[str, str]:
     if standing.state == ACCEPTED:
         return "", ""
     if standing.state == DISPUTED:
-        items = [item.item for item in standing.disputes]
+        items = [dispute.item for dispute in standing.disputes]
         return _typed("adjudicate", task.root, "--item", items[0]), "disputed: " + ", ".join(items)
     if standing.state == REJECTED:
         return _typed("agreement", task.root), "rejected: " + ", ".join(standing.failed)
     done = len(standing.reviewers)
-    fell = any(item.signed_off for item in load_reviews(task))
+    fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off is void: the task changed" if fell else "not reviewed"
     if done:
         note = f"{done} of {done + standing.missing} reviews done"
@@ -197,12 +198,11 @@ def next_review(task: Task, standing: Standing) -> tuple[str, str]:
 
 
 def _typed(*words: object) -> str:
-    """Return a command as it is typed into a shell."""
     return shlex.join(["lmr-author", *map(str, words)])
 
 
-def _has_test(task: Task, info: TaskInfo, item: Implementation) -> bool:
+def _has_test(task: Task, info: TaskInfo, implementation: Implementation) -> bool:
     try:
-        return task.unit_test(info, item).is_file()
+        return task.unit_test(info, implementation).is_file()
     except LmrError:
         return False

@@ -85,7 +85,7 @@ class ImplementationView:
         challengers: misreadings and rewrites that were tried.
     """
 
-    item: Implementation
+    implementation: Implementation
     meaning: str
     pages: tuple[PaperPage, ...]
     targets: tuple[TargetView, ...]
@@ -143,7 +143,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         state=status.state,
         next=status.next.replace(str(task.root), task.name),
         note=status.note,
-        verdict=_verdict(task, evaluation, report.findings, status),
+        verdict=_verdict(task, info, evaluation, report.findings, status),
         implementations=tuple(parts),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
@@ -159,25 +159,26 @@ def task_page(task: Task, say: Progress) -> TaskPage:
 
 
 def _verdict(
-    task: Task, evaluation: Evaluation | None, findings: Sequence[Finding], status: Status
+    task: Task,
+    info: TaskInfo,
+    evaluation: Evaluation | None,
+    findings: Sequence[Finding],
+    status: Status,
 ) -> tuple[VerdictLine, ...]:
-    """Return the verdict: gates, mutants, challenge, findings, reviews."""
     lines = _gates_verdict(task, evaluation)
-    standing, record = challenge.standing(task, task.load())
+    standing, record = challenge.standing(task, info)
     if record is not None:
         kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
-        lines.append(("Challenge", challenge.in_words(task, task.load()), kind))
-    codes = sorted({finding.code for finding in findings if finding.severity is not Severity.NOTE})
-    if codes:
-        serious = sum(finding.severity is not Severity.NOTE for finding in findings)
-        lines.append(("Checks", f"{counted(serious, 'finding')}: {', '.join(codes)}", "bad"))
+        lines.append(("Challenge", challenge.in_words(task, info), kind))
+    serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    if serious:
+        codes = sorted({finding.code for finding in serious})
+        lines.append(("Checks", f"{counted(len(serious), 'finding')}: {', '.join(codes)}", "bad"))
     else:
         lines.append(("Checks", "no problems found", "good"))
     kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(status.review, "open")
-    if status.review != WAITING:
-        lines.append(("Reviews", ", ".join(filter(None, (status.review, status.people))), kind))
-    else:
-        lines.append(("Reviews", status.people or "not reviewed", kind))
+    people = status.people if status.review == WAITING else f"{status.review}, {status.people}"
+    lines.append(("Reviews", people or "not reviewed", kind))
     return tuple(lines)
 
 
@@ -197,30 +198,34 @@ def _gates_verdict(task: Task, evaluation: Evaluation | None) -> list[VerdictLin
 
 
 def _of_mutants(gates: Sequence[GateResult]) -> str:
-    """Return the kind of the line about mutants: good where every implementation passes the gate's threshold."""
+    """Good where every implementation passes the gate's threshold."""
     statuses = {gate.status for gate in gates if gate.gate == MUTANTS_DIE}
-    return "bad" if GateStatus.FAILED in statuses else "good" if statuses == {GateStatus.PASSED} else "open"
+    if GateStatus.FAILED in statuses:
+        return "bad"
+    return "good" if statuses == {GateStatus.PASSED} else "open"
 
 
 def _implementation(
     task: Task, view: TaskView, subject: Subject, blocks: Sequence[Paragraph], problem: str
 ) -> ImplementationView:
-    item, pair, recording = subject.item, subject.files, subject.recording
+    implementation, pair, recording = subject.implementation, subject.files, subject.recording
     marks = line_marks(pair.golden, recording.coverage) if pair.golden and recording else {}
     cases: tuple[CaseView, ...] = ()
     if recording:
-        folder = task.recording(view.info, item.index)
+        folder = task.recording(view.info, implementation.index)
         cases = tuple(_case(folder, case) for case in recording.cases)
     targets = []
     for target in pair.targets:
-        golden = _code(pair.golden, target.golden, item.golden_file, marks)
-        targets.append(TargetView(target.qualname, golden, _code(pair.goal, target.goal, item.goal_file)))
-    mutants = next((gate.detail for gate in subject.gates if gate.gate == MUTANTS_DIE), None)
+        golden = _code(pair.golden, target.golden, implementation.golden_file, marks)
+        targets.append(
+            TargetView(target.qualname, golden, _code(pair.goal, target.goal, implementation.goal_file))
+        )
+    mutants = subject.mutants
     challenged = challenge.load(task)
     return ImplementationView(
-        item=item,
-        meaning=CATEGORY_MEANINGS.get(canonical_category(item.category) or "", ""),
-        pages=pages_of(view, item, pair, blocks),
+        implementation=implementation,
+        meaning=CATEGORY_MEANINGS.get(canonical_category(implementation.category) or "", ""),
+        pages=pages_of(view, implementation, pair, blocks),
         targets=tuple(targets),
         recording=recording,
         cases=cases,
@@ -229,7 +234,7 @@ def _implementation(
         mutants=mutants if mutants and mutants.killed is not None else None,
         accepted_mutants=subject.accepted,
         problems=tuple(filter(None, (problem, *subject.problems))),
-        challengers=challenged.of(item.index) if challenged else (),
+        challengers=challenged.of(implementation.index) if challenged else (),
     )
 
 
@@ -253,7 +258,7 @@ def _code(
 
 def _case(folder: Path, case: Case) -> CaseView:
     try:
-        place = files.inside(folder, case.name)
-        return CaseView(case, values.read(place, "inputs"), values.read(place, "expected"))
+        path = files.inside(folder, case.name)
+        return CaseView(case, values.read(path, "inputs"), values.read(path, "expected"))
     except LmrError as error:
         return CaseView(case, Values((), error.message), Values((), error.message))

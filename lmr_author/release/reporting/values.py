@@ -73,20 +73,20 @@ def read(folder: Path, stem: str) -> Values:
         rows = [row for path, node in nodes.items() if (row := _row(document, path, node))]
     except BadDocument as error:
         return Values((), f"cannot be read: {error}")
-    omitted = [f"{item.path} ({item.type}) was not stored" for item in document.omitted]
+    omitted = [f"{value.path} ({value.type}) was not stored" for value in document.omitted]
     more = [f"and {len(rows) - MOST_ROWS} more values"] if len(rows) > MOST_ROWS else []
     return Values(tuple(rows[:MOST_ROWS]), "; ".join([*more, *omitted[:5]]))
 
 
 def _without_modes_of_parts(nodes: dict[str, Any]) -> dict[str, Any]:
     """Leave out whether parts of a module are in training where they are as the whole is."""
-    kept = {}
+    rows = {}
     for path, node in nodes.items():
         part, _, name = path.rpartition(".")
         whole = f"{part.rpartition('.')[0]}.training"
         if name != "training" or nodes.get(whole, ...) != node:
-            kept[path] = node
-    return kept
+            rows[path] = node
+    return rows
 
 
 def _row(document: Document, path: str, node: Any) -> ValueRow | None:
@@ -95,14 +95,11 @@ def _row(document: Document, path: str, node: Any) -> ValueRow | None:
     if dtype_of(node):
         return _numbers(document, path, node)
     if not isinstance(node, dict):
-        return ValueRow(
-            path, type(node).__name__ if node is not None else "None", first=shortened(repr(node), LONGEST)
-        )
+        kind = "None" if node is None else type(node).__name__
+        return ValueRow(path, kind, first=shortened(repr(node), LONGEST))
     tag = str(node["$"])
     if tag in _CONTAINERS:
-        return ValueRow(path or "(all)", tag, first=f"{len(node['v'])} items") if not node["v"] else None
-    if tag in ("object", "namedtuple", "table", "make", "call"):
-        return ValueRow(path, describe(node).removeprefix("a "))
+        return None if node["v"] else ValueRow(path or "(all)", tag, first="0 items")
     if tag == "ref":
         return ValueRow(path, "same object", first="as one above")
     return ValueRow(path, describe(node).removeprefix("a "))
@@ -116,14 +113,13 @@ def _numbers(document: Document, path: str, node: Any) -> ValueRow:
     total = math.prod(shape)
     if total > MOST_NUMBERS:
         return ValueRow(path, kind, str(shape), first=f"{total:,} elements")
-    found = numbers(document, node).reshape(-1).tolist()
-    first = [_number(value) for value in found[:FIRST]]
+    flat = numbers(document, node).reshape(-1).tolist()
+    first = [_number(value) for value in flat[:FIRST]]
     shown = str(shape) if array else ""
-    return ValueRow(path, kind, shown, _range(found) if array else "", _listed(first, total))
+    return ValueRow(path, kind, shown, _range(flat) if array else "", _listed(first, total))
 
 
 def _range(values: Sequence[Any]) -> str:
-    """Describe the smallest and largest finite number and the count of others."""
     plain = [value for value in values if isinstance(value, (int, float))]
     finite = [value for value in plain if math.isfinite(value)]
     if not finite:

@@ -53,10 +53,10 @@ def agreement(judgements: Mapping[str, Mapping[str, str]]) -> Agreement:
         judgements: person → thing → what the person said of it.
     """
     people = sorted(judgements)
-    things = sorted({thing for answers in judgements.values() for thing in answers})
+    questions = sorted(set().union(*judgements.values()))
     rows = []
-    for thing in things:
-        rows.append([judgements[person][thing] for person in people if thing in judgements[person]])
+    for question in questions:
+        rows.append([judgements[person][question] for person in people if question in judgements[person]])
     twice = [row for row in rows if len(row) > 1]
     complete = [row for row in twice if len(row) == len(people)]
     return Agreement(
@@ -65,7 +65,7 @@ def agreement(judgements: Mapping[str, Mapping[str, str]]) -> Agreement:
         _percent(twice),
         _cohen(complete) if len(people) == 2 else None,
         _fleiss(complete) if len(people) > 2 else None,
-        _krippendorff(judgements, people, things, twice),
+        _krippendorff(judgements, people, questions, twice),
     )
 
 
@@ -100,7 +100,7 @@ def _beyond(observed: float, by_chance: float) -> float | None:
 def _krippendorff(
     judgements: Mapping[str, Mapping[str, str]],
     people: Sequence[str],
-    things: Sequence[str],
+    questions: Sequence[str],
     twice: Sequence[Sequence[str]],
 ) -> float | None:
     words = sorted({word for row in twice for word in row})
@@ -112,7 +112,7 @@ def _krippendorff(
     missing = float("nan")
     table = []
     for person in people:
-        table.append([codes.get(judgements[person].get(thing, ""), missing) for thing in things])
+        table.append([codes.get(judgements[person].get(question, ""), missing) for question in questions])
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
 
 

@@ -109,9 +109,10 @@ class Checklist:
             part = "/".join(map(str, error.absolute_path)) or "the whole"
             raise UsageError(f"{where}: {part}: {error.message[:160]}", "see schemas/checklist.schema.json")
         questions = tuple(
-            ChecklistQuestion(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
+            ChecklistQuestion(entry["id"], entry["question"], entry.get("look_at", ""))
+            for entry in data["items"]
         )
-        names = [item.id for item in questions]
+        names = [question.id for question in questions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise UsageError(f"{where}: two items have the id {twice[0]!r}", "give each item its own id")
@@ -162,7 +163,7 @@ def human_items(
     if unknown:
         raise UsageError(
             f"unknown checklist item {sorted(unknown)[0]!r}",
-            "items: " + ", ".join(item.id for item in questions),
+            "items: " + ", ".join(question.id for question in questions),
         )
     missing = [question.id for question in questions if question.id not in answers]
     if missing:
@@ -183,14 +184,15 @@ def template(
 ) -> dict[str, dict[str, Any]]:
     """Return an answers document to fill in; weak evidence is named, as a "pass" then needs a comment."""
     document: dict[str, dict[str, Any]] = {}
-    for item in questions:
-        document[item.id] = {
-            "question": f"{item.question} ({', '.join(ANSWERS)})",
+    for question in questions:
+        entry: dict[str, Any] = {
+            "question": f"{question.question} ({', '.join(ANSWERS)})",
             "answer": "",
             "comment": "",
         }
-        if item.id in evidence and evidence[item.id].weak:
-            document[item.id]["weak evidence"] = list(evidence[item.id].doubts)
+        if question.id in evidence and evidence[question.id].weak:
+            entry["weak evidence"] = list(evidence[question.id].doubts)
+        document[question.id] = entry
     return document
 
 

@@ -72,33 +72,26 @@ def _filled(parts: Sequence[str]) -> Iterator[str]:
         last = number
 
 
-def named_equations(instruction: str) -> tuple[int, ...]:
-    """Return the numbers of the equations that an instruction names."""
-    numbers: set[int] = set()
+def labels_named(instruction: str) -> tuple[str, ...]:
+    """Return the equations and algorithms that an instruction names, as :func:`labels_in` spells them."""
+    equations: set[int] = set()
     for first, between, last in _EQUATIONS.findall(instruction):
         start, end = int(first), int(last or first)
-        numbers.update((start, end))
+        equations.update((start, end))
         if between in ("to", "-", "–"):
-            numbers.update(range(start, min(end, start + _MOST_OF_A_RANGE) + 1))
-    return tuple(sorted(numbers))
-
-
-def named_algorithms(instruction: str) -> tuple[int, ...]:
-    """Return the numbers of the algorithms that an instruction names."""
-    return tuple(sorted({int(number) for number in _ALGORITHM.findall(instruction)}))
+            equations.update(range(start, min(end, start + _MOST_OF_A_RANGE) + 1))
+    return _labels(equations, set(map(int, _ALGORITHM.findall(instruction))))
 
 
 def labels_in(text: str) -> tuple[str, ...]:
     """Return the equations and algorithms that stand in a text: ``equation (3)``, ``algorithm 1``."""
-    equations = sorted({int(number) for number in _EQUATION_AT_END.findall(text)})
-    algorithms = [int(number) for number in _HEAD_OF_ALGORITHM.findall(text)]
-    return (*map(_equation, equations), *map(_algorithm, algorithms))
+    equations = set(map(int, _EQUATION_AT_END.findall(text)))
+    return _labels(equations, set(map(int, _HEAD_OF_ALGORITHM.findall(text))))
 
 
-def labels_named(instruction: str) -> tuple[str, ...]:
-    """Return the equations and algorithms that an instruction names, as :func:`labels_in` spells them."""
-    equations, algorithms = named_equations(instruction), named_algorithms(instruction)
-    return (*map(_equation, equations), *map(_algorithm, algorithms))
+def _labels(equations: set[int], algorithms: set[int]) -> tuple[str, ...]:
+    labels = [f"equation ({number})" for number in sorted(equations)]
+    return (*labels, *(f"algorithm {number}" for number in sorted(algorithms)))
 
 
 def paragraphs_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...]:
@@ -116,11 +109,3 @@ def paragraphs_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...
 
 def _is_within(number: str, outer: str) -> bool:
     return number == outer or number.startswith(f"{outer}.")
-
-
-def _equation(number: int) -> str:
-    return f"equation ({number})"
-
-
-def _algorithm(number: int) -> str:
-    return f"algorithm {number}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.suggesting.sections import Section, best_section, likely_category, sections
+from lmr_author.authoring.suggesting.sections import best_section, likely_category, sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
@@ -47,7 +47,7 @@ def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionE
         return parts
     named = []
     for subject, part in zip(reviewed.subjects, parts, strict=True):
-        name = subject.item.qualname
+        name = subject.implementation.qualname
         exhibits = tuple(replace(exhibit, title=f"{name}: {exhibit.title}") for exhibit in part.exhibits)
         named.append(QuestionEvidence(exhibits, tuple(f"{name}: {doubt}" for doubt in part.doubts)))
     return named
@@ -63,7 +63,7 @@ def _together(parts: Sequence[QuestionEvidence]) -> QuestionEvidence:
 
 
 def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    instruction = subject.item.instruction
+    instruction = subject.implementation.instruction
     lines = [instruction or "none"]
     # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
     names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
@@ -86,9 +86,9 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
 def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[str]]:
     """Return a line about each context file, and doubts about those that have nothing to do with the function."""
     used = surroundings.names_used(subject.files)
-    mentions = surroundings.mentions(reviewed.view, subject.item)
+    mentions = surroundings.mentions(reviewed.view, subject.implementation)
     lines, doubts = [], []
-    for path in subject.item.retrieval_context:
+    for path in subject.implementation.retrieval_context:
         names = sorted(surroundings.names_in(reviewed.view, path) & used)
         calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
         if names:
@@ -104,7 +104,7 @@ def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[
 def _returns(subject: Subject) -> Exhibit:
     """Return what the instruction says of the result, beside what the golden returns."""
     lines = []
-    for sentence in re.split(r"(?<=[.;:!?])\s+", subject.item.instruction):
+    for sentence in re.split(r"(?<=[.;:!?])\s+", subject.implementation.instruction):
         if re.search(r"\b(?:return|yield)", sentence, re.I):
             lines.append(f"instruction: {sentence}")
     if not lines:
@@ -125,7 +125,7 @@ def _paper_section(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence
         doubts.append(f"{home.named} has {labels}, and is not named")
     if not cited.sections:
         doubts.append(_why_none(reviewed, subject))
-    closest = _closest_section(reviewed, subject)
+    closest = best_section(sections(reviewed.pages), subject.words) if subject.words else None
     if closest and closest not in cited.sections:
         doubts.append(f"by its words the golden belongs to {closest.named}, which is not named")
         exhibits.append(Exhibit(f"Closest to the golden's words: {closest.named}", prose=closest.text))
@@ -140,44 +140,43 @@ def _why_none(reviewed: ReviewedTask, subject: Subject) -> str:
     return "no section found" if subject.cited.absent else "the instruction names no section"
 
 
-def _closest_section(reviewed: ReviewedTask, subject: Subject) -> Section | None:
-    in_paper = sections(reviewed.pages)
-    return best_section(in_paper, subject.words) if in_paper and subject.words else None
-
-
 def _abstract(reviewed: ReviewedTask) -> QuestionEvidence:
     return QuestionEvidence((surroundings.abstract_of(reviewed.view.info.paper_name, reviewed.pages),))
 
 
 def _core(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     named = ", ".join(section.named for section in subject.cited.sections) or "no section"
-    mentions = surroundings.mentions(reviewed.view, subject.item)
+    mentions = surroundings.mentions(reviewed.view, subject.implementation)
     lines = (
-        f"{subject.item.target}: {counted(len(subject.lines), 'line')} without docstring, {named}",
+        f"{subject.implementation.target}: {counted(len(subject.lines), 'line')} without docstring, {named}",
         f"mentioned in: {listed(mentions, 6)}" if mentions else "no other file mentions it",
     )
     return QuestionEvidence((Exhibit("Masked function", lines),))
 
 
 def _category(_: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    name = canonical_category(subject.item.category) or ""
-    lines = [f"{name or subject.item.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"]
+    name = canonical_category(subject.implementation.category) or ""
+    lines = [
+        f"{name or subject.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
+    ]
     likely = likely_category(subject.words) if subject.words else ""
     if likely and likely != name:
         lines.append(f"by its words rather {likely}: {CATEGORY_MEANINGS[likely]}")
-    task = re.split(r"(?<=[.;])\s", subject.item.instruction)[0]
+    task = re.split(r"(?<=[.;])\s", subject.implementation.instruction)[0]
     exhibits = Exhibit("Category", tuple(lines)), Exhibit("The function", (task,))
     return QuestionEvidence(exhibits, () if name else ("the category is none of the nine",))
 
 
 def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
-    doubts = {"none": "the tests were never evaluated", "stale": "the task changed after its evaluation"}
-    doubt = doubts.get(reviewed.evaluation)
-    return QuestionEvidence((), (doubt,) if doubt else ())
+    doubts = {
+        "none": ("the tests were never evaluated",),
+        "stale": ("the task changed after its evaluation",),
+    }
+    return QuestionEvidence((), doubts.get(reviewed.evaluation, ()))
 
 
 def _mentions(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    mentions = surroundings.mentions(reviewed.view, subject.item)
+    mentions = surroundings.mentions(reviewed.view, subject.implementation)
     return QuestionEvidence((Exhibit("Mentions in other files", mentions[:12] or ("none",)),))
 
 

@@ -96,7 +96,7 @@ def save_review(
         checklist=asked.name,
         blind=not standing_of(task, asked, digest).open,
         items=items,
-        signed_off=all(item.answer == "pass" for item in items),
+        signed_off=all(entry.answer == "pass" for entry in items),
     )
     if path.exists():
         files.write_bytes(number_aside(path), path.read_bytes())
@@ -214,15 +214,15 @@ class DraftReview:
         self.outdated: Path | None = None
         draft = ReviewDraft.read(self._path) if self._path.is_file() else None
         if draft and draft.content_digest == self._digest:
-            self.answers = {item: asdict(answer) for item, answer in draft.answers.items()}
+            self.answers = {question: asdict(answer) for question, answer in draft.answers.items()}
         elif draft and draft.answers:
             self.outdated = self._path.rename(number_aside(self._path))
 
     def keep(self, answers: Mapping[str, Mapping[str, str]]) -> None:
         """Store the answers so far: ``{item: {"answer": …, "comment": …}}``."""
         stored = {}
-        for item, answer in answers.items():
-            stored[item] = DraftAnswer(answer["answer"], answer.get("comment", ""))
+        for question, answer in answers.items():
+            stored[question] = DraftAnswer(answer["answer"], answer.get("comment", ""))
         ReviewDraft(content_digest=self._digest, answers=stored).write(self._path)
 
 
@@ -237,10 +237,13 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
         earlier = latest.get(review.reviewer)
         if earlier is None or review.created >= earlier.created:
             latest[review.reviewer] = review
-    return {
-        name: {f"{task.name}:{item.id}": item.answer for item in review.human.values() if item.id in names}
-        for name, review in sorted(latest.items())
-    }
+    answers: dict[str, dict[str, str]] = {}
+    for name, review in sorted(latest.items()):
+        answers[name] = {}
+        for question, entry in review.human.items():
+            if question in names:
+                answers[name][f"{task.name}:{question}"] = entry.answer
+    return answers
 
 
 def _read_reviews(task: Task) -> dict[str, Review | None]:

@@ -223,7 +223,6 @@ def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> Fitte
 
 
 def _unindented(module: Module, definition: Definition) -> str:
-    """Return a definition without the indentation of its first line."""
     lines = [module.line_text(number) for number in range(definition.line, definition.end_line + 1)]
     indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     return "\n".join(line.removeprefix(indent) for line in lines)

@@ -88,9 +88,12 @@ def find_standing(
 
 def _answers(question: str, reviews: Sequence[Review]) -> tuple[dict[str, str], dict[str, str]]:
     """Return answers and comments by reviewer; "unsure" for who was not asked, nothing where nobody was."""
-    items = {review.reviewer: review.human.get(question) for review in reviews}
-    if not any(items.values()):
+    if not any(question in review.human for review in reviews):
         return {}, {}
-    answers: dict[str, str] = {name: item.answer if item else "unsure" for name, item in items.items()}
-    comments = {name: item.comment if item else "" for name, item in items.items()}
+    answers: dict[str, str] = {}
+    comments: dict[str, str] = {}
+    for review in reviews:
+        entry = review.human.get(question)
+        answers[review.reviewer] = entry.answer if entry else "unsure"
+        comments[review.reviewer] = entry.comment if entry else ""
     return answers, comments

@@ -15,6 +15,7 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
+from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.lookup import Pair, pair
 from lmr_author.proof.view import TaskView
@@ -34,7 +35,7 @@ class Subject:
         challengers: misreadings and rewrites that were tried on its test as it is.
     """
 
-    item: Implementation
+    implementation: Implementation
     files: Pair
     cited: Cited
     lines: tuple[CodeLine, ...]
@@ -44,6 +45,14 @@ class Subject:
     accepted: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
     challengers: tuple[Challenger, ...] = ()
+
+    @property
+    def mutants(self) -> GateDetail | None:
+        """What the gate about mutants measured; None where it did not run."""
+        for gate in self.gates:
+            if gate.gate == MUTANTS_DIE:
+                return gate.detail
+        return None
 
 
 @dataclass(frozen=True)
@@ -69,34 +78,42 @@ def read_task(task: Task) -> ReviewedTask:
     if evaluation is not None:
         state = "current" if evaluation.is_of(State.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
-    subjects = tuple(_subject(task, view, item, gates, pages) for item in view.implementations)
+    subjects = tuple(
+        _subject(task, view, implementation, gates, pages) for implementation in view.implementations
+    )
     return ReviewedTask(task, view, pages, subjects, state)
 
 
 def _subject(
-    task: Task, view: TaskView, item: Implementation, gates: Iterable[GateResult], pages: Mapping[int, str]
+    task: Task,
+    view: TaskView,
+    implementation: Implementation,
+    gates: Iterable[GateResult],
+    pages: Mapping[int, str],
 ) -> Subject:
-    own = tuple(gate for gate in gates if gate.implementation == item.index)
-    both, problems = pair(view, item), []
+    own = tuple(gate for gate in gates if gate.implementation == implementation.index)
+    both, problems = pair(view, implementation), []
     recording: Recording | None = None
     accepted: tuple[EquivalentMutant, ...] = ()
     try:
-        recording = recorded.load(task.recording(view.info, item.index))
+        recording = recorded.load(task.recording(view.info, implementation.index))
     except LmrError as error:
         problems.append(error.message)
     try:
-        accepted = equivalents.load(task).of(item.target)
+        accepted = equivalents.load(task).of(implementation.target)
     except LmrError as error:
         problems.append(error.message.replace(f"{task.root}/", ""))
     golden = [target.golden for target in both.targets if target.golden]
     lines = golden_lines(both, recording.coverage if recording else None)
     words = words_of(golden[0]) if golden else None
-    cited = cite(item.instruction, pages)
+    cited = cite(implementation.instruction, pages)
     challenged = challenge.load(task)
     challengers: tuple[Challenger, ...] = ()
-    if challenged is not None and item.index not in challenged.stale(task, view.info):
-        challengers = challenged.of(item.index)
-    return Subject(item, both, cited, lines, words, recording, own, accepted, tuple(problems), challengers)
+    if challenged is not None and implementation.index not in challenged.stale(task, view.info):
+        challengers = challenged.of(implementation.index)
+    return Subject(
+        implementation, both, cited, lines, words, recording, own, accepted, tuple(problems), challengers
+    )
 
 
 def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:

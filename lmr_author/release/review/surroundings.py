@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from lmr_author.authoring.vetting.evidence import abstract
 from lmr_author.authoring.vetting.questions import licence_stop
-from lmr_author.core.code import FunctionNode
+from lmr_author.core.code import FunctionNode, each
 from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import Implementation, Task, provenance
 from lmr_author.core.task.provenance import Provenance
@@ -18,7 +18,7 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
 from lmr_author.proof.lookup import Pair
-from lmr_author.proof.view import TaskView, once
+from lmr_author.proof.view import FileEntry, TaskView, once
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.runtime.environment.base_images import released
 
@@ -41,14 +41,15 @@ def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
 
 
 @once
-def mentions(view: TaskView, item: Implementation) -> tuple[str, ...]:
+def mentions(view: TaskView, implementation: Implementation) -> tuple[str, ...]:
     """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
-    name = item.class_name.rpartition(".")[2] if item.class_name else item.goal_function
+    name = implementation.goal_function
+    if implementation.class_name:
+        name = implementation.class_name.rpartition(".")[2]
     word = re.compile(rf"\b{re.escape(name)}\b")
     mentioned: list[str] = []
-    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
-        is_own = path == item.goal_file or path.startswith("unit_test/")
-        if is_own or entry.suffix not in (".py", ".md", ".ipynb"):
+    for path, entry in _other_files(view):
+        if path == implementation.goal_file or entry.suffix not in (".py", ".md", ".ipynb"):
             continue
         lines = (view.text(view.path(entry)) or "").splitlines()
         numbers = [number for number, line in enumerate(lines, 1) if word.search(line)]
@@ -56,12 +57,19 @@ def mentions(view: TaskView, item: Implementation) -> tuple[str, ...]:
     return tuple(mentioned)
 
 
+def _other_files(view: TaskView) -> Iterator[tuple[str, FileEntry]]:
+    """Yield the repository's first files without those of ``unit_test/``."""
+    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
+        if not path.startswith("unit_test/"):
+            yield path, entry
+
+
 def nearest(view: TaskView) -> Exhibit:
     """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
-    masked = {(item.goal_file, item.qualname) for item in view.implementations}
+    masked = {(target.goal_file, target.qualname) for target in view.implementations}
     shares: list[tuple[float, str]] = []
-    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
-        if entry.suffix != ".py" or path.startswith("unit_test/"):
+    for path, entry in _other_files(view):
+        if entry.suffix != ".py":
             continue
         data = view.read_entry(entry) or b""
         goldens = [solution.statements for solution in solutions(view) if solution.may_be_in(data)]
@@ -79,25 +87,23 @@ def nearest(view: TaskView) -> Exhibit:
 def names_used(files: Pair) -> set[str]:
     """Return the names that the golden's targets use, annotations included."""
     names: set[str] = set()
-    for target in files.targets:
-        for node in ast.walk(target.golden.node) if target.golden else ():
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, ast.Attribute):
-                names.add(node.attr)
+    for function in _goldens(files):
+        names.update(node.id for node in each(function, ast.Name))
+        names.update(node.attr for node in each(function, ast.Attribute))
     return names
 
 
 def local_names(files: Pair) -> set[str]:
     """Return the variables of the golden's targets that their signatures do not have."""
     names: set[str] = set()
-    for target in files.targets:
-        nodes = list(ast.walk(target.golden.node)) if target.golden else []
-        parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
-        for node in nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in parameters:
-                names.add(node.id)
+    for function in _goldens(files):
+        stored = {node.id for node in each(function, ast.Name) if isinstance(node.ctx, ast.Store)}
+        names |= stored - {node.arg for node in each(function, ast.arg)}
     return names
+
+
+def _goldens(files: Pair) -> list[ast.AST]:
+    return [target.golden.node for target in files.targets if target.golden]
 
 
 def names_in(view: TaskView, path: str) -> set[str]:
@@ -131,22 +137,23 @@ def environment(task: Task, view: TaskView) -> QuestionEvidence:
     """Return the environment's versions with their dates beside the paper's year."""
     origin, year = provenance.load(task), view.info.year or 0
     dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
-    versions = _versions(origin, dockerfile, lock)
-    doubts = []
-    for part in versions:
-        if year and part.day and part.day.year - year >= YEARS_NEWER:
-            doubts.append(f"{part.name} is {_beside(part.day, year)} than the paper")
+    doubts, dated = [], False
+    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
+    for part in _versions(origin, dockerfile, lock):
+        beside = _beside(part.day, year)
+        rows.append((part.name, part.version, str(part.day or "unknown"), beside))
+        if part.day:
+            dated = True
+            if year and part.day.year - year >= YEARS_NEWER:
+                doubts.append(f"{part.name} is {beside} than the paper")
     if not year:
         doubts.append("the paper's year is unknown")
     elif origin.paper.year not in (None, year):
         doubts.append(
             f"the paper is of {year} in info.json, of {origin.paper.year} in authoring/provenance.json"
         )
-    if not any(part.day for part in versions):
+    if not dated:
         doubts.append("no version has a date")
-    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
-    for part in versions:
-        rows.append((part.name, part.version, str(part.day or "unknown"), _beside(part.day, year)))
     declared = []
     for need in origin.environment.requirements:
         declared.append(f"{need.requirement} ({need.origin}{', guessed' if need.guessed else ''})")
@@ -181,8 +188,10 @@ def _beside(day: date | None, year: int) -> str:
     """Compare a date with the paper's year: ``3 years newer``."""
     if day is None or not year:
         return "unknown"
-    newer = day.year - year
-    return f"{counted(abs(newer), 'year')} {'newer' if newer > 0 else 'older'}" if newer else "the same year"
+    if day.year == year:
+        return "the same year"
+    years = counted(abs(day.year - year), "year")
+    return f"{years} newer" if day.year > year else f"{years} older"
 
 
 # The licence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
+from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted
 from lmr_author.proof.lookup import unit_test_path
@@ -46,7 +46,7 @@ def _doubts(subject: Subject) -> Iterator[str]:
 
 
 def _own_test(view: TaskView, subject: Subject) -> Exhibit:
-    path = unit_test_path(view, subject.item)
+    path = unit_test_path(view, subject.implementation)
     lines = (view.text(path) or "").splitlines() if path else []
     title = "Test, written by hand" if lines else "There is no test"
     return Exhibit(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
@@ -85,25 +85,26 @@ def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
 def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
     """Put what all of a row's arrays share beside the name, so that narrow cells show the shapes."""
     name, *cells = row
-    parts = [_ARRAY.fullmatch(cell) for cell in cells]
-    kinds = {match[1] + (match[3] or "") for match in parts if match}
-    if len(kinds) != 1 or not all(parts):
-        return row
-    return (f"{name}: {kinds.pop()}", *(match[2] for match in parts if match))
+    kinds, shapes = set(), []
+    for cell in cells:
+        match = _ARRAY.fullmatch(cell)
+        if match is None:
+            return row
+        kinds.add(match[1] + (match[3] or ""))
+        shapes.append(match[2])
+    return (f"{name}: {kinds.pop()}", *shapes) if len(kinds) == 1 else row
 
 
 def _open_lines(subject: Subject) -> Exhibit:
     marked = tuple(line for line in subject.lines if line.mark)
-    if not marked:
-        return Exhibit("Golden lines that no case reaches", ("none",))
-    return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
+    if marked:
+        return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
+    return Exhibit("Golden lines that no case reaches", ("none",))
 
 
 def _challenged(subject: Subject) -> list[Exhibit]:
     """Return how each misreading and rewrite ended, and what was accepted: who, when, why."""
-    if not subject.challengers:
-        return []
-    lines, single = [], []
+    lines, single = [], list[Exhibit]()
     for challenger in subject.challengers:
         about = f": {challenger.about}" if challenger.about else ""
         lines.append(f"{challenger.kind.value} {challenger.name} {challenger.in_words}{about}")
@@ -113,17 +114,17 @@ def _challenged(subject: Subject) -> list[Exhibit]:
             single.append(Exhibit(title, (f"reason: {accepted.reason}",)))
         elif missing and missing.diff:
             single.append(Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff))
-    return [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines)), *single]
+    return [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines)), *single] if lines else []
 
 
 def _mutants(subject: Subject) -> list[Exhibit]:
     """Return how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
     exhibits = []
-    detail = next((gate.detail for gate in subject.gates if gate.gate == MUTANTS_DIE), None)
-    if detail and detail.mutants:
-        text = f"{detail.killed} of {detail.mutants} deliberately wrong versions of the golden fail"
+    mutants = subject.mutants or GateDetail()
+    if mutants.mutants:
+        text = f"{mutants.killed} of {mutants.mutants} deliberately wrong versions of the golden fail"
         exhibits.append(Exhibit("Mutants", (text,)))
-    for survivor in detail.survivors if detail else ():
+    for survivor in mutants.survivors:
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
         exhibits.append(Exhibit(title, (survivor.why,) if survivor.why else (), diff=survivor.diff))
     for mutant in subject.accepted:

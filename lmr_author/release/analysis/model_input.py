@@ -19,7 +19,7 @@ _EXCLUSIVE = (("paper", "pages"), ("context", "whole"))
 
 
 @dataclass(frozen=True)
-class Given:
+class ModelInput:
     """Parts that a model is given, beside the function's signature.
 
     Attributes:
@@ -30,7 +30,7 @@ class Given:
     parts: frozenset[str]
 
     @classmethod
-    def parse(cls, text: str) -> Given:
+    def parse(cls, text: str) -> ModelInput:
         """Read ``repository`` or ``goal+context``, in any order. Raises UsageError for what is no input."""
         parts = frozenset(NAMED.get(text, text.split("+")))
         unknown = sorted(parts - set(PARTS))
@@ -45,7 +45,7 @@ class Given:
         if parts & {"context", "whole"}:
             parts |= {"goal"}
         ordered = tuple(part for part in PARTS if part in parts)
-        name = next((name for name, known in NAMED.items() if known == ordered), "+".join(ordered))
+        name = next((name for name, named in NAMED.items() if named == ordered), "+".join(ordered))
         return cls(name, parts)
 
     @property
