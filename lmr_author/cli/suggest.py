@@ -13,7 +13,7 @@ from typer import Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import Format, FormatOption, RepoOption, TaskOption, task_or_repo, task_words
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import counted
+from lmr_author.core.texts import counted, listed
 
 if TYPE_CHECKING:
     from lmr_author.authoring.extracting.blocks import Block
@@ -121,6 +121,8 @@ def remark(suggestion: Suggestion) -> str:
     parts = []
     if suggestion.masked is not None:
         parts.append(f"masked as implementation {suggestion.masked}")
+    if suggestion.copies:
+        parts.append(f"also in {listed([copy.partition('::')[0] for copy in suggestion.copies], 2)}")
     parts.append(suggestion.reason)
     parts += [warning for warning in suggestion.warnings if warning != suggestion.reason]
     parts.append(

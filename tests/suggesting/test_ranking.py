@@ -191,13 +191,41 @@ def test_code_of_another_project_is_told_by_its_names(path: str, name: str, valu
     assert found.value == value
 
 
-def test_copies_come_after_what_is_new(tmp_path: Path) -> None:
-    index = indexing.build(
-        write_files(
-            tmp_path, dict.fromkeys(["tests/a.py", "vendor/net.py", "b/modeling_bert.py", "c/net.py"], METHOD)
-        )
+def test_code_of_other_projects_comes_after_what_is_new(tmp_path: Path) -> None:
+    paths = ["tests/a.py", "vendor/net.py", "b/modeling_bert.py", "c/net.py"]
+    sources = {path: METHOD.replace("class A", f"class A{number}") for number, path in enumerate(paths)}
+    index = indexing.build(write_files(tmp_path, sources))
+    ranked = rank(index, PaperText.from_json(PAPER), repository="ours")
+    assert [suggestion.entry.path for suggestion in ranked] == paths[::-1]
+    assert "adapted from a library" in ranked[1].warnings and "another project's" in ranked[2].warnings
+
+
+def test_the_same_function_in_several_files_is_one_suggestion(tmp_path: Path) -> None:
+    score = (
+        "def score(texts, weights, scale=2.0):\n"
+        "    total = 0.0\n"
+        "    for text, weight in zip(texts, weights):\n"
+        "        total += weight * len(text)\n"
+        "    mean = total / len(texts)\n"
+        "    return scale * mean\n"
     )
-    found = rank(index, PaperText.from_json(PAPER), repository="ours")
-    paths = [item.entry.path for item in found]
-    assert paths == ["c/net.py", "b/modeling_bert.py", "vendor/net.py", "tests/a.py"]
-    assert "adapted from a library" in found[1].warnings and "another project's" in found[2].warnings
+    small = "def double(x):\n    return 2 * x\n"
+    write_files(
+        tmp_path,
+        {
+            "task_a/deep/score.py": score,
+            "score.py": score + small,
+            "task_b/score.py": score,
+            "other.py": small,
+        },
+    )
+    ranked = rank(indexing.build(tmp_path), PaperText({}))
+    copies = {suggestion.target: suggestion.copies for suggestion in ranked}
+    assert copies == {
+        "score.py::score": ("task_b/score.py::score", "task_a/deep/score.py::score"),
+        "score.py::double": (),
+        "other.py::double": (),
+    }
+    masked = rank(indexing.build(tmp_path), PaperText({}), masked={("task_b/score.py", "score"): 1}, top=1)
+    assert [suggestion.target for suggestion in masked] == ["task_b/score.py::score"]
+    assert masked[0].copies[0] == "score.py::score"

@@ -16,6 +16,9 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 
+ALIKE = 5
+"""Statements from which functions of one name, size and vocabulary are taken for copies."""
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -25,6 +28,7 @@ class Suggestion:
         rank: from 1.
         score: 0 to 100; comparable within one repository.
         masked: index of the implementation that masks it; None when nothing does.
+        copies: targets of the same function in other files.
     """
 
     rank: int
@@ -33,6 +37,7 @@ class Suggestion:
     description: Description
     judgements: tuple[Judgement, ...]
     masked: int | None = None
+    copies: tuple[str, ...] = ()
 
     @property
     def target(self) -> str:
@@ -66,6 +71,7 @@ class Suggestion:
             "statements": self.entry.statements,
             "branches": self.entry.branches,
             "masked": self.masked,
+            "copies": list(self.copies),
             "pages": list(self.description.pages),
             "terms": [{"term": match.term, "pages": list(match.pages)} for match in self.description.matches],
             "criteria": {
@@ -175,7 +181,25 @@ def rank(
         own = masked.get((entry.path, entry.qualname)) if masked else None
         suggestions.append(Suggestion(0, entry, score_of(judgements), description, judgements, own))
     suggestions.sort(key=lambda suggestion: -suggestion.score)
-    return [replace(suggestion, rank=number) for number, suggestion in enumerate(suggestions[:top], 1)]
+    distinct = _without_copies(suggestions)[:top]
+    return [replace(suggestion, rank=number) for number, suggestion in enumerate(distinct, 1)]
+
+
+def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Return one suggestion for each function, with its copies: the masked one, else the best, in the upper folder."""
+    alike: dict[tuple[object, ...], list[Suggestion]] = {}
+    for suggestion in suggestions:
+        entry = suggestion.entry
+        form: tuple[object, ...] = (entry.node_id,)
+        if entry.statements >= ALIKE:
+            size = entry.statements, entry.branches, entry.end_line - entry.line
+            form = entry.qualname, entry.parameters, entry.docstring, entry.names, entry.calls, size
+        alike.setdefault(form, []).append(suggestion)
+    distinct = []
+    for copies in alike.values():
+        copies.sort(key=lambda copy: (copy.masked is None, -round(copy.score), copy.entry.path.count("/")))
+        distinct.append(replace(copies[0], copies=tuple(copy.target for copy in copies[1:])))
+    return distinct
 
 
 def judge(prospect: Prospect) -> tuple[Judgement, ...]:
