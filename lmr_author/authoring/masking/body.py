@@ -268,9 +268,7 @@ def unmask_source(golden: code.Module, goal: code.Module, qualname: str, nth: in
 
 def is_masked(definition: code.Definition) -> bool:
     """Return True when a body is nothing but a docstring and ``raise NotImplementedError`` (and a yield)."""
-    statements = list(definition.node.body)
-    if definition.docstring is not None:
-        statements = statements[1:]
+    statements = definition.statements
     if not statements or not raises_not_implemented(statements[0]):
         return False
     return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield) for node in statements[1:])

@@ -285,9 +285,7 @@ def means(entry: Implementation, path: str, definition: code.Definition) -> bool
 
 def empty_body(definition: code.Definition) -> str:
     """Return the content of a body that does nothing, as in "`...`"; "" when there is something to mask."""
-    body = list(definition.node.body)
-    if definition.docstring is not None:
-        body = body[1:]
+    body = definition.statements
     if not body:
         return "a docstring"
     for node in body:

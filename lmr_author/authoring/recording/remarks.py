@@ -63,7 +63,7 @@ class Uncompared:
 
     @property
     def advice(self) -> str:
-        """How to have it compared, for the annotator."""
+        """Advice for the annotator: an option, or another way to have it compared."""
         return {
             Kind.FILES: "--files compares their content",
             Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",

@@ -51,7 +51,7 @@ class Suggestion:
 
     @property
     def reason(self) -> str:
-        """What lowers its score most, in a few words."""
+        """The criterion that lowers its score most, in a few words."""
         worst = min(self.judgements, key=_weighted)
         if worst.value == 1:
             return "nothing speaks against it"

@@ -81,6 +81,19 @@ class Definition:
         return ast.get_docstring(self.node, clean=False)
 
     @property
+    def docstring_lines(self) -> range:
+        """The numbers of the docstring's lines; none when there is none."""
+        if self.docstring is None:
+            return range(0)
+        first = self.node.body[0]
+        return range(first.lineno, (first.end_lineno or first.lineno) + 1)
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """What its body does: all but the docstring."""
+        return self.node.body[self.docstring is not None :]
+
+    @property
     def is_overload(self) -> bool:
         """True for a ``typing.overload`` stub, which a target never means."""
         names = [ast.unparse(decorator) for decorator in self.node.decorator_list]

@@ -301,11 +301,8 @@ def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
     return Standing.OPEN if record.open else Standing.HELD, record
 
 
-def in_words(task: Task, info: TaskInfo) -> str:
-    """Return the same in words; "" for a task that was never challenged."""
-    state, record = standing(task, info)
-    if record is None:
-        return ""
+def in_words(state: Standing, record: Challenge) -> str:
+    """Return a standing with its record in words."""
     return f"{record.summary}, before its test changed" if state is Standing.STALE else record.summary
 
 

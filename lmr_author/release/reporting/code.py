@@ -20,14 +20,14 @@ class CodeBlock:
 
     Attributes:
         first_line: number of its first line in the file.
-        docstring: first and last line of its docstring, counted from 1 in the piece.
+        docstring: numbers of its docstring's lines in the file.
         marks: number of a line in the file → what the cases leave open about it.
     """
 
     name: str
     first_line: int
     text: str
-    docstring: tuple[int, int] = (0, 0)
+    docstring: range = range(0)
     marks: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -45,12 +45,12 @@ def highlight(code: CodeBlock) -> Markup:
                 " marked" if mark else "", str(number).rjust(width), line, remark
             )
         )
-    first, last = code.docstring
-    if last - first > 2:
+    if len(code.docstring) > 3:
+        place = slice(code.docstring.start - code.first_line, code.docstring.stop - code.first_line)
         folded = Markup("<details><summary>docstring, {} lines</summary>{}</details>").format(
-            last - first + 1, Markup("").join(shown[first - 1 : last])
+            len(code.docstring), Markup("").join(shown[place])
         )
-        shown[first - 1 : last] = [folded]
+        shown[place] = [folded]
     return Markup("").join(shown)
 
 

@@ -51,7 +51,7 @@ class Challenged:
         if record is None:
             return None
         counts = (*record.count(Kind.MISREADING), *record.count(Kind.REWRITE))
-        return cls(standing.value, *counts, challenge.in_words(task, info))
+        return cls(standing.value, *counts, challenge.in_words(standing, record))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted
 from lmr_author.proof.lookup import canonical_category
 from lmr_author.proof.validation.run import checked
-from lmr_author.proof.view import TaskView
 from lmr_author.release.reporting import records, values
 from lmr_author.release.reporting.code import CodeBlock
 from lmr_author.release.reporting.paper_pages import PaperPage, pages_of, read_blocks
@@ -44,7 +43,7 @@ from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
-from lmr_author.release.review.subject import Subject, line_marks, read_task
+from lmr_author.release.review.subject import ReviewedTask, Subject, line_marks, read_task
 from lmr_author.release.review.tested import differences
 
 MOST_DIFFERENCES = 30
@@ -135,7 +134,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     view = reviewed.view
     say(f"{task.name}: looking for passages in the paper")
     blocks, problem = read_blocks(view)
-    parts = [_implementation(task, view, subject, blocks, problem) for subject in reviewed.subjects]
+    parts = [_implementation(reviewed, subject, blocks, problem) for subject in reviewed.subjects]
     return TaskPage(
         name=task.name,
         info=info,
@@ -169,7 +168,7 @@ def _verdict(
     standing, record = challenge.standing(task, info)
     if record is not None:
         kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
-        lines.append(("Challenge", challenge.in_words(task, info), kind))
+        lines.append(("Challenge", challenge.in_words(standing, record), kind))
     serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if serious:
         codes = sorted({finding.code for finding in serious})
@@ -206,13 +205,14 @@ def _of_mutants(gates: Sequence[GateResult]) -> str:
 
 
 def _implementation(
-    task: Task, view: TaskView, subject: Subject, blocks: Sequence[Paragraph], problem: str
+    reviewed: ReviewedTask, subject: Subject, blocks: Sequence[Paragraph], problem: str
 ) -> ImplementationView:
+    view, challenged = reviewed.view, reviewed.challenge
     implementation, pair, recording = subject.implementation, subject.files, subject.recording
     marks = line_marks(pair.golden, recording.coverage) if pair.golden and recording else {}
     cases: tuple[CaseView, ...] = ()
     if recording:
-        folder = task.recording(view.info, implementation.index)
+        folder = reviewed.task.recording(view.info, implementation.index)
         cases = tuple(_case(folder, case) for case in recording.cases)
     targets = []
     for target in pair.targets:
@@ -221,7 +221,6 @@ def _implementation(
             TargetView(target.qualname, golden, _code(pair.goal, target.goal, implementation.goal_file))
         )
     mutants = subject.mutants
-    challenged = challenge.load(task)
     return ImplementationView(
         implementation=implementation,
         meaning=CATEGORY_MEANINGS.get(canonical_category(implementation.category) or "", ""),
@@ -249,11 +248,7 @@ def _code(
         return None
     first = first_line(definition.node)
     lines = [module.line_text(number) for number in range(first, definition.end_line + 1)]
-    docstring = (0, 0)
-    if definition.docstring is not None:
-        head = definition.node.body[0]
-        docstring = (head.lineno - first + 1, (head.end_lineno or head.lineno) - first + 1)
-    return CodeBlock(name, first, "\n".join(lines), docstring, marks)
+    return CodeBlock(name, first, "\n".join(lines), definition.docstring_lines, marks)
 
 
 def _case(folder: Path, case: Case) -> CaseView:

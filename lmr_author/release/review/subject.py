@@ -13,7 +13,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.challenge import Challenger
+from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
@@ -48,7 +48,7 @@ class Subject:
 
     @property
     def mutants(self) -> GateDetail | None:
-        """What the gate about mutants measured; None where it did not run."""
+        """The measurements of the gate about mutants; None where it did not run."""
         for gate in self.gates:
             if gate.gate == MUTANTS_DIE:
                 return gate.detail
@@ -64,6 +64,7 @@ class ReviewedTask:
     pages: Mapping[int, str]
     subjects: tuple[Subject, ...]
     evaluation: str
+    challenge: Challenge | None
 
 
 def read_task(task: Task) -> ReviewedTask:
@@ -78,10 +79,12 @@ def read_task(task: Task) -> ReviewedTask:
     if evaluation is not None:
         state = "current" if evaluation.is_of(State.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
+    challenged = challenge.load(task)
     subjects = tuple(
-        _subject(task, view, implementation, gates, pages) for implementation in view.implementations
+        _subject(task, view, implementation, gates, pages, challenged)
+        for implementation in view.implementations
     )
-    return ReviewedTask(task, view, pages, subjects, state)
+    return ReviewedTask(task, view, pages, subjects, state, challenged)
 
 
 def _subject(
@@ -90,6 +93,7 @@ def _subject(
     implementation: Implementation,
     gates: Iterable[GateResult],
     pages: Mapping[int, str],
+    challenged: Challenge | None,
 ) -> Subject:
     own = tuple(gate for gate in gates if gate.implementation == implementation.index)
     both, problems = pair(view, implementation), []
@@ -107,7 +111,6 @@ def _subject(
     lines = golden_lines(both, recording.coverage if recording else None)
     words = words_of(golden[0]) if golden else None
     cited = cite(implementation.instruction, pages)
-    challenged = challenge.load(task)
     challengers: tuple[Challenger, ...] = ()
     if challenged is not None and implementation.index not in challenged.stale(task, view.info):
         challengers = challenged.of(implementation.index)
@@ -134,7 +137,9 @@ def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
     for target in both.targets:
         if target.golden is None:
             continue
-        docstring, returns = _docstring_lines(target.golden), _returning_lines(target.golden)
+        # A body that is nothing but a docstring is shown, as there is nothing else.
+        docstring = target.golden.docstring_lines if target.golden.statements else range(0)
+        returns = _returning_lines(target.golden)
         for number in range(code.first_line(target.golden.node), target.golden.end_line + 1):
             if number not in docstring:
                 text = both.golden.line_text(number).rstrip()
@@ -142,19 +147,8 @@ def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
     return tuple(lines)
 
 
-def _docstring_lines(definition: code.Definition) -> range:
-    """Return the lines of a docstring that has statements below it."""
-    if definition.docstring is None or len(definition.node.body) == 1:
-        return range(0)
-    return _lines_of(definition.node.body[0])
-
-
 def _returning_lines(definition: code.Definition) -> set[int]:
     lines: set[int] = set()
     for node in code.each(definition.node, ast.Return, ast.Yield):
-        lines.update(_lines_of(node))
+        lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return lines
-
-
-def _lines_of(node: ast.stmt | ast.expr) -> range:
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)

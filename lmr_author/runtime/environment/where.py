@@ -100,7 +100,7 @@ class ChosenPython:
 
     @property
     def remark(self) -> str:
-        """Where it comes from, in words; "" where somebody named it."""
+        """Its origin in words; "" where somebody named it."""
         if not self.version:
             return ""
         return f"in the environment made by `lmr-author env local` (Python {self.version})"

@@ -110,8 +110,7 @@ def _decorators(definition: Definition) -> list[str]:
 
 def _is_stub(definition: Definition) -> bool:
     """Return True for a function without statements of its own, and for one in which ``...`` stands for some."""
-    body = definition.node.body[definition.docstring is not None :]
-    texts = [ast.unparse(statement) for statement in body]
+    texts = [ast.unparse(statement) for statement in definition.statements]
     return "..." in texts or all(text == "pass" or "NotImplementedError" in text for text in texts)
 
 
