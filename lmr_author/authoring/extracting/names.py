@@ -176,7 +176,7 @@ def _passed(
     moved_away = {event.name for event in mentions.outside} - bound_outside
     through = Walk(counts_reads=False).before(block.statements, frozenset({END, *mentions.bound}))
     reaches_end = END in through
-    needed_after = walk.after_block | moved_away if reaches_end else NONE
+    needed_after = moved_away | (walk.after_block if reaches_end else NONE)
     outputs = tuple(name for name in mentions.bound if name in needed_after)
     needed = Walk().before(block.statements, NONE)
     # Of what is bound in the block only, a read that comes too early fails in the new function just as well.
