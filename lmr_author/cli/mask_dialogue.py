@@ -22,9 +22,9 @@ from lmr_author.authoring.masking.mask import (
     drafts,
     likely_category,
     preview,
+    restore_unfinished,
 )
 from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
-from lmr_author.authoring.masking.unmask import restore_unfinished
 from lmr_author.cli import instruct, ui
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task

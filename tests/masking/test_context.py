@@ -91,13 +91,12 @@ def proposed(repository: Path, target: str, **how: object) -> dict[str, str]:
     return {proposal.path: "; ".join(proposal.reasons) for proposal in found}
 
 
-def test_what_is_called_inherited_read_and_named(repository: Path) -> None:
+def test_what_is_called_read_and_named_and_the_base_class(repository: Path) -> None:
     found = proposed(repository, "train.py::Mine.step")
     assert found == {
         "pkg/base.py": "defines the base class `Base`",
         "pkg/config.py": "defines `Config`, used at line 22; defines `EPS`, used at line 23",
         "pkg/coder.py": "defines `Encoder`, used at line 23",
-        "pkg/root.py": "defines `inherited`, used at line 24",
         "utils.py": "defines `make_helper`, used at line 25",
     }
     assert next(iter(found)) == "pkg/config.py"

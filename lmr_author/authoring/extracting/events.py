@@ -23,12 +23,8 @@ class Kind(Enum):
     """The kinds of events."""
 
     READ = auto()
-    BIND = auto()
-    UNBIND = auto()  # by `del`
+    BIND = auto()  # by `del` too: what is shared with a block is refused (``names``)
     LATE_READ = auto()  # by a function, lambda or generator that is made here and may run at any later time
-
-
-CHANGES = frozenset({Kind.BIND, Kind.UNBIND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ def expression(node: ast.expr) -> Iterator[Event]:
             yield event(Kind.READ, node.id, node)
         case ast.Name(ctx=ast.Del()):
             yield event(Kind.READ, node.id, node)
-            yield event(Kind.UNBIND, node.id, node)
+            yield event(Kind.BIND, node.id, node)
         case ast.Name():
             yield event(Kind.BIND, node.id, node)
         case ast.Lambda():
@@ -94,7 +90,7 @@ def expression(node: ast.expr) -> Iterator[Event]:
 def _foreign_reads(inner: Iterable[Event], own: Iterable[str], *, late: bool) -> Iterator[Event]:
     """Yield the reads of what a nested scope does not bind itself."""
     for happening in inner:
-        if happening.kind in CHANGES or happening.name in own:
+        if happening.kind is Kind.BIND or happening.name in own:
             continue
         yield Event(Kind.LATE_READ, happening.name, happening.line) if late else happening
 
@@ -109,16 +105,13 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
 
 def _comprehension(node: Comprehension, *, late: bool) -> Iterator[Event]:
     """Yield the events of the first iterable, which is evaluated here, and of the rest: later in a generator."""
-    yield from expression(node.generators[0].iter)
-    inner: list[Event] = []
-    own: set[str] = set()
-    for number, generator in enumerate(node.generators):
-        if number:
-            inner += expression(generator.iter)
-        target = list(expression(generator.target))
-        own |= {happening.name for happening in target if happening.kind is Kind.BIND}
-        inner += [*target, *expressions(generator.ifs)]
-    inner += expressions([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+    first, *others = node.generators
+    yield from expression(first.iter)
+    inner = list(expressions(generator.iter for generator in others))
+    for generator in node.generators:
+        inner += expressions([generator.target, *generator.ifs])
+    inner += expressions(_parts(node))
+    own = {happening.name for happening in inner if happening.kind is Kind.BIND}
     yield from _foreign_reads(inner, own, late=late)
 
 
@@ -216,7 +209,7 @@ def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
 def own_names(node: Function) -> frozenset[str]:
     """Return the local variables of a function, parameters included."""
     names = set(parameters(node.args))
-    names |= {happening.name for happening in scope(node.body) if happening.kind in CHANGES}
+    names |= {happening.name for happening in scope(node.body) if happening.kind is Kind.BIND}
     for statement in statements(node.body):
         if isinstance(statement, ast.Global | ast.Nonlocal):
             names.difference_update(statement.names)

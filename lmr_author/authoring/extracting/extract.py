@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lmr_author.authoring.extracting import events, write
-from lmr_author.authoring.extracting.events import CHANGES
-from lmr_author.authoring.extracting.names import Names, names
+from lmr_author.authoring.extracting.names import Names, binding_names, names
 from lmr_author.authoring.extracting.selection import SelectedBlock, check, has_return, needs_class, select
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError, UsageError
@@ -77,6 +76,11 @@ def extract(
     check(block)
     used = names(block, exported)
     returns = has_return(block, reaches_end=used.reaches_end)
+    if used.outputs and (returns or not used.reaches_end):
+        raise TargetError(
+            f"{used.outputs[0]} is bound in the block only, which does not hand it on",
+            f"extend the range over all lines that mention {used.outputs[0]}",
+        )
     receiver = _receiver(block, used, kind)
     _check_name(module, name, receiver)
     first = _self_name(block)  # what is `self` around the block is the first parameter, of a function too
@@ -84,10 +88,9 @@ def extract(
     plan = write.ExtractPlan(
         name=name,
         parameters=tuple(sorted(parameters, key=lambda name: name != first)),
-        outputs=() if returns else used.outputs,
+        outputs=used.outputs,
         receiver=receiver,
         returns=returns,
-        reaches_end=used.reaches_end,
     )
     data = write.rewrite(module, block, plan)
     classes = [scope.name for scope in block.scopes[1:-1] if not isinstance(scope, ast.Module)]
@@ -134,8 +137,7 @@ def _self_name(block: SelectedBlock) -> str:
     if not arguments or decorators & {"staticmethod", "classmethod"}:
         return ""
     first = arguments[0].arg
-    changed = {event.name for event in events.scope(scope.body) if event.kind in CHANGES}
-    return "" if first in changed else first
+    return "" if first in binding_names(events.scope(scope.body)) else first
 
 
 def _check_name(module: code.Module, name: str, receiver: str) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
-from lmr_author.authoring.extracting import events
-from lmr_author.authoring.extracting.events import CHANGES, Function
+from lmr_author.authoring.extracting.events import Function
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError
 
@@ -120,14 +118,9 @@ def last_line(statement: ast.stmt) -> int:
 
 def is_docstring(suite: Suite, statement: ast.stmt) -> bool:
     """Return whether a statement is the docstring of the module, class or function around it."""
-    return (
-        statement is suite.statements[0]
-        and suite.field == "body"
-        and isinstance(suite.owners[-1], ScopeNode)
-        and isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+    owner = suite.owners[-1]
+    has_docstring = isinstance(owner, ScopeNode) and ast.get_docstring(owner) is not None
+    return has_docstring and statement is suite.statements[0]
 
 
 def _covered(module: code.Module, suite: Suite, start: int, end: int) -> SelectedBlock | None:
@@ -174,12 +167,8 @@ def _nearest(module: code.Module, known: list[Suite], start: int, end: int) -> t
         usable = [statement for statement in suite.statements if not is_docstring(suite, statement)]
         firsts = [code.first_line(statement) for statement in usable if _begins_line(module, statement)]
         lasts = [last_line(statement) for statement in usable if _ends_line(module, statement)]
-        if not firsts or isinstance(suite.owners[-1], ast.ClassDef):
-            continue
-        first = min(firsts, key=lambda line: abs(line - start))
-        lasts = [line for line in lasts if line >= first]
-        if lasts:
-            ranges.append((first, min(lasts, key=lambda line: abs(line - end))))
+        if not isinstance(suite.owners[-1], ast.ClassDef):
+            ranges += [(first, last) for first in firsts for last in lasts if first <= last]
     return min(ranges, key=lambda lines: abs(lines[0] - start) + abs(lines[1] - end), default=None)
 
 
@@ -191,74 +180,62 @@ SUPPRESSING = frozenset(
     {"suppress", "raises", "assertRaises", "assertRaisesRegex", "ExitStack", "AsyncExitStack"}
 )
 """Last names of context managers after which a program goes on in spite of an exception."""
-FRAME_READERS = frozenset({"sys._getframe", "inspect.currentframe", "inspect.stack"})
-SEES_ALL = frozenset({"globals", "eval", "exec"})
+SEES_ALL = frozenset({"globals", "eval", "exec", "sys._getframe", "inspect.currentframe", "inspect.stack"})
 SEES_LOCALS = frozenset({"locals", "vars", "dir"})
+"""Functions that are given every variable around them when they are called without arguments."""
+
+Obstacle = tuple[ast.AST, str, str]
+"""Where something is that cannot be moved, why it cannot, and what to do."""
 
 
 def check(block: SelectedBlock) -> None:
     """Refuse a block that cannot be moved. Raises TargetError with the line, the reason and a remedy."""
-    lines = f"lines {block.start}-{block.end}: this"
+    for node, reason, remedy in _obstacles(block):
+        raise TargetError(f"line {getattr(node, 'lineno', '?')}: {reason}", remedy)
+
+
+def _obstacles(block: SelectedBlock) -> Iterator[Obstacle]:
+    first, at_top = block.statements[0], isinstance(block.scope, ast.Module)
     if isinstance(block.scope, ast.ClassDef):
-        raise TargetError(
-            f"{lines} is the body of a class, where every name becomes an attribute", "choose a method of it"
-        )
-    if is_docstring(block.suite, block.statements[0]):
-        raise TargetError(
-            f"{lines} begins with a docstring, which stays where it is", "leave the docstring out"
-        )
-    at_top = isinstance(block.scope, ast.Module)
+        yield first, "in the body of a class every name becomes an attribute", "choose a block of a method"
+    if is_docstring(block.suite, first):
+        yield first, "this is a docstring, which stays where it is", LEAVE_OUT
     for node in _own_nodes(block.statements):
         if at_top and isinstance(node, code.DefinitionNode):
             reason = f"the block defines {node.name}, which could not be imported or pickled any more"
-            _refuse(node, reason, "leave definitions out of the range")
+            yield node, reason, "leave definitions out of the range"
         if text := _bound_to_its_place(node):
-            _refuse(node, f"`{text}` cannot be moved into a function of its own", LEAVE_OUT)
-    _refuse_readers_of_all(block)
-    _refuse_rarities(block.scope)
-    _refuse_jumps(block.statements)
-
-
-def _refuse_readers_of_all(block: SelectedBlock) -> None:
-    """Refuse calls that are given every variable around them: of the block, or of the code around it."""
-    changed = {event.name for event in events.scope(block.module.body) if event.kind in CHANGES}
-    of_this_file = changed | events.shared_names(block.module)
-    inside, own = set(block.nodes()), set(_own_nodes(block.scope.body))
+            yield node, f"`{text}` cannot be moved into a function of its own", LEAVE_OUT
     for node in ast.walk(block.scope):
-        if not isinstance(node, ast.Call):
-            continue
-        name = ast.unparse(node.func)
-        is_bare = name == "locals" or not (node.args or node.keywords)
-        sees_locals = name in SEES_LOCALS and is_bare and (node in own or node in inside)
-        if name in of_this_file or not (name in SEES_ALL or sees_locals or name in FRAME_READERS):
-            continue
-        if node in inside:
-            _refuse(node, f"`{name}()` would see the variables of another function", LEAVE_OUT)
-        if name not in FRAME_READERS:
-            _refuse(node, f"`{name}()` may read any variable of the block", OTHER_FUNCTION)
+        if text := _unfollowed(node):
+            yield node, f"the code around the block uses `{text}`", OTHER_FUNCTION
+    for jump in _leaving_jumps(block.statements):
+        word = type(jump).__name__.lower()
+        yield jump, f"`{word}` leaves the block", "extend the range over the whole loop, or end it earlier"
 
 
-def _refuse_rarities(scope: ScopeNode) -> None:
-    """Refuse what the analysis does not follow: a block of such a function is hardly ever wanted."""
-    rare: list[tuple[ast.AST, str]] = []
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Match | ast.TryStar):
-            rare.append((node, "match" if isinstance(node, ast.Match) else "except*"))
-    for node in _own_nodes(scope.body):
-        if isinstance(node, ast.NamedExpr):
-            rare.append((node, ":="))
-        if isinstance(node, ast.Name) and node.id == "__all__":
-            rare.append((node, "__all__"))
-    for statement in events.statements(scope.body):
-        if isinstance(statement, ast.Try) and statement.finalbody:
-            rare.append((statement.finalbody[0], "finally"))
-        for context in statement.items if isinstance(statement, ast.With | ast.AsyncWith) else ():
-            called = context.context_expr
-            name = ast.unparse(called.func if isinstance(called, ast.Call) else called).rpartition(".")[2]
-            if name in SUPPRESSING:
-                rare.append((statement, name))
-    for node, word in rare:
-        _refuse(node, f"the code around the block has a `{word}`", OTHER_FUNCTION)
+def _unfollowed(node: ast.AST) -> str:
+    """Return the word for what the analysis does not follow: a block of such a function is hardly ever wanted."""
+    match node:
+        case ast.Match() | ast.TryStar():
+            return "match" if isinstance(node, ast.Match) else "except*"
+        case ast.NamedExpr():
+            return ":="
+        case ast.Try(finalbody=[_, *_]):
+            return "finally"
+        case ast.Name(id="__all__"):
+            return "__all__"
+        case ast.With() | ast.AsyncWith():
+            names = [_dotted(context.context_expr).rpartition(".")[2] for context in node.items]
+            return next((name for name in names if name in SUPPRESSING), "")
+        case ast.Call():
+            name, is_bare = _dotted(node), not (node.args or node.keywords)
+            return f"{name}()" if name in SEES_ALL or (is_bare and name in SEES_LOCALS) else ""
+    return ""
+
+
+def _dotted(called: ast.expr) -> str:
+    return ast.unparse(called.func if isinstance(called, ast.Call) else called)
 
 
 def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
@@ -270,13 +247,12 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
     Raises TargetError when only some ways through the block leave the function.
     """
     returns = [node for node in _own_nodes(block.statements) if isinstance(node, ast.Return)]
-    is_at_the_end = (
-        block.suite.owners[-1] is block.scope and block.statements[-1] is block.suite.statements[-1]
+    ends_function = (
+        block.suite.statements is block.scope.body and block.statements[-1] is block.scope.body[-1]
     )
-    if returns and reaches_end and not is_at_the_end:
-        _refuse(
-            returns[0],
-            "`return` leaves the function around the block on some ways only",
+    if returns and reaches_end and not ends_function:
+        raise TargetError(
+            f"line {returns[0].lineno}: `return` leaves the function around the block on some ways only",
             "extend the range to the end of the function, or leave the return out",
         )
     return bool(returns)
@@ -287,7 +263,7 @@ def needs_class(block: SelectedBlock) -> str:
     if not any(isinstance(scope, ast.ClassDef) for scope in block.scopes):
         return ""
     for node in block.nodes():
-        if isinstance(node, ast.Call) and not node.args and ast.unparse(node.func) == "super":
+        if isinstance(node, ast.Call) and not node.args and _dotted(node) == "super":
             return "super()"
         for field in ("attr", "id", "arg"):
             name = getattr(node, field, None) or ""
@@ -315,7 +291,7 @@ def _bound_to_its_place(node: ast.AST) -> str:
     match node:
         case ast.ImportFrom(module="__future__"):
             return "from __future__"
-        case ast.ImportFrom() if any(alias.name == "*" for alias in node.names):
+        case ast.ImportFrom(names=[ast.alias(name="*")]):
             return "import *"
         case ast.Global() | ast.Nonlocal():
             return type(node).__name__.lower()
@@ -323,29 +299,22 @@ def _bound_to_its_place(node: ast.AST) -> str:
             return "yield"
         case ast.Await():
             return "await"
-        case ast.AsyncFor() | ast.AsyncWith():
+        case ast.AsyncFor() | ast.AsyncWith() | ast.comprehension(is_async=1):
             return "async"
         case ast.AnnAssign(value=None, target=ast.Name()):
             return ast.unparse(node)
-    generators = getattr(node, "generators", ())
-    return "async" if any(generator.is_async for generator in generators) else ""
+    return ""
 
 
-def _refuse_jumps(statements: Sequence[ast.stmt]) -> None:
-    """Refuse a break or continue whose loop is not in the block."""
+def _leaving_jumps(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield each ``break`` and ``continue`` whose loop is not among some statements."""
     for statement in statements:
         if isinstance(statement, ast.Break | ast.Continue):
-            word = type(statement).__name__.lower()
-            hint = "extend the range over the whole loop, or end it earlier"
-            _refuse(statement, f"`{word}` leaves the block", hint)
+            yield statement
         if isinstance(statement, code.DefinitionNode):
             continue
         if not isinstance(statement, Loop):
-            _refuse_jumps(getattr(statement, "body", ()))
-        _refuse_jumps(getattr(statement, "orelse", ()))
+            yield from _leaving_jumps(getattr(statement, "body", ()))
+        yield from _leaving_jumps(getattr(statement, "orelse", ()))
         for handler in getattr(statement, "handlers", ()):
-            _refuse_jumps(handler.body)
-
-
-def _refuse(node: ast.AST, reason: str, remedy: str) -> NoReturn:
-    raise TargetError(f"line {getattr(node, 'lineno', '?')}: {reason}", remedy)
+            yield from _leaving_jumps(handler.body)

@@ -1,24 +1,17 @@
-"""The edit: a new function in front, a call in place of the block, every other byte as it was.
-
-libcst gives the block's statements another indentation; only these lines go through it, the rest of the file is copied.
-"""
+"""The edit: a new function in front, a call in place of the block, every other byte as it was."""
 
 from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lmr_author.authoring.extracting.events import Function
 from lmr_author.authoring.extracting.selection import SelectedBlock, last_line, suites
 from lmr_author.core import code
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.errors import SourceError, TargetError
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 WIDTH = 100
 """Signatures and calls longer than this many columns are broken."""
@@ -34,7 +27,6 @@ class ExtractPlan:
         outputs: names that it returns and the call binds.
         receiver: name of ``self`` when it is a method, else "".
         returns: the call stands in a ``return``.
-        reaches_end: a ``return`` of the outputs can be reached.
     """
 
     name: str
@@ -42,14 +34,12 @@ class ExtractPlan:
     outputs: tuple[str, ...]
     receiver: str
     returns: bool
-    reaches_end: bool
 
 
 def rewrite(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> bytes:
     """Return the file with the block moved into a new function.
 
-    Raises TargetError when tabs and spaces are mixed in a way that cannot be moved, SourceError when the
-    result would not be what was meant (a bug).
+    Raises TargetError when tabs and spaces are mixed in a way that cannot be moved.
     """
     newline = code.newline_after(module, block.start)
     above = _line_below(module, block, plan)
@@ -62,7 +52,7 @@ def rewrite(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> byt
     blank, data = module.encode(code.newline_after(module, above)), module.data
     moved = blank * before + function + blank * after
     data = data[:put] + moved + data[put:cut] + call + data[rest:]
-    _assert_faithful(module, data, plan)
+    _assert_faithful(module, data, block, plan)
     return data
 
 
@@ -108,48 +98,23 @@ def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, line
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
     lines = _broken(f"{base}def {plan.name}(", parameters, "):", base, unit)
     lines += _moved(module, block, indent)
-    if plan.outputs and plan.reaches_end:
+    if plan.outputs:
         lines.append(f"{indent}return {', '.join(plan.outputs)}")
     return lines
 
 
-def _moved(module: code.Module, block: SelectedBlock, indent: str) -> list[str]:
-    """Return the lines of the block with another indentation; strings keep their lines as they are."""
-    import libcst as cst  # takes 0.2 s, which `extract --help` need not wait for
-
-    numbers = range(block.start, block.end + 1)
-    text = "\n".join([*(module.line_text(number) for number in numbers), ""])
-    indented = bool(indent_of(module.line_text(code.first_line(block.statements[0]))))
-    try:
-        parsed = cst.parse_module(f"if 1:\n{text}" if indented else text)
-        around: cst.Module | cst.IndentedBlock = parsed
-        if indented:
-            around = cst.ensure_type(cst.ensure_type(parsed.body[0], cst.If).body, cst.IndentedBlock)
-        above = [] if indented else parsed.header
-        below = [*around.footer, *(parsed.footer if indented else ())]
-        statements: list[cst.SimpleStatementLine | cst.BaseCompoundStatement] = []
-        for statement in around.body:
-            assert isinstance(statement, cst.SimpleStatementLine | cst.BaseCompoundStatement)
-            lines = [_aligned(line) for line in (*above, *statement.leading_lines)]
-            statements.append(statement.with_changes(leading_lines=lines))
-            above = []
-        body = cst.IndentedBlock(statements, indent=indent, footer=[_aligned(line) for line in below])
-        edited = parsed.with_changes(body=[cst.If(cst.Integer("1"), body)], header=[], footer=[]).code
-    except (cst.ParserSyntaxError, RecursionError, AssertionError) as error:
-        raise TargetError(
-            f"lines {block.start}-{block.end} of {module.name} cannot be indented anew",
-            "make the indentation of the block uniform first",
-        ) from error
-    return edited.split("\n")[1 : 1 + len(numbers)]
-
-
-def _aligned(line: cst.EmptyLine) -> cst.EmptyLine:
-    """Return a comment with the indentation of its block; a blank line gets none."""
-    import libcst as cst
-
-    if line.comment and not line.indent:
-        return line.with_changes(indent=True, whitespace=cst.SimpleWhitespace(""))
-    return line.with_changes(indent=bool(line.comment))
+def _moved(module: code.Module, block: SelectedBlock, indent: str) -> Iterator[str]:
+    """Yield the lines of the block with another indentation; inside strings nothing moves."""
+    old = indent_of(module.line_text(code.first_line(block.statements[0])))
+    inside = code.lines_inside_strings(module.tree)
+    for number in range(block.start, block.end + 1):
+        line = module.line_text(number)
+        if number in inside:
+            yield line
+        elif not line.strip():
+            yield ""
+        else:
+            yield indent + (line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t\f"))
 
 
 def _unit(module: code.Module) -> str:
@@ -167,7 +132,7 @@ def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[
     """Return the lines of the statement that stands in place of the block."""
     indent = indent_of(module.line_text(code.first_line(block.statements[0])))
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
-    bound = f"{', '.join(plan.outputs)} = " if plan.outputs and plan.reaches_end else ""
+    bound = f"{', '.join(plan.outputs)} = " if plan.outputs else ""
     head = f"{indent}{'return ' if plan.returns else bound}{name}("
     return _broken(head, plan.parameters, ")", indent, _unit(module))
 
@@ -183,33 +148,30 @@ def _broken(head: str, names: Sequence[str], tail: str, indent: str, unit: str) 
     return [head, *(inner + line for line in body), indent + tail]
 
 
-def _assert_faithful(module: code.Module, data: bytes, plan: ExtractPlan) -> None:
+def _assert_faithful(module: code.Module, data: bytes, block: SelectedBlock, plan: ExtractPlan) -> None:
     """Check that with the call put back and the function taken out, the program is the one that it was."""
     try:
         tree = code.Module.parse(data, module.name).tree
         compile(data, module.name, "exec", dont_inherit=True)
-    except (SourceError, SyntaxError) as error:
-        raise SourceError(
-            f"{module.name}: the block cannot be moved: {error}", "choose another range, and report this one"
-        ) from error
-    function = _take_out(tree, plan.name)
-    if function is not None:
-        last = len(function.body) - bool(plan.outputs and plan.reaches_end)
-        _put_back(tree, plan.name, function.body[:last])
-    if ast.dump(tree) != ast.dump(module.tree):
-        raise SourceError(
-            f"{module.name}: extracting would change more than the block",
-            "choose another range, and report this one",
+        function = _take_out(tree, plan.name)
+        _put_back(tree, plan.name, function.body[: len(function.body) - bool(plan.outputs)])
+        is_same = ast.dump(tree) == ast.dump(module.tree)
+    except (SourceError, SyntaxError):
+        is_same = False  # tabs and spaces are mixed
+    if not is_same:
+        raise TargetError(
+            f"lines {block.start}-{block.end} of {module.name} cannot be indented anew",
+            "make the indentation of the block uniform first, or choose another range",
         )
 
 
-def _take_out(tree: ast.Module, name: str) -> Function | None:
+def _take_out(tree: ast.Module, name: str) -> Function:
     for suite in suites(tree):
         for statement in suite.statements:
             if isinstance(statement, Function) and statement.name == name:
                 suite.statements.remove(statement)
                 return statement
-    return None
+    raise SourceError(f"{name} is not in its file", "report this file to the lmr-author project")
 
 
 def _put_back(tree: ast.Module, name: str, statements: list[ast.stmt]) -> None:

@@ -132,15 +132,10 @@ class Proposal:
 
 @dataclass(frozen=True)
 class _Defined:
-    """A definition of the repository: its file, its name ("" for the module), the node that binds it."""
+    """A definition of the repository: its file, and its name ("" for the module)."""
 
     path: str
     name: str = ""
-    node: ast.AST | None = None
-
-    def has_method(self, name: str) -> bool:
-        body = self.node.body if isinstance(self.node, ast.ClassDef) else []
-        return any(isinstance(member, code.FunctionNode) and member.name == name for member in body)
 
 
 def propose(repository: Path, module: code.Module, definition: code.Definition) -> tuple[Proposal, ...]:
@@ -151,15 +146,17 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
     """
     lookup = _Repository(repository)
-    classes = lookup.lineage(module, definition)
+    bases, attributes = _of_class(module, definition)
     reasons: dict[str, dict[str, str]] = defaultdict(dict)
-    for base in lookup.bases(classes[0]) if classes else []:
-        reasons[base.path][base.name] = f"defines the base class `{base.name}`"
+    for name in bases:
+        if base := lookup.named(name, module.name):
+            reasons[base.path][base.name] = f"defines the base class `{base.name}`"
     for use in uses(module, definition):
         root, _, rest = use.text.partition(".")
         needed = None
         if root in ("self", "cls"):
-            needed = lookup.attribute(classes, rest.partition(".")[0])
+            made = attributes.get(rest.partition(".")[0])
+            needed = lookup.named(made, module.name) if made else None
         elif use.imported:
             needed = lookup.imported(use.imported, module.name)
         elif use.is_unknown:  # perhaps bound by a star import
@@ -168,11 +165,22 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
             subject = f"defines `{needed.name}`" if needed.name else f"is the module `{use.text}`"
             reason = f"{subject}, used at line {use.line}"
             reasons[needed.path].setdefault(needed.name or use.text, reason)
-    proposals = []
-    for path in sorted(reasons, key=lambda path: (-len(reasons[path]), path)):
-        if path != module.name and not path.startswith(f"{UNIT_TEST}/"):
-            proposals.append(Proposal(path, tuple(reasons[path].values())[:MAX_REASONS]))
-    return tuple(proposals)
+    others = [path for path in reasons if path != module.name and not path.startswith(f"{UNIT_TEST}/")]
+    others.sort(key=lambda path: (-len(reasons[path]), path))
+    return tuple(Proposal(path, tuple(reasons[path].values())[:MAX_REASONS]) for path in others)
+
+
+def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[str], dict[str, str]]:
+    """Return the bases of a method's class as written, and the call that is assigned to each ``self.attribute``."""
+    for owner in module.definitions:
+        if isinstance(owner.node, ast.ClassDef) and owner.qualname == definition.class_name:
+            attributes: dict[str, str] = {}
+            for node in code.each(owner.node, ast.Assign):
+                target = node.targets[0]
+                if isinstance(node.value, ast.Call) and isinstance(target, ast.Attribute):
+                    attributes.setdefault(target.attr, ast.unparse(node.value.func))
+            return [ast.unparse(base) for base in owner.node.bases], attributes
+    return [], {}
 
 
 class _Repository:
@@ -181,33 +189,6 @@ class _Repository:
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
         self._bindings = cache(self._read_bindings)
-
-    def lineage(self, module: code.Module, definition: code.Definition) -> list[_Defined]:
-        """Return the class of a method and its ancestors."""
-        classes: list[_Defined] = []
-        for owner in module.definitions:
-            if owner.kind == "class" and owner.qualname == definition.class_name:
-                classes.append(_Defined(module.name, owner.qualname, owner.node))
-                break
-        for current in classes:  # which grows while it is read
-            classes += [base for base in self.bases(current) if base not in classes]
-        return classes
-
-    def bases(self, defined: _Defined) -> list[_Defined]:
-        """Return the base classes of a class that the repository defines."""
-        nodes = defined.node.bases if isinstance(defined.node, ast.ClassDef) else []
-        bases = [self.named(ast.unparse(node), defined.path) for node in nodes]
-        return [base for base in bases if base is not None and isinstance(base.node, ast.ClassDef)]
-
-    def attribute(self, classes: list[_Defined], name: str) -> _Defined | None:
-        """Return the meaning of ``self.name``: a method of a class, or the class of the object assigned to it."""
-        for owner in classes:
-            if owner.has_method(name):
-                return _Defined(owner.path, name, owner.node)
-            for node in code.each(owner.node, ast.Assign) if owner.node else ():
-                if isinstance(node.value, ast.Call) and ast.unparse(node.targets[0]) == f"self.{name}":
-                    return self.named(ast.unparse(node.value.func), owner.path)
-        return None
 
     def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Defined | None:
         """Return the definition that an import of ``a.b.c``, or of ``.b.c``, in a file means."""
@@ -229,7 +210,7 @@ class _Repository:
         if bound := bindings.get(root):
             origin = _origin(bound[:1], root)
             if not origin:
-                return _Defined(path, root, bound[0])
+                return _Defined(path, root)
             return self.imported(f"{origin}.{rest}" if rest else origin, path, depth - 1)
         for star in bindings.get("*", []):
             module = _origin([star], "*").removesuffix("*")

@@ -1,4 +1,4 @@
-"""Draft, set and check the instruction of a masked function; read what an earlier mask of it said.
+"""Draft, set and check the instruction of a masked function.
 
 A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
 It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
@@ -8,15 +8,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from lmr_author.authoring.masking.body import Described, MaskNotes, notes_in, one_line
+from lmr_author.authoring.masking.body import MaskNotes, notes_in, one_line
 from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring, sentences
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.paper import FunctionWords
@@ -24,12 +18,9 @@ from lmr_author.authoring.suggesting.sections import best_section, sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import CATEGORIES, Finding, Implementation, Target, Task, TaskInfo
+from lmr_author.core.task import Finding, Implementation, Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 from lmr_author.proof.validation.run import select_checks, validate
-
-NOTES = "notes"
-"""Field of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
 
 RULES = "LMR6"
 """Beginning of the codes of the checks about instructions."""
@@ -169,48 +160,7 @@ def set_instruction(task: Task, entry: Implementation, text: str) -> None:
     task.save(info.with_implementation(changed))
 
 
-def require_category(name: str) -> None:
-    """Raise UsageError for a category that is none of the nine, with a suggestion."""
-    if name not in CATEGORIES:
-        part = name.strip().lower()
-        near = [category for category in CATEGORIES if part and part in category.lower()]
-        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
-        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
-        raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
-
-
 def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
     """Return the findings of the checks of instructions about one implementation."""
     findings = validate([task], select_checks(select=[RULES])).findings
     return tuple(finding for finding in findings if finding.implementation in (None, index))
-
-
-# the words of an earlier mask, which unmask keeps
-
-
-def earlier(task: Task, target: Target) -> Described:
-    """Return what is known of a target from an earlier mask; None or "" for what is not.
-
-    Raises LmrError for a damaged record: it may be the one that is searched.
-    """
-    path = record_of(task, target, files.read_object_to_change)
-    if path is None:
-        return Described()
-    record = files.read_object_to_change(path)
-    entry, notes = Implementation.from_json(record), MaskNotes()
-    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
-        notes = msgspec.convert(record.get(NOTES), MaskNotes)
-    return Described(
-        notes=notes if notes != MaskNotes() else None,
-        instruction="" if GAP in entry.instruction else entry.instruction,
-        category=entry.category,
-        retrieval=entry.retrieval_context or None,
-    )
-
-
-def record_of(task: Task, target: Target, read: Callable[[Path], dict[str, Any]]) -> Path | None:
-    """Return the file of a target's record; ``read`` decides what becomes of damaged ones."""
-    for path in sorted(task.removed_folder.glob("implementation-*.json")):
-        if Implementation.from_json(read(path)).target == target:
-            return path
-    return None

@@ -14,6 +14,7 @@ from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import Task, TaskInfo, also_masked
 from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.proof.checks.masks import Stray
 from lmr_author.proof.leaks.statements import compare, of_function
 
 
@@ -38,8 +39,6 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
             masked function.
         UsageError: nothing is masked that something could look like.
     """
-    if not nodes:
-        return ()
     goldens = dict(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
@@ -75,7 +74,7 @@ def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionN
     definition = chosen.definition
     statements = of_function(definition.function)
     target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)
-    original = original_name(task, chosen.path)
+    original = also_masked.original_name(task, chosen.path)
     return LookAlike(chosen, AlsoMasked(chosen.path, definition.qualname, definition.nth, target, original))
 
 
@@ -92,17 +91,11 @@ def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.Funct
                 yield str(entry.target), definition.function
 
 
-def original_name(task: Task, path: str) -> str:
-    """Return the path, relative to the task, at which the original of a file with look-alikes is kept."""
-    return (task.originals / path).relative_to(task.root).as_posix()
-
-
 def record(task: Task, along: Sequence[LookAlike]) -> None:
     """Write down what is about to be masked along, before it is."""
-    if along:
-        entries = [*also_masked.load(task), *(look_alike.record for look_alike in along)]
-        unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
-        also_masked.save(task, list(unique.values()))
+    entries = [*also_masked.load(task), *(look_alike.record for look_alike in along)]
+    unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
+    also_masked.save(task, list(unique.values()))
 
 
 def restore(
@@ -166,6 +159,16 @@ def _restored(
             ) from error
         return original.data, True
     return module.data, False
+
+
+def restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
+    """Restore the functions of a stray; return their node ids."""
+    original = code.Module.parse(files.inside(task.root, stray.original).read_bytes(), stray.original)
+    for function in stray.functions:
+        goal = locate.parse(task.repository(info), stray.path)
+        data = unmask_source(original, goal, function.qualname, function.nth)
+        files.write_bytes(files.inside(task.repository(info), stray.path), data)
+    return [stray.node_id(function) for function in stray.functions]
 
 
 def with_look_alikes(task: Task, golden: code.Module, goal: code.Module) -> bytes:

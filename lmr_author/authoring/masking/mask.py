@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from lmr_author.authoring.masking import leftovers, look_alikes
-from lmr_author.authoring.masking.body import Described, MaskNotes, mask_source, overlaid
+import msgspec
+
+from lmr_author.authoring.masking import leftovers, locate, look_alikes
+from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source, overlaid
 from lmr_author.authoring.masking.context import Proposal, propose
 from lmr_author.authoring.masking.draft import draft
-from lmr_author.authoring.masking.instruction import drafted, earlier, require_category, words_of
+from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
-from lmr_author.authoring.masking.unmask import restore_unfinished
 from lmr_author.authoring.suggesting import sections
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, golden_name, unit_test_name
+from lmr_author.core.task import (
+    Implementation,
+    Target,
+    Task,
+    TaskInfo,
+    also_masked,
+    golden_name,
+    require_category,
+    unit_test_name,
+)
 from lmr_author.core.task.also_masked import AlsoMasked
 from lmr_author.core.texts import listed
+from lmr_author.proof.checks.instruction import GAP
+from lmr_author.proof.checks.masks import strays
+from lmr_author.proof.view import TaskView
 
 Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
 """By node id: drafts of docstring and comment, and the files proposed as context."""
@@ -90,7 +105,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     """
     restore_unfinished(task, (*options.targets, *options.also), here)
     selection = select(task, options.targets, here)
-    along = look_alikes.select_along(task, selection, options.also, here)
+    along = look_alikes.select_along(task, selection, options.also, here) if options.also else ()
     check(options, selection)
     descriptions = describe(task, selection, options)
     changes = _plan(task, selection, along, descriptions)
@@ -101,7 +116,8 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             original = files.inside(task.root, name)
             if not original.exists():
                 files.write_bytes(original, data)
-    look_alikes.record(task, along)
+    if along:
+        look_alikes.record(task, along)
     info, entries = selection.info, list[Implementation]()
     goal_files = {entry.goal_file for entry in info.implementations} | set(selection.by_file())
     moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
@@ -116,6 +132,26 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     generated, leaks = leftovers.search_tree(task, entries or info.implementations)
     also = tuple(look_alike.record for look_alike in along)
     return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
+
+
+@changes_task
+def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
+    """Restore those of some targets that a killed command masked without entering them: they are masked anew.
+
+    Raises LmrError when a record of what was masked or taken out is damaged: nothing has been written then.
+    """
+    leftovers.taken_out(task.removed_folder)
+    also_masked.load(task)
+    repository = task.repository(task.load())
+    unfinished = set()
+    for text in targets:
+        target = locate.locate(repository, text, here)
+        _, definition = locate.find(repository, target)
+        if definition.kind == "function" and is_masked(definition):
+            unfinished.add((target.path, definition.qualname))
+    for stray in strays(TaskView(task)) if unfinished else ():
+        if any((stray.path, function.qualname) in unfinished for function in stray.functions):
+            look_alikes.restore_stray(task, task.load(), stray)
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
@@ -284,7 +320,7 @@ def _plan(
         )
         originals = {golden: original} if own else {}
         if others:
-            originals[look_alikes.original_name(task, path)] = original
+            originals[also_masked.original_name(task, path)] = original
         changes.append(_Change(path, own, golden, originals, result.data, result.remarks))
     return changes
 
@@ -296,7 +332,7 @@ def _original(task: Task, info: TaskInfo, functions: Sequence[Chosen], golden: s
     masked += [(entry.qualname, entry.nth) for entry in also_masked.load(task) if entry.path == path]
     masked += [(chosen.definition.qualname, chosen.definition.nth) for chosen in functions]
     original = module.data
-    for name in (golden, look_alikes.original_name(task, path)):
+    for name in (golden, also_masked.original_name(task, path)):
         if name and (task.root / name).exists():
             original = files.inside(task.root, name).read_bytes()
             _assert_original(code.Module.parse(original, name), module, masked)
@@ -318,3 +354,37 @@ def _assert_original(
             f"{original.name} exists and is not the original of {module.name}",
             "the goal file was edited after it was masked: restore it, or move the golden away",
         )
+
+
+# the words of an earlier mask, which unmask keeps
+
+NOTES = "notes"
+"""Field of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
+
+
+def earlier(task: Task, target: Target) -> Described:
+    """Return what is known of a target from an earlier mask; None or "" for what is not.
+
+    Raises LmrError for a damaged record: it may be the one that is searched.
+    """
+    path = record_of(task, target, files.read_object_to_change)
+    if path is None:
+        return Described()
+    record = files.read_object_to_change(path)
+    entry, notes = Implementation.from_json(record), MaskNotes()
+    with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
+        notes = msgspec.convert(record.get(NOTES), MaskNotes)
+    return Described(
+        notes=notes if notes != MaskNotes() else None,
+        instruction="" if GAP in entry.instruction else entry.instruction,
+        category=entry.category,
+        retrieval=entry.retrieval_context or None,
+    )
+
+
+def record_of(task: Task, target: Target, read: Callable[[Path], dict[str, Any]]) -> Path | None:
+    """Return the file of a target's record; ``read`` decides what becomes of damaged ones."""
+    for path in sorted(task.removed_folder.glob("implementation-*.json")):
+        if Implementation.from_json(read(path)).target == target:
+            return path
+    return None

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import MaskNotes, is_masked, masked_body, notes_in, unmask_source
-from lmr_author.authoring.masking.instruction import NOTES, record_of
+from lmr_author.authoring.masking.body import MaskNotes, masked_body, notes_in, unmask_source
+from lmr_author.authoring.masking.mask import NOTES, record_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
@@ -70,7 +69,7 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     chosen = masked if target is None else _choose(task, masked, target, here)
     moved: list[str] = []
     # First: a target's file has to be as its golden but for the target.
-    unnamed = [name for stray in chosen.unnamed for name in _restore_stray(task, info, stray)]
+    unnamed = [name for stray in chosen.unnamed for name in look_alikes.restore_stray(task, info, stray)]
     for entry in chosen.implementations:
         _restored(task, info, entry, force)  # nothing is written when one of them cannot be restored
     targets = [str(entry.target) for entry in chosen.implementations]
@@ -174,36 +173,6 @@ def _is_named_in(stray: Stray, target: Target) -> bool:
     """Return True for a function of a stray, or for any of a file of which only the original was left."""
     names = [function.qualname for function in stray.functions]
     return not names or target.qualname in names
-
-
-@changes_task
-def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
-    """Restore those of some targets that a killed command masked without entering them: they are masked anew.
-
-    Raises LmrError when a record of what was masked or taken out is damaged: nothing has been written then.
-    """
-    leftovers.taken_out(task.removed_folder)
-    also_masked.load(task)
-    repository = task.repository(task.load())
-    unfinished = set()
-    for text in targets:
-        target = locate.locate(repository, text, here)
-        _, definition = locate.find(repository, target)
-        if definition.kind == "function" and is_masked(definition):
-            unfinished.add((target.path, definition.qualname))
-    for stray in strays(TaskView(task)) if unfinished else ():
-        if any((stray.path, function.qualname) in unfinished for function in stray.functions):
-            _restore_stray(task, task.load(), stray)
-
-
-def _restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
-    """Restore the functions of a stray; return their node ids."""
-    original = code.Module.parse(files.inside(task.root, stray.original).read_bytes(), stray.original)
-    for function in stray.functions:
-        goal = locate.parse(task.repository(info), stray.path)
-        data = unmask_source(original, goal, function.qualname, function.nth)
-        files.write_bytes(files.inside(task.repository(info), stray.path), data)
-    return [stray.node_id(function) for function in stray.functions]
 
 
 def _drop_originals(task: Task, names: set[str]) -> list[str]:

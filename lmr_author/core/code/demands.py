@@ -31,12 +31,12 @@ def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
 
     Its body runs in a script only, or never; its ``else`` runs on import.
     """
-    if not isinstance(node, ast.If):
-        return False
-    test = node.test
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(map(_compares_name, test.values))
-    return _compares_name(test)
+    match node:
+        case ast.If(test=ast.BoolOp(op=ast.And(), values=tests)):
+            return any(map(_compares_name, tests))
+        case ast.If(test=test):
+            return _compares_name(test)
+    return False
 
 
 def _compares_name(test: ast.expr) -> bool:
@@ -86,9 +86,7 @@ def _required(call: ast.Call) -> str:
     names = [value for value in values if isinstance(value, str)]
     if not names:
         return ""
-    options = {}
-    for keyword in call.keywords:
-        options[keyword.arg] = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+    options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
     if names[0].startswith("-"):
         return names[-1] if options.get("required") is True else ""
     return "" if options.get("nargs") in ("?", "*") else names[0]
@@ -170,11 +168,11 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
 
 def _asks(nodes: list[ast.AST]) -> bool:
     """Return True where a function asks whether there is a GPU; an ``assert`` does not ask but demands."""
-    demands = {part for node in nodes if isinstance(node, ast.Assert) for part in ast.walk(node)}
-    for node in nodes:
-        if isinstance(node, ast.Call) and last_name(node.func) == "is_available" and node not in demands:
-            return True
-    return False
+    calls = {node for node in nodes if isinstance(node, ast.Call)}
+    for demand in nodes:
+        if isinstance(demand, ast.Assert):
+            calls.difference_update(ast.walk(demand))
+    return "is_available" in {last_name(call.func) for call in calls}
 
 
 def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:

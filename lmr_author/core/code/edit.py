@@ -106,7 +106,7 @@ def _indent(line: str) -> str:
 
 def _moved(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:
     """Return a part of a module with its lines (but the first) indented otherwise; inside strings nothing moves."""
-    inside = _lines_inside_strings(module.tree)
+    inside = lines_inside_strings(module.tree)
     number = module.text.count("\n", 0, start) + 1
     result = []
     for offset, line in enumerate(module.text[start:end].split("\n")):
@@ -119,7 +119,8 @@ def _moved(module: Module, start: int, end: int, old: str, new: str, newline: st
     return newline.join(result)
 
 
-def _lines_inside_strings(tree: ast.AST) -> set[int]:
+def lines_inside_strings(tree: ast.AST) -> set[int]:
+    """Return the lines that begin inside of a string: their indentation is part of its value."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant | ast.JoinedStr):

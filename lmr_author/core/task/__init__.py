@@ -14,7 +14,15 @@ from lmr_author.core.task.folder import (
     tasks_at,
     unit_test_name,
 )
-from lmr_author.core.task.info import CATEGORIES, TORCH_FAMILY, Implementation, Progress, Target, TaskInfo
+from lmr_author.core.task.info import (
+    CATEGORIES,
+    TORCH_FAMILY,
+    Implementation,
+    Progress,
+    Target,
+    TaskInfo,
+    require_category,
+)
 from lmr_author.core.task.record import Record
 from lmr_author.core.task.state import State
 
@@ -41,6 +49,7 @@ __all__ = [
     "TaskInfo",
     "by_name",
     "golden_name",
+    "require_category",
     "tasks_at",
     "unit_test_name",
 ]

@@ -68,3 +68,8 @@ def save(task: Task, entries: Sequence[AlsoMasked]) -> None:
         return
     ordered = sorted(entries, key=lambda entry: (entry.path, entry.qualname, entry.nth))
     AlsoMaskedList(tuple(ordered)).write(task.also_masked_path)
+
+
+def original_name(task: Task, path: str) -> str:
+    """Return the path, relative to the task, at which the original of a file with look-alikes is kept."""
+    return (task.originals / path).relative_to(task.root).as_posix()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -23,6 +24,16 @@ CATEGORIES = (
     "Interpretability & Explainability",
 )
 """The nine categories of LMR-Bench, in the paper's order."""
+
+
+def require_category(name: str) -> None:
+    """Raise UsageError for a category that is none of the nine, with a suggestion."""
+    if name not in CATEGORIES:
+        part = name.strip().lower()
+        near = [category for category in CATEGORIES if part and part in category.lower()]
+        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
+        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
+        raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
 
 
 Progress = Callable[[str], None]

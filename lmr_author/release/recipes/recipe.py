@@ -13,13 +13,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.authoring.masking.instruction import require_category
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
-from lmr_author.core.task import Record, Target
+from lmr_author.core.task import Record, Target, require_category
 from lmr_author.core.task.record import Index, Text
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.task.schemas import WITH_DEFAULTS

@@ -1,7 +1,7 @@
 def work(x):
     y = x + \
         1 + \
-  2
+    2
     z = "a\
 b"
     return y, z

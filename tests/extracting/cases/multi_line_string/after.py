@@ -6,8 +6,8 @@ def text(name):
 three {
 name}"""
         c = ("x"
-             "y" +
-   name)
+                     "y" +
+        name)
         return a, b, c
 
 
