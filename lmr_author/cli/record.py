@@ -24,7 +24,7 @@ from lmr_author.cli.options import (
     where_of,
 )
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
     from lmr_author.authoring.recording.record import RecordOptions, RecordResult
@@ -73,7 +73,6 @@ def record(
     base_image: BaseImageOption = None,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
-    max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
     yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Never ask.")] = False,
     force: ForceOption = False,
     task: TaskOption = None,
@@ -92,7 +91,6 @@ def record(
         where=where_of(sandbox, python, base_image),
         seconds=timeout,
         max_mb=max_mb,
-        max_total_mb=max_total_mb,
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
@@ -165,7 +163,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
-    from lmr_author.authoring.recording.calls import in_words, megabytes
+    from lmr_author.authoring.recording.choose import in_words
 
     if len(cases) > 1:
         common = set.intersection(*(set(case.summary.items()) for case in cases))
@@ -177,12 +175,12 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
             yield f"all     {', '.join(shared)}"
     for case in cases:
         adds = ui.framed(": ", case.adds)
-        yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}{adds}"
+        yield f"{case.name}  call {case.call}, {size_text(case.bytes)}{adds}"
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    from lmr_author.authoring.recording.run import last_error
+    from lmr_author.authoring.recording.failed import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
@@ -212,8 +210,6 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 
 def lost_calls(result: RecordResult) -> list[str]:
     """Return a line for each reason for which calls did not become cases."""
-    from lmr_author.authoring.recording.calls import too_large_advice
-
     reasons: dict[str, list[int]] = {}
     for rejected in result.proof.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
@@ -224,10 +220,10 @@ def lost_calls(result: RecordResult) -> list[str]:
             f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
         )
     kinds = {"too_large": "too large to store", "misfit": "against the signature"}
-    for lost in result.recorded.not_stored:
+    for lost in result.recorded.summary.not_stored:
         why = kinds.get(lost.kind, "impossible to store")
-        advice = f": {too_large_advice(lost.size)}" if lost.kind == "too_large" else ""
-        shown.append(f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)}){advice}")
+        text = f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)})"
+        shown.append(text + ui.framed(": ", lost.advice))
     if result.recorded.result.timed_out:
         shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
     return shown
@@ -275,7 +271,7 @@ def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
 
 def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
-    from lmr_author.authoring.recording.remarks import Kind
+    from lmr_author.authoring.recording.record import Kind
     from lmr_author.proof.evaluation.wrong_versions import NEEDED, whole_percent
 
     proof = result.proof

@@ -9,10 +9,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lmr_author.authoring.recording import checkers
-from lmr_author.authoring.recording.calls import MOST_BYTES, RecordedCall, Room
+from lmr_author.authoring.recording.choose import MOST_BYTES
 from lmr_author.authoring.recording.drivers import Driver, from_examples, from_tests, read_command, switches
+from lmr_author.authoring.recording.failed import Explain
 from lmr_author.authoring.recording.replay import Golden
-from lmr_author.authoring.recording.run import Explain, Recorded, Run
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation, Target, Task, TaskInfo
@@ -35,7 +36,6 @@ class RecordOptions:
         where: the sandbox.
         seconds: time limit of the command.
         max_mb: limit of one recorded call, in MB.
-        max_total_mb: limit of all cases of the task together, in MB.
         gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
         in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included.
         files: an implementation has to write the files that the golden writes.
@@ -52,7 +52,6 @@ class RecordOptions:
     where: Where = HERE
     seconds: float = 600.0
     max_mb: float = 8.0
-    max_total_mb: float = MOST_BYTES / 2**20
     gradients: bool = False
     in_place: bool | None = None
     files: bool = False
@@ -65,7 +64,7 @@ class RecordOptions:
     @property
     def unusual(self) -> dict[str, object]:
         """Those that decide what is recorded and how it is compared, where they are not as usual."""
-        names = ("cases", "seconds", "max_mb", "max_total_mb", "gradients", "in_place", "files", "checks")
+        names = ("cases", "seconds", "max_mb", "gradients", "in_place", "files", "checks")
         defaults = {option.name: option.default for option in fields(self)}
         return {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
 
@@ -216,11 +215,11 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, in_plac
         goal_file=plan.goal_file,
         qualname=plan.qualname,
         line=definition.line,
-        module=recorded.module,
-        sys_path=recorded.sys_path,
+        module=recorded.summary.module,
+        sys_path=recorded.summary.sys_path,
         recording=cases,
         cases=(),
-        preload=tuple(name for name in replaying.HEAVY if name in recorded.summary),
+        preload=tuple(name for name in replaying.HEAVY if getattr(recorded.summary, name)),
         cuda_as_cpu=plan.cuda_as_cpu,
     )
     checks = checkers.parse(job.options.checks)
@@ -229,15 +228,14 @@ def golden_of(job: Job, plan: Run, sandbox: Sandbox, recorded: Recorded, in_plac
     )
 
 
-def room_of(job: Job) -> Room:
-    """Return the space that the recordings of the task's other functions leave."""
-    total = int(job.options.max_total_mb * 2**20)
-    left = total
+def room_left(job: Job) -> int:
+    """Return the bytes that the recordings of the task's other functions leave for cases."""
+    left = MOST_BYTES
     for other in job.info.implementations:
         recording = load(job.task.recording(job.info, other.index))
         if recording and other.index != job.implementation.index:
             left -= sum(case.bytes for case in recording.cases)
-    return Room(total, max(0, left))
+    return max(0, left)
 
 
 # changes that an implementation has to make, too

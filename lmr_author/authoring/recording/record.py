@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.calls import coverage
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
 from lmr_author.authoring.recording.job import (
     Job,
@@ -18,26 +19,95 @@ from lmr_author.authoring.recording.job import (
     implementation_of,
     plan_of,
     ready_helpers,
-    room_of,
+    room_left,
 )
-from lmr_author.authoring.recording.remarks import Uncompared, blocks_at, effects_of, notes, uncompared
 from lmr_author.authoring.recording.replay import Golden, replay
-from lmr_author.authoring.recording.run import Recorded, Run, run
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, run
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.place import text_of
 from lmr_author.runtime.environment.where import python_in_words
-from lmr_author.runtime.replay import staging
+from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
+from lmr_author.runtime.probe.document import walk
+from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.sandbox.base import Sandbox
 
 __all__ = ["RecordOptions", "RecordResult", "record"]
 
 Tell = Callable[[str], None]
 """Shows a line to the annotator."""
+
+
+OFFER_GRADIENTS = (
+    "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
+    "record again with --gradients --force where training depends on it"
+)
+NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+
+MOST_NAMED = 3
+"""Names of one kind that are listed in a text."""
+
+
+class Kind(StrEnum):
+    """A kind of effect, as the recorder names it."""
+
+    FILES = "files"
+    GLOBALS = "globals"
+    PARTS = "parts"
+    ARGUMENTS = "arguments"
+    GRADS = "grads"
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """An effect of the golden that is not compared, and what has it.
+
+    Attributes:
+        names: files, globals, parts of the result, or arguments.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The effect in words, for a page."""
+        names = listed(self.names, MOST_NAMED)
+        return {
+            Kind.FILES: f"files that the call writes: {names}",
+            Kind.GLOBALS: f"globals that the call changes: {names}",
+            Kind.PARTS: f"parts of the result that cannot be stored: {names}",
+            Kind.ARGUMENTS: f"arguments that the call changes by the way: {names}",
+            Kind.GRADS: f".grad of tensors in {names}, which the call changes",
+        }[self.kind]
+
+    @property
+    def advice(self) -> str:
+        """Advice for the annotator: an option, or another way to have it compared."""
+        return {
+            Kind.FILES: "--files compares their content",
+            Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",
+            Kind.PARTS: "return something that can be stored, or mask a function that does",
+            Kind.ARGUMENTS: "--in-place compares them",
+            Kind.GRADS: "--in-place compares it",
+        }[self.kind]
+
+
+def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
+    """Return what the golden does that no case compares, by the kind of the effect, each name once."""
+    by_kind: dict[Kind, dict[str, None]] = {}
+    for call in recorded.calls:
+        ignored = [name for name in call.changed if name in golden.ignored]
+        grads = () if golden.grads else call.grads
+        for kind, names in {**call.uncompared, Kind.ARGUMENTS: ignored, Kind.GRADS: grads}.items():
+            if names:
+                by_kind.setdefault(Kind(kind), {}).update(dict.fromkeys(names))
+    return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
 
 
 @dataclass(frozen=True)
@@ -100,7 +170,7 @@ def record(
         golden = golden_of(job, plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
-        proof = choose(golden, replayed, options.cases, room_of(job), accepted, progress)
+        proof = choose(golden, replayed, options.cases, room_left(job), accepted, progress)
         for note in notes(job, recorded, proof):
             tell(note)
         return _store(job, plan, recorded, golden, proof)
@@ -128,12 +198,13 @@ def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     task, info, implementation = job.task, job.info, job.implementation
     kept = store.put_aside(task, info, implementation)
-    left_out = uncompared(effects_of(golden, recorded))
+    left_out = uncompared(golden, recorded)
+    effects = [effect.text for effect in left_out]
     function = golden.definition.function
     recording = store.store(
-        task, info, implementation, plan, recorded, proof, function, left_out, job.options.unusual
+        task, info, implementation, plan, recorded, proof, function, effects, job.options.unusual
     )
-    executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
+    executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
     return RecordResult(
@@ -147,3 +218,39 @@ def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof
         executed.never_false,
         left_out,
     )
+
+
+def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
+    """Yield notes on the chosen cases: a call left out, gradients, and globals that they set."""
+    if recorded.fatal:
+        yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
+    if job.options.gradients and not compared:
+        yield NO_GRADIENTS
+    elif not compared and any(map(_is_differentiable, proof.chosen)):
+        yield OFFER_GRADIENTS
+    names = set()
+    for call in proof.chosen:
+        for name in replaying.load_document(call.folder, "inputs").tree:
+            if name.startswith(GLOBAL):
+                names.add(name.removeprefix(GLOBAL))
+    if names:
+        yield f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
+
+
+def _is_differentiable(call: RecordedCall) -> bool:
+    """Tell whether an input requires a gradient, and a returned tensor has one."""
+    if not any(trait.kind == "grad" for trait in call.traits):
+        return False
+    expected = replaying.load_document(call.folder, "expected")
+    returned = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
+    return any(isinstance(node, dict) and "requires_grad" in node for node in returned)
+
+
+def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the first and last lines of blocks by their first lines, without those inside another."""
+    blocks: list[tuple[int, int]] = []
+    for line in lines:
+        if not blocks or line > blocks[-1][1]:
+            blocks.append((line, code.block_end(tree, line)))
+    return tuple(blocks)

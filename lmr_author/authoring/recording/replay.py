@@ -10,15 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording.calls import RecordedCall
 from lmr_author.authoring.recording.checkers import Helpers, check_option, fixture_advice, with_chosen
-from lmr_author.authoring.recording.tolerance import (
-    Exactness,
-    derive,
-    differs_in_double,
-    in_double,
-    narrowed,
-)
+from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
@@ -135,23 +129,12 @@ class Replayed:
     Attributes:
         proven: those that reproduce, with their checkers.
         rejected: those that do not, or were not replayed.
-        fragile: number of a call → why a correct version that computes in float64 would fail it.
         versions: of what ran them.
     """
 
     proven: list[RecordedCall] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
-    fragile: dict[int, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """A call that reproduces, how exact the golden is in it, and what would fail it without being wrong."""
-
-    call: RecordedCall
-    exact: Mapping[str, Exactness]
-    fragile: str
 
 
 def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress: Progress) -> Replayed:
@@ -172,7 +155,6 @@ def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress:
         else:
             waiting.append(call)
     total, spent = len(waiting), 0.0
-    exact: list[Mapping[str, Exactness]] = []
     while waiting and (spent < MOST_SECONDS or len(replayed.proven) < wanted):
         batch = _batch(waiting)
         waiting = waiting[len(batch) :]
@@ -183,17 +165,14 @@ def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress:
             judged = _judge(golden, call, runs)
             if isinstance(judged, Rejected):
                 replayed.rejected.append(judged)
-                continue
-            replayed.proven.append(judged.call)
-            exact.append(judged.exact)
-            if judged.fragile:
-                replayed.fragile[call.number] = judged.fragile
+            else:
+                replayed.proven.append(judged)
     late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
     replayed.rejected += [Rejected(call, late) for call in waiting]
     # All calls together show how exact the golden is: one alone may be exact by chance.
-    checkers = narrowed([call.checkers for call in replayed.proven], exact)
-    for position, call in enumerate(replayed.proven):
-        replayed.proven[position] = replace(call, checkers=checkers[position])
+    narrow = narrowed([(call.checkers, call.exact) for call in replayed.proven])
+    pairs = zip(replayed.proven, narrow, strict=True)
+    replayed.proven = [replace(call, checkers=checkers) for call, checkers in pairs]
     return replayed
 
 
@@ -239,7 +218,7 @@ def _versions(run: replaying.Replay) -> dict[str, str]:
     }
 
 
-def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> _Judged | Rejected:
+def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> RecordedCall | Rejected:
     """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
     expected = replaying.load_document(call.folder, "expected")
     inputs = replaying.load_document(call.folder, "inputs")
@@ -265,14 +244,15 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
         fragile = _fragile(differs_in_double(expected, precise, checkers))
-    proven = replace(
+    return replace(
         call,
         checkers=checkers,
         hits=outcomes[0].hits or call.hits,
         seconds=max(outcome.seconds for outcome in outcomes),
         wide=tuple(part for part in derived.wide if checkers.get(part.path) == derived.checkers[part.path]),
+        exact=derived.exact,
+        fragile=fragile,
     )
-    return _Judged(proven, derived.exact, fragile)
 
 
 def _fragile(parts: Sequence[str]) -> str:

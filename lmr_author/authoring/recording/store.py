@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, coverage
 from lmr_author.authoring.recording.checkers import compact, digests
 from lmr_author.authoring.recording.choose import Proof
-from lmr_author.authoring.recording.remarks import Uncompared
-from lmr_author.authoring.recording.run import Recorded, Run
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
 from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation, Task, TaskInfo
@@ -65,7 +63,7 @@ def store(
     recorded: Recorded,
     proof: Proof,
     function: FunctionNode,
-    uncompared: Sequence[Uncompared] = (),
+    uncompared: Sequence[str] = (),
     options: Mapping[str, object] | None = None,
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
@@ -74,7 +72,7 @@ def store(
         plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
         function: the target in the golden.
-        uncompared: effects of the golden that no case compares.
+        uncompared: effects of the golden that no case compares, in words.
         options: those of ``record`` that were not as usual.
     """
     folder = task.recording(info, implementation.index)
@@ -83,8 +81,7 @@ def store(
             store_case(staging, number, call, proof.adds.get(call.number, ""))
             for number, call in enumerate(proof.chosen, 1)
         ]
-        hits = set[int]().union(*(call.hits for call in proof.chosen))
-        covered = coverage(hits, recorded.blocks, recorded.absent)
+        covered = recorded.coverage(frozenset().union(*(call.hits for call in proof.chosen)))
         recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options or {})
         page = write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
     renew_support(task.unit_test_folder(info))
@@ -106,13 +103,13 @@ def recording_of(
     checkers = [case.checkers for case in cases]
     return Recording(
         target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
-        module=recorded.module,
-        sys_path=recorded.sys_path,
+        module=recorded.summary.module,
+        sys_path=recorded.summary.sys_path,
         command=plan.driver.shown,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         tool=__version__,
         versions=versions,
-        calls=int(recorded.summary.get("calls", len(recorded.calls))),
+        calls=recorded.summary.calls,
         coverage=covered,
         cases=tuple(cases),
         support={},
@@ -128,12 +125,11 @@ def write_manifest(
     recording: Recording,
     function: FunctionNode,
     nth: int,
-    uncompared: Sequence[Uncompared],
+    uncompared: Sequence[str],
 ) -> str:
     """Write the manifest of cases that lie in a folder; return the text of their unit test."""
-    effects = [effect.text for effect in uncompared]
     documents = _documents(folder, recording.cases)
-    page, needs_support = write_page(implementation, recording, function, documents, nth, effects)
+    page, needs_support = write_page(implementation, recording, function, documents, nth, uncompared)
     recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
     files.write_json(folder / MANIFEST, recording.to_json())
     return page

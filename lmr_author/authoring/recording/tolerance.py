@@ -172,7 +172,7 @@ def _exactness(values: Any, exact: Any, spread: Spread) -> Exactness:
 
 
 def narrowed(
-    checkers: Sequence[Mapping[str, dict[str, Any]]], exact: Sequence[Mapping[str, Exactness]]
+    calls: Sequence[tuple[Mapping[str, dict[str, Any]], Mapping[str, Exactness]]],
 ) -> list[dict[str, dict[str, Any]]]:
     """Return the checkers of several calls, with narrower tolerances where all calls show a more exact golden.
 
@@ -180,35 +180,30 @@ def narrowed(
     order of operations errs about as much as the golden does, so some of its errors are allowed.
 
     Args:
-        exact: what is known of the golden's exactness in each of the calls, by path.
+        calls: checkers of each call, and how exact the golden is in it, by path.
     """
     import numpy
 
     by_path: dict[str, list[Exactness]] = {}
-    for leaves in exact:
+    for _, leaves in calls:
         for path, leaf in leaves.items():
             by_path.setdefault(path, []).append(leaf)
     fewest = FEWEST_EPSILONS * float(numpy.finfo("f4").eps)
     relative: dict[str, float] = {}
     for path, of_calls in by_path.items():
         if sum(leaf.numbers for leaf in of_calls) >= FEWEST_NUMBERS:
-            largest = max(leaf.error / leaf.size if leaf.size else 0.0 for leaf in of_calls)
+            largest = max((leaf.error / leaf.size for leaf in of_calls if leaf.size), default=0.0)
             relative[path] = max(NARROWING_FACTOR * largest, fewest)
     narrow = []
-    for call, leaves in zip(checkers, exact, strict=True):
-        narrow.append(
-            {path: _narrow(checker, relative.get(path), leaves.get(path)) for path, checker in call.items()}
-        )
+    for checkers, leaves in calls:
+        own = dict(checkers)
+        for path in leaves.keys() & relative.keys() & own.keys():
+            atol = _plain(relative[path] * leaves[path].size)
+            usual = own[path].get("reason") in (USUAL, SIZE, STEP)
+            if usual and 0.0 < atol < own[path]["atol"]:
+                own[path] = {**own[path], "atol": atol, "reason": NARROWED}
+        narrow.append(own)
     return narrow
-
-
-def _narrow(checker: dict[str, Any], relative: float | None, exact: Exactness | None) -> dict[str, Any]:
-    if relative is None or exact is None or not exact.size:
-        return checker
-    if checker.get("reason") not in (USUAL, SIZE, STEP):
-        return checker
-    atol = _plain(relative * exact.size)
-    return {**checker, "atol": atol, "reason": NARROWED} if atol < checker["atol"] else checker
 
 
 def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:
