@@ -28,7 +28,7 @@ from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
     from lmr_author.authoring.recording.record import RecordOptions, RecordResult
-    from lmr_author.authoring.recording.tolerance import Widened
+    from lmr_author.authoring.recording.run import RecordedCall
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
 
@@ -197,7 +197,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(part for call in proof.chosen for part in call.wide)
+    yield from _tolerances(proof.chosen)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
             "the golden raises in every case, which proves little: call it with valid arguments"
@@ -259,14 +259,17 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
     return notes
 
 
-def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
+def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
     """Yield the parts that are compared more loosely than their element type requires."""
-    shown = {part.path: part for part in wide}
-    for part in list(shown.values())[:MOST]:
-        tolerance = f"rtol {part.rtol:.2g}, atol {part.atol:.2g}"
-        yield f"{part.path} ({part.dtype}) is compared with {tolerance}: {part.reason}"
-    if len(shown) > MOST:
-        yield f"and {len(shown) - MOST} more parts; CASES in the unit test lists all"
+    from lmr_author.authoring.recording.tolerance import WIDENED
+
+    checkers = [pair for call in calls for pair in call.checkers.items()]
+    wide = {path: checker for path, checker in checkers if checker.get("reason") in WIDENED}
+    for path, checker in list(wide.items())[:MOST]:
+        tolerance = f"rtol {checker['rtol']:.2g}, atol {checker['atol']:.2g}"
+        yield f"{path} is compared with {tolerance}: {checker['reason']}"
+    if len(wide) > MOST:
+        yield f"and {len(wide) - MOST} more parts; CASES in the unit test lists all"
 
 
 def _show_mutants(result: RecordResult) -> None:

@@ -9,8 +9,8 @@ from lmr_author.authoring.recording.choose import (
     MOST_COMBINATIONS,
     NOT_GIVEN,
     Catch,
-    Options,
     additions,
+    options_of,
     order_of_choice,
 )
 from lmr_author.authoring.recording.run import RecordedCall
@@ -74,13 +74,13 @@ def test_options_are_flags_words_and_what_is_left_out() -> None:
         call(2, {0}, x=tensor(6), kind="ipo", mask=None),
         call(3, {0}, x=tensor(6, 2), kind="ipo", items=[1, 2, 3, 3]),
     ]
-    options = Options(calls)
-    assert options.of(calls[0]) >= {
+    options = options_of(calls)
+    assert options[1] >= {
         Trait("kind", "value", "'hinge'"), Trait("mask", "type", NOT_GIVEN), Trait("items", "type", NOT_GIVEN)
     }  # fmt: skip
-    assert Trait("items", "size", "several") in options.of(calls[2])
+    assert Trait("items", "size", "several") in options[3]
     two = Trait("x", "type", "tensor float32 with 2 dimensions")
-    assert two in options.of(calls[2]) and two not in options.of(calls[1])
+    assert two in options[3] and two not in options[2]
 
 
 def test_a_real_option_tells_calls_apart_when_it_is_given_left_out_or_at_its_limit() -> None:

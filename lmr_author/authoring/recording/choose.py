@@ -5,11 +5,13 @@ All recorded calls are replayed. About three become cases, and more where these 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from lmr_author.authoring.recording.job import MOST_BYTES
 from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.errors import LmrError
@@ -22,8 +24,6 @@ from lmr_author.runtime.probe.traits import Trait
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Limits
 
-MOST_BYTES = 32_000_000
-"""Size of all cases of one task together: what a repository of tasks can carry."""
 NOT_GIVEN = "not given"
 """Value of a trait of a part that a call does not have."""
 LONGEST = 40
@@ -47,25 +47,22 @@ LARGER = 4
 """A call is much larger than one that has this many times fewer bytes."""
 
 
-class Options:
-    """The options of calls: the traits that some of them have and others have not, what is left out among them."""
-
-    def __init__(self, calls: Sequence[RecordedCall]) -> None:
-        self._paths = {trait.path for call in calls for trait in call.traits}
-        counts = Counter(trait for call in calls for trait in self._all(call))
-        values = Counter(trait.path for trait in counts if trait.kind == "value")
-        data = {trait for trait in counts if trait.kind == "value" and values[trait.path] > MOST_VALUES}
-        flags = [trait for trait, _ in counts.most_common() if trait.kind == "flags"]
-        everywhere = {trait for trait, count in counts.items() if count == len(calls)}
-        self._telling = counts.keys() - data - everywhere - set(flags[MOST_COMBINATIONS:])
-
-    def of(self, call: RecordedCall) -> frozenset[Trait]:
-        """Return the options of a call by which calls differ."""
-        return self._all(call) & self._telling
-
-    def _all(self, call: RecordedCall) -> frozenset[Trait]:
-        absent = self._paths - {trait.path for trait in call.traits}
-        return call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
+def options_of(calls: Sequence[RecordedCall]) -> dict[int, frozenset[Trait]]:
+    """Return number of a call → its options: the traits, also parts that are not given, by which calls differ."""
+    paths = {trait.path for call in calls for trait in call.traits}
+    traits: dict[int, frozenset[Trait]] = {}
+    for call in calls:
+        absent = paths - {trait.path for trait in call.traits}
+        traits[call.number] = call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
+    counts = Counter(itertools.chain.from_iterable(traits.values()))
+    values = Counter(trait.path for trait in counts if trait.kind == "value")
+    flags = [trait for trait, _ in counts.most_common() if trait.kind == "flags"]
+    telling = counts.keys() - set(flags[MOST_COMBINATIONS:])
+    for trait, count in counts.items():
+        is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
+        if is_data or count == len(calls):
+            telling.discard(trait)
+    return {number: own & telling for number, own in traits.items()}
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -74,13 +71,12 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     Small calls come before large ones, and calls that raised last, unless they alone cover something: a test made of
     errors says little about the method.
     """
-    options = Options(calls)
+    options = options_of(calls)
     remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
-    traits = {call.number: options.of(call) for call in calls}
     chosen, hits, options_so_far = list[RecordedCall](), set[int](), set[Trait]()
 
     def worth(call: RecordedCall) -> tuple[int, bool, int, int]:
-        new = len(traits[call.number] - options_so_far)
+        new = len(options[call.number] - options_so_far)
         return len(call.hits - hits), call.outcome == "returned", new, _difference(call, chosen)
 
     while remaining:
@@ -88,7 +84,7 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
         remaining.remove(best)
         chosen.append(best)
         hits |= best.hits
-        options_so_far |= traits[best.number]
+        options_so_far |= options[best.number]
     return chosen
 
 
@@ -110,7 +106,7 @@ class Catch:
     """
 
     def __init__(self, calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]) -> None:
-        options = Options(calls)
+        options = options_of(calls)
         roomy = {
             call.number: call.size for call in calls if call.outcome == "returned" and call.size <= ROOMY
         }
@@ -119,7 +115,7 @@ class Catch:
         for call in calls:
             gains: set[Gain] = {("mutant", name) for name in killed.get(call.number, ())}
             gains |= {("block", block) for block in call.hits}
-            gains |= {("option", trait) for trait in options.of(call)}
+            gains |= {("option", trait) for trait in options[call.number]}
             if roomy.get(call.number, 0) > large:
                 gains.add(("size", "large"))
             self.gains[call.number] = frozenset(gains)
@@ -204,32 +200,29 @@ def choose(
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
         SandboxError: the sandbox failed.
     """
-    fitting = _fitting(golden, replayed, room)
-    first = Catch(fitting, {}).choose(fitting, wanted)
-    sample, made = _mutants(golden, fitting, first, accepted)
-    killed = _killed(golden, fitting, first, sample, progress)
-    catch = Catch(fitting, killed)
-
-    cases: list[RecordedCall] = []
-    without_room = [call for call in replayed.proven if call not in fitting]
-    others = [call for call in fitting if call not in first]
-    for call in catch.choose([*first, *others], wanted):
-        fits = sum(case.stored for case in cases) + call.stored <= room
-        (cases if fits else without_room).append(call)
-    without_room.sort(key=lambda call: call.stored)
+    proven = replayed.proven
+    if not proven:
+        raise irreproducible(golden.plan.qualname, replayed.rejected)
+    first = Catch(proven, {}).choose(proven, wanted)
+    sample, made = _mutants(golden, proven, first, accepted)
+    killed = _killed(golden, proven, first, sample, progress)
+    catch = Catch(proven, killed)
+    others = [call for call in proven if call not in first]
+    cases, too_large = _fitting(catch.choose([*first, *others], wanted), room)
+    if not cases:
+        raise LmrError(f"no call of {golden.plan.qualname} has room in the task", too_large[0].reason)
 
     progress(f"confirming the {len(cases)} chosen cases")
     chosen, failed = _confirmed(golden, cases)
     if not chosen:
         raise irreproducible(golden.plan.qualname, failed)
     survivors = _left(sample, (killed[call.number] for call in chosen))
-    too_large = [Rejected(call, too_much(call, room)) for call in without_room]
     return Proof(
         chosen=tuple(chosen),
         rejected=(*failed, *replayed.rejected, *too_large),
         versions=replayed.versions,
         adds=additions(chosen, catch.gains),
-        hits=frozenset[int]().union(*(call.hits for call in replayed.proven)),
+        hits=frozenset[int]().union(*(call.hits for call in proven)),
         fragile=tuple(dict.fromkeys(call.fragile for call in chosen if call.fragile)),
         tried=len(sample),
         made=made,
@@ -237,18 +230,16 @@ def choose(
     )
 
 
-def _fitting(golden: Golden, replayed: Replayed, room: int) -> list[RecordedCall]:
-    """Return the calls that reproduce and have room in the task. Raises LmrError where there is none."""
-    if not replayed.proven:
-        raise irreproducible(golden.plan.qualname, replayed.rejected)
-    fitting = [call for call in replayed.proven if call.stored <= room]
-    if not fitting:
-        smallest = min(replayed.proven, key=lambda call: call.stored)
-        raise LmrError(
-            f"no call of {golden.plan.qualname} has room in the task",
-            f"the smallest: {too_much(smallest, room)}",
-        )
-    return fitting
+def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[Rejected]]:
+    """Return the calls that have room together, the first ones first, and the others."""
+    fitting, too_large, left = list[RecordedCall](), list[Rejected](), room
+    for call in calls:
+        if call.stored <= left:
+            fitting.append(call)
+            left -= call.stored
+        else:
+            too_large.append(Rejected(call, too_much(call, room)))
+    return fitting, too_large
 
 
 def too_much(call: RecordedCall, room: int) -> str:

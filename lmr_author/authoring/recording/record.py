@@ -10,19 +10,18 @@ from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
+from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
 from lmr_author.authoring.recording.job import (
     Job,
     RecordOptions,
     driver_of,
-    golden_of,
     implementation_of,
-    plan_of,
     ready_helpers,
     room_left,
 )
-from lmr_author.authoring.recording.replay import Golden, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, run
+from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
@@ -33,8 +32,7 @@ from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.place import text_of
 from lmr_author.runtime.environment.where import python_in_words
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
-from lmr_author.runtime.probe.document import walk
-from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
 
 __all__ = ["RecordOptions", "RecordResult", "record"]
@@ -167,13 +165,13 @@ def record(
 
         progress("running the command")
         recorded = run(sandbox, plan)
-        golden = golden_of(job, plan, sandbox, recorded, bool(options.in_place))
+        golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
         proof = choose(golden, replayed, options.cases, room_left(job), accepted, progress)
         for note in notes(job, recorded, proof):
             tell(note)
-        return _store(job, plan, recorded, golden, proof)
+        return _store(plan, recorded, golden, proof)
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:
@@ -194,21 +192,16 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     return plan
 
 
-def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
+def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    task, info, implementation = job.task, job.info, job.implementation
-    kept = store.put_aside(task, info, implementation)
+    kept = store.put_aside(plan.job)
     left_out = uncompared(golden, recorded)
-    effects = [effect.text for effect in left_out]
-    function = golden.definition.function
-    recording = store.store(
-        task, info, implementation, plan, recorded, proof, function, effects, job.options.unusual
-    )
+    recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
     executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
-    original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
+    original = plan.module.tree
     return RecordResult(
-        implementation,
+        plan.job.implementation,
         recording,
         recorded,
         proof,
@@ -243,8 +236,7 @@ def _is_differentiable(call: RecordedCall) -> bool:
     if not any(trait.kind == "grad" for trait in call.traits):
         return False
     expected = replaying.load_document(call.folder, "expected")
-    returned = (node for path, node in walk(expected.tree) if path.startswith(VALUE))
-    return any(isinstance(node, dict) and "requires_grad" in node for node in returned)
+    return any(path.startswith(VALUE) and "requires_grad" in node for path, node in nodes(expected.tree))
 
 
 def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:

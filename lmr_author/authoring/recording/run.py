@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
-from lmr_author.authoring.recording.drivers import Driver
+from lmr_author.authoring.recording.checkers import fixture_advice
+from lmr_author.authoring.recording.drivers import Driver, switches
 from lmr_author.authoring.recording.failed import Explain, advice_about, last_error
-from lmr_author.authoring.recording.tolerance import Exactness, Widened
-from lmr_author.core import files, resources
+from lmr_author.authoring.recording.job import Job
+from lmr_author.authoring.recording.tolerance import Exactness
+from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST
 from lmr_author.core.task.recording import FIXTURES, Coverage
@@ -23,12 +26,13 @@ from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RAISED
 from lmr_author.runtime.probe.recorder import ELSEWHERE
 from lmr_author.runtime.probe.traits import Trait
-from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
+_DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
 TEXT_PER_SECOND = 500_000
 """Bytes of a JSON document that are read and compared in a second, roughly."""
 
@@ -38,46 +42,47 @@ class Run:
     """The run of a driver that is recorded.
 
     Attributes:
+        driver: what calls the target.
         tree: a private copy of the repository, golden in place; the run may write into it.
         inside: where it appears in the sandbox.
-        goal_file, qualname, line: the target.
-        nth: which definition of its name it is, where the file has several; else 0.
-        driver: what calls the target.
-        work: a folder of ours for the job and its output.
-        seconds: time limit of the whole run.
-        max_bytes: limit of one recorded call.
-        helpers: what the annotator wrote beside the tests.
+        module, definition: the golden file, and the target in it.
         gradients: whether gradients with respect to the inputs belong to the outcome.
         globals: those that the target reads and that importing its file does not set; see
             :func:`~lmr_author.core.code.set_at_run_time`.
-        files: whether the files that a call writes belong to its outcome.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
         explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
     """
 
+    job: Job
+    driver: Driver
     tree: Path
     inside: str
-    goal_file: str
-    qualname: str
-    line: int
-    nth: int
-    driver: Driver
-    work: Path
-    seconds: float
-    max_bytes: int
-    helpers: Helpers = field(default_factory=Helpers)
-    gradients: bool = False
-    files: bool = False
-    globals: tuple[str, ...] = ()
-    cuda_as_cpu: bool = False
-    uncompiled: Mapping[str, str] = field(default_factory=dict)
-    explain: Explain = lambda text: ""
+    module: code.Module
+    definition: code.Definition
+    gradients: bool
+    globals: tuple[str, ...]
+    uncompiled: Mapping[str, str]
+    explain: Explain
+
+    @property
+    def goal_file(self) -> str:
+        """The target's file."""
+        return self.job.implementation.goal_file
+
+    @property
+    def qualname(self) -> str:
+        """The target's name."""
+        return self.job.implementation.qualname
 
     @property
     def target(self) -> str:
         """The target's node id."""
         return f"{self.goal_file}::{self.qualname}"
+
+    @property
+    def nth(self) -> int:
+        """Which definition of its name the target is, where the file has several; else 0."""
+        return self.definition.nth if self.definition.siblings > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,6 @@ class RecordedCall:
         grads: arguments of which it changed nothing but ``.grad`` of tensors.
         uncompared: kind of an effect that the outcome does not hold → files, globals or parts that have it.
         checkers: leaf path → how it is compared.
-        wide: tolerances that are wider than their element type's.
         exact: leaf path → how exact the golden is there.
         fragile: why a correct version that computes in float64 would fail it; "" where none would.
     """
@@ -119,7 +123,6 @@ class RecordedCall:
     grads: tuple[str, ...] = ()
     uncompared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checkers: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    wide: tuple[Widened, ...] = ()
     exact: Mapping[str, Exactness] = field(default_factory=dict)
     fragile: str = ""
 
@@ -235,6 +238,38 @@ def coverage(hits: frozenset[int], blocks: Mapping[int, int], absent: Mapping[in
     return Coverage(tuple(sorted(lines)), tuple(sorted(missed)), tuple(sorted(never)))
 
 
+def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
+    """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
+    task, info, implementation = job.task, job.info, job.implementation
+    overlay = staging.original_overlay(task, info)
+    golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} cannot be identified in {implementation.golden_file}",
+            "run `lmr-author validate`",
+        )
+    tree = job.work / "tree"
+    staging.copy_tree(job.repository, tree, overlay, with_tests=False)
+    if job.helpers.fixtures is not None:  # so that the driver can build the same objects
+        staging.copy_fixtures(job.helpers.fixtures, tree / UNIT_TEST)
+    definition = pair[0]
+    detaches = _DETACHES.search(ast.unparse(definition.function))
+    return Run(
+        job=job,
+        driver=driver,
+        tree=tree,
+        inside=staging.tree_path(info),
+        module=golden,
+        definition=definition,
+        gradients=job.options.gradients or bool(detaches),
+        globals=code.set_at_run_time(golden.tree, definition.function),
+        uncompiled=switches(definition.function),
+        explain=explain,
+    )
+
+
 def run(sandbox: Sandbox, plan: Run) -> Recorded:
     """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
 
@@ -242,23 +277,24 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
         LmrError: the target was never called, or no call could be stored.
         SandboxError: the sandbox failed.
     """
-    job, out = plan.work / "job", plan.work / "out"
+    options, helpers = plan.job.options, plan.job.helpers
+    job, out = plan.job.work / "job", plan.job.work / "out"
     job.mkdir()
     out.mkdir()
     config = {
         "tree": posixpath.relpath(plan.inside, JOB),
         "goal_file": plan.goal_file,
         "qualname": plan.qualname,
-        "line": plan.line,
+        "line": plan.definition.line,
         "out": posixpath.relpath(OUT, JOB),
-        "max_bytes": plan.max_bytes,
-        "fixture_names": list(plan.helpers.fixture_names),
+        "max_bytes": int(options.max_mb * 2**20),
+        "fixture_names": list(helpers.fixture_names),
         "gradients": plan.gradients,
-        "files": plan.files,
+        "files": options.files,
         "globals": list(plan.globals),
-        "cuda_as_cpu": plan.cuda_as_cpu,
+        "cuda_as_cpu": options.cuda_as_cpu,
     }
-    if plan.helpers.fixtures is not None:
+    if helpers.fixtures is not None:
         config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
@@ -282,7 +318,7 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
                 "PYTHONPATH": ":".join(filter(None, import_from)),
                 "PYTHONHASHSEED": "0",
             },
-            limits=Limits(seconds=plan.seconds),
+            limits=Limits(seconds=options.seconds),
         )
     )
     recorded = read(out, result)
@@ -339,7 +375,8 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
     result, name, summary = recorded.result, plan.target, recorded.summary
     if result.timed_out:
         return LmrError(
-            f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
+            f"the command ran {plan.job.options.seconds:.0f} s without a complete call of {name}",
+            "raise --timeout",
         )
     if summary.not_stored:
         return _nothing_stored(name, summary.not_stored)

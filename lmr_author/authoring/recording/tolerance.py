@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from lmr_author.runtime.probe import compare
@@ -44,20 +44,9 @@ USUAL, SIZE, STEP = (
     "in proportion to its size",
     "below the effect of the change",
 )
-VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
+WIDENED = VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
 NARROWED = "the golden is more exact than its element type"
 """Reasons of a tolerance."""
-
-
-@dataclass(frozen=True)
-class Widened:
-    """A tolerance that is wider than its element type's, and what showed that it has to be."""
-
-    path: str
-    dtype: str
-    rtol: float
-    atol: float
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -82,12 +71,10 @@ class Derived:
     Attributes:
         checkers: leaf path → ``{"kind": "allclose", "rtol": r, "atol": a, "reason": …}``. Leaves of other types are
             not named: they are compared exactly.
-        wide: those that are wider than their element type's.
         exact: leaf path → how exact the golden is there, where a run in float64 shows it.
     """
 
     checkers: dict[str, dict[str, Any]]
-    wide: tuple[Widened, ...] = ()
     exact: Mapping[str, Exactness] = field(default_factory=dict)
 
 
@@ -107,19 +94,19 @@ def derive(
             has in the end.
     """
     spread = compare.spread([expected, *repeats])
-    nodes = dict(walk(expected.tree))
-    before = dict(walk(inputs.tree)) if inputs is not None else {}
-    in_float64 = dict(walk(precise.tree)) if precise is not None else {}
-    loosest_input = _loosest(before.values())
-    derived = Derived({}, exact=(exactness := {}))
-    wide = []
+    inputs, precise = inputs or Document({}, {}), precise or Document({}, {})
+    nodes, before, in_float64 = (dict(walk(document.tree)) for document in (expected, inputs, precise))
+    # A result is no more precise than the least precise input.
+    loosest_input = max(BY_DTYPE.get(dtype_of(node), (0.0, 0.0)) for node in before.values())
+    checkers: dict[str, dict[str, Any]] = {}
+    exactness: dict[str, Exactness] = {}
     for leaf in compare.leaves(expected):
         usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), loosest_input)
         values = _numbers(expected, nodes[leaf.path])
         earlier = exact = None
-        if inputs is not None and before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
+        if before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
             earlier = _numbers(inputs, before[leaf.path])
-        if precise is not None and _is_rounded(leaf, in_float64):
+        if _is_rounded(leaf, in_float64):
             exact = _numbers(precise, in_float64[leaf.path])
         own, reason = _in_proportion(usual, values, earlier)
         error = _rounding_error(values, exact, own)
@@ -135,21 +122,10 @@ def derive(
         rtol, atol = _plain(max(varied[0], own[0] * factor)), _plain(max(varied[1], own[1] * factor))
         if varied != own or factor > 1.0:
             reason = VARIES if varied != own else ROUNDS
-            wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
         elif exact is not None and exact.shape == values.shape and error < math.inf:
             exactness[leaf.path] = _exactness(values, exact, spread[leaf.path])
-        derived.checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
-    return replace(derived, wide=tuple(wide))
-
-
-def _loosest(nodes: Iterable[Any]) -> tuple[float, float]:
-    """Return the widest tolerance that an input's element type has: a result is no more precise than that."""
-    loosest = (0.0, 0.0)
-    for node in nodes:
-        tolerance = BY_DTYPE.get(dtype_of(node), loosest)
-        if tolerance[0] > BY_DTYPE["float64"][0]:
-            loosest = max(loosest, tolerance)
-    return loosest
+        checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    return Derived(checkers, exactness)
 
 
 def _is_rounded(leaf: compare.Leaf, in_float64: Mapping[str, Any]) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
 from lmr_author.authoring.recording.choose import order_of_choice
-from lmr_author.authoring.recording.job import Job, driver_of, golden_of, plan_of, room_left
+from lmr_author.authoring.recording.job import Job, driver_of, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
-from lmr_author.authoring.recording.replay import Golden, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, run
+from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Progress
@@ -91,7 +91,7 @@ def record_again(
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, plan)
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
-    golden = golden_of(job, plan, bench.sandbox, recorded, in_place)
+    golden = golden_of(plan, bench.sandbox, recorded, in_place)
     replayed = replay(golden, order_of_choice(recorded.calls), options.cases, say)
     case_names = {_inputs_of(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
@@ -155,7 +155,7 @@ def write_recording(
     """
     folder = work / "recordings" / str(bench.implementation.index)
     folder.mkdir(parents=True)
-    calls.plan.helpers.copy_into(work)
+    calls.plan.job.helpers.copy_into(work)
     cases = list(before.cases) if keep_cases else []
     for case in cases:
         shutil.copytree(bench.recording_folder / case.name, folder / case.name)
@@ -191,10 +191,9 @@ def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
     with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
         staging = work / "recording"
         shutil.copytree(judge.folder, staging)
-        function = calls.golden.definition.function
         effects = [effect.text for effect in calls.uncompared()]
-        page = store.write_manifest(staging, implementation, recording, function, calls.plan.nth, effects)
-        store.put_aside(task, info, implementation)
+        page = store.write_manifest(staging, calls.plan, recording, effects)
+        store.put_aside(calls.plan.job)
         with files.staged_folder(task.recording(info, implementation.index)) as folder:
             shutil.copytree(staging, folder, dirs_exist_ok=True)
         store.renew_support(task.unit_test_folder(info))
