@@ -146,10 +146,15 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
 
 @dataclass(frozen=True)
 class Rejected:
-    """A call that was recorded and not taken, and why."""
+    """A call that was recorded and not taken, and why.
+
+    Attributes:
+        not_imported: the goal file cannot be imported by itself.
+    """
 
     call: RecordedCall
     reason: str
+    not_imported: bool = False
 
 
 @dataclass
@@ -253,12 +258,9 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
             call = replace(call, omitted=({"path": outcome.part, "type": ""},))
         if outcome.document is None:
             text = outcome.error_text or outcome.status
-            what = (
-                "the goal file cannot be imported"
-                if outcome.status == "import-error"
-                else "cannot be replayed"
-            )
-            return Rejected(call, f"{what} without the command's arguments and data: {text}")
+            not_imported = outcome.status == "import-error"
+            what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
+            return Rejected(call, f"{what}: {text}", not_imported)
         documents.append(outcome.document)
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
     precise = in_float64.document if in_float64.status == "returned" else None
@@ -294,10 +296,16 @@ def _fragile(parts: Sequence[str]) -> str:
 def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
     reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
+    if all(call.not_imported for call in rejected):
+        return LmrError(
+            f"{qualname} was called, but no test can do that: {reasons}",
+            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
+            "file that does not run a program when it is imported",
+        )
     omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
     hint = (
-        "the function depends on what is no argument (a global, the time, a file outside the repository, a program "
-        "that its file runs on import); drive it with that passed in, or choose one whose result its inputs determine"
+        "the function depends on what is no argument (a global, the time, a file outside the repository); drive it "
+        "with that passed in, or choose a function whose result its inputs determine"
     )
     if advised := fixture_advice(omitted):
         hint = f"of its inputs, {listed(list(dict.fromkeys(omitted)), 3)} could not be stored; {advised}"
