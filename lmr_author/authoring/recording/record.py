@@ -61,6 +61,22 @@ class Kind(StrEnum):
     GRADS = "grads"
 
 
+EFFECTS = {
+    Kind.FILES: ("files that the call writes: {}", "--files compares their content"),
+    Kind.GLOBALS: (
+        "globals that the call changes: {}",
+        "pass them in as arguments, or mask the function that reads them",
+    ),
+    Kind.PARTS: (
+        "parts of the result that cannot be stored: {}",
+        "return something that can be stored, or mask a function that does",
+    ),
+    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--in-place compares them"),
+    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--in-place compares it"),
+}
+"""Text of each kind of effect, and how to have it compared."""
+
+
 @dataclass(frozen=True)
 class Uncompared:
     """An effect of the golden that is not compared, and what has it.
@@ -75,25 +91,12 @@ class Uncompared:
     @property
     def text(self) -> str:
         """The effect in words, for a page."""
-        names = listed(self.names, MOST_NAMED)
-        return {
-            Kind.FILES: f"files that the call writes: {names}",
-            Kind.GLOBALS: f"globals that the call changes: {names}",
-            Kind.PARTS: f"parts of the result that cannot be stored: {names}",
-            Kind.ARGUMENTS: f"arguments that the call changes by the way: {names}",
-            Kind.GRADS: f".grad of tensors in {names}, which the call changes",
-        }[self.kind]
+        return EFFECTS[self.kind][0].format(listed(self.names, MOST_NAMED))
 
     @property
     def advice(self) -> str:
         """Advice for the annotator: an option, or another way to have it compared."""
-        return {
-            Kind.FILES: "--files compares their content",
-            Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",
-            Kind.PARTS: "return something that can be stored, or mask a function that does",
-            Kind.ARGUMENTS: "--in-place compares them",
-            Kind.GRADS: "--in-place compares it",
-        }[self.kind]
+        return EFFECTS[self.kind][1]
 
 
 def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
