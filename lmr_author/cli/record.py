@@ -152,7 +152,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
     for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
     _show_mutants(result)
-    for name in result.kept:
+    for name in result.put_aside:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []

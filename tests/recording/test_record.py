@@ -188,7 +188,7 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
         recorded(task)
     assert manifest.read_bytes() == before
     again = recorded(task, HINGE, cases=2, force=True)
-    assert manifest.read_bytes() != before and again.kept
+    assert manifest.read_bytes() != before and again.put_aside
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before

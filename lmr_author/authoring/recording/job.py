@@ -99,7 +99,7 @@ def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path
             raise TargetError(f"{target} is not masked in {task.name}", f"masked: {shown}; mask it first")
     if len(named) > 1:
         several = f"{target} is masked {len(named)} times" if target else "several functions are masked"
-        raise TargetError(several, f"name one: {' or '.join(str(one.target) for one in named)}")
+        raise TargetError(several, f"name one: {' or '.join(str(masked.target) for masked in named)}")
     return named[0]
 
 

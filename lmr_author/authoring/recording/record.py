@@ -116,7 +116,7 @@ class RecordResult:
     """A recording, and what it leaves open.
 
     Attributes:
-        kept: earlier files that were moved to ``authoring/removed/``.
+        put_aside: earlier files that were moved to ``authoring/removed/``.
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
@@ -127,7 +127,7 @@ class RecordResult:
     recording: Recording
     recorded: Recorded
     proof: Proof
-    kept: tuple[str, ...]
+    put_aside: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
@@ -197,7 +197,7 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
 
 def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    kept = store.put_aside(plan.job)
+    put_aside = store.put_aside(plan.job)
     left_out = uncompared(golden, recorded)
     recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
     executed = recorded.coverage(recorded.executed | proof.hits)
@@ -208,7 +208,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
         recording,
         recorded,
         proof,
-        kept,
+        put_aside,
         blocks_at(original, executed.missed),
         blocks_at(original, not_kept),
         executed.never_false,

@@ -109,7 +109,7 @@ def recording_of(
         coverage=covered,
         cases=tuple(cases),
         support={},
-        helpers=digests(plan.job.helpers, [item for pair in documents for item in pair], checkers),
+        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair], checkers),
         cuda_as_cpu=plan.job.options.cuda_as_cpu,
         options=options,
     )
