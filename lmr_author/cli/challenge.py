@@ -223,7 +223,7 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
-    from lmr_author.authoring.recording.remarks import Kind, Uncompared
+    from lmr_author.authoring.recording.record import Kind, Uncompared
 
     if kind == "gradients":
         return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"

@@ -24,11 +24,11 @@ from lmr_author.cli.options import (
     where_of,
 )
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
     from lmr_author.authoring.recording.record import RecordOptions, RecordResult
-    from lmr_author.authoring.recording.tolerance import Widened
+    from lmr_author.authoring.recording.run import RecordedCall
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
 
@@ -73,7 +73,6 @@ def record(
     base_image: BaseImageOption = None,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
-    max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
     yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Never ask.")] = False,
     force: ForceOption = False,
     task: TaskOption = None,
@@ -92,7 +91,6 @@ def record(
         where=where_of(sandbox, python, base_image),
         seconds=timeout,
         max_mb=max_mb,
-        max_total_mb=max_total_mb,
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
@@ -154,7 +152,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
     for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
     _show_mutants(result)
-    for name in result.kept:
+    for name in result.put_aside:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
@@ -165,7 +163,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
-    from lmr_author.authoring.recording.calls import in_words, megabytes
+    from lmr_author.authoring.recording.choose import in_words
 
     if len(cases) > 1:
         common = set.intersection(*(set(case.summary.items()) for case in cases))
@@ -177,12 +175,12 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
             yield f"all     {', '.join(shared)}"
     for case in cases:
         adds = ui.framed(": ", case.adds)
-        yield f"{case.name}  call {case.call}, {megabytes(case.bytes)}{adds}"
+        yield f"{case.name}  call {case.call}, {size_text(case.bytes)}{adds}"
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:
     """Yield what the cases leave open."""
-    from lmr_author.authoring.recording.run import last_error
+    from lmr_author.authoring.recording.failed import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
     goal = recording.target.goal_file
@@ -199,7 +197,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(part for call in proof.chosen for part in call.wide)
+    yield from _tolerances(proof.chosen)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
             "the golden raises in every case, which proves little: call it with valid arguments"
@@ -212,8 +210,6 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 
 def lost_calls(result: RecordResult) -> list[str]:
     """Return a line for each reason for which calls did not become cases."""
-    from lmr_author.authoring.recording.calls import too_large_advice
-
     reasons: dict[str, list[int]] = {}
     for rejected in result.proof.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
@@ -224,10 +220,10 @@ def lost_calls(result: RecordResult) -> list[str]:
             f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
         )
     kinds = {"too_large": "too large to store", "misfit": "against the signature"}
-    for lost in result.recorded.not_stored:
+    for lost in result.recorded.summary.not_stored:
         why = kinds.get(lost.kind, "impossible to store")
-        advice = f": {too_large_advice(lost.size)}" if lost.kind == "too_large" else ""
-        shown.append(f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)}){advice}")
+        text = f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)})"
+        shown.append(text + ui.framed(": ", lost.advice))
     if result.recorded.result.timed_out:
         shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
     return shown
@@ -263,19 +259,22 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
     return notes
 
 
-def _tolerances(wide: Iterable[Widened]) -> Iterator[str]:
+def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
     """Yield the parts that are compared more loosely than their element type requires."""
-    shown = {part.path: part for part in wide}
-    for part in list(shown.values())[:MOST]:
-        tolerance = f"rtol {part.rtol:.2g}, atol {part.atol:.2g}"
-        yield f"{part.path} ({part.dtype}) is compared with {tolerance}: {part.reason}"
-    if len(shown) > MOST:
-        yield f"and {len(shown) - MOST} more parts; CASES in the unit test lists all"
+    from lmr_author.authoring.recording.tolerance import WIDENED
+
+    checkers = [pair for call in calls for pair in call.checkers.items()]
+    wide = {path: checker for path, checker in checkers if checker.get("reason") in WIDENED}
+    for path, checker in list(wide.items())[:MOST]:
+        tolerance = f"rtol {checker['rtol']:.2g}, atol {checker['atol']:.2g}"
+        yield f"{path} is compared with {tolerance}: {checker['reason']}"
+    if len(wide) > MOST:
+        yield f"and {len(wide) - MOST} more parts; CASES in the unit test lists all"
 
 
 def _show_mutants(result: RecordResult) -> None:
     """Print how many mutants of the golden the cases kill."""
-    from lmr_author.authoring.recording.remarks import Kind
+    from lmr_author.authoring.recording.record import Kind
     from lmr_author.proof.evaluation.wrong_versions import NEEDED, whole_percent
 
     proof = result.proof

@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
-from lmr_author.authoring.recording.remarks import NO_GRADIENTS, OFFER_GRADIENTS, Kind
+from lmr_author.authoring.recording import job
+from lmr_author.authoring.recording.record import (
+    NO_GRADIENTS,
+    OFFER_GRADIENTS,
+    Kind,
+    RecordOptions,
+    RecordResult,
+    record,
+)
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
@@ -87,19 +94,22 @@ def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: 
     assert result.missed == ((8, 8),), "no call at all executed this"
 
 
-def test_a_second_function_gets_what_the_first_has_left(tmp_path: Path) -> None:
+def test_a_second_function_gets_what_the_first_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = make_task(tmp_path)
     hinge, add = "pkg/losses.py::hinge", "pkg/losses.py::Meter.add"
     mask(task, MaskOptions((hinge, add)), task.root)
 
     def run(target: str, total: int, force: bool = False) -> RecordResult:
-        options = RecordOptions(target, ("python", "run.py"), max_total_mb=total / 2**20, force=force)
+        monkeypatch.setattr(job, "MOST_BYTES", total)
+        options = RecordOptions(target, ("python", "run.py"), force=force)
         return record(task, options, task.root, quiet)
 
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
         run(add, alone)
-    assert "its other functions leave" in caught.value.hint and "--max-total-mb" in caught.value.hint
+    assert "its other functions leave" in caught.value.hint
     other = run(add, 2**20).recording.cases
     fewer = run(add, alone + sum(case.bytes for case in other) - 1, force=True)
     assert len(fewer.recording.cases) == len(other) - 1, (
@@ -178,7 +188,7 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
         recorded(task)
     assert manifest.read_bytes() == before
     again = recorded(task, HINGE, cases=2, force=True)
-    assert manifest.read_bytes() != before and again.kept
+    assert manifest.read_bytes() != before and again.put_aside
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before

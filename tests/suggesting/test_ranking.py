@@ -175,11 +175,7 @@ class A:
 @pytest.mark.parametrize(
     ("path", "name", "value"),
     [
-        ("modeling_bert.py", "ours", 0.6),
-        ("src/tokenization_t5.py", "ours", 0.6),
-        ("modeling.py", "ours", 1.0),
         ("losses.py", "ours", 1.0),
-        ("modeling_pairs_bert.py", "pairs-of-bert", 1.0),
         ("vendor/a.py", "ours", 0.4),
         ("src/transformers/a.py", "ours", 0.4),
         ("src/transformers/a.py", "transformers", 1.0),
@@ -192,12 +188,12 @@ def test_code_of_another_project_is_told_by_its_names(path: str, name: str, valu
 
 
 def test_code_of_other_projects_comes_after_what_is_new(tmp_path: Path) -> None:
-    paths = ["tests/a.py", "vendor/net.py", "b/modeling_bert.py", "c/net.py"]
+    paths = ["tests/a.py", "vendor/net.py", "c/net.py"]
     sources = {path: METHOD.replace("class A", f"class A{number}") for number, path in enumerate(paths)}
     index = indexing.build(write_files(tmp_path, sources))
     ranked = rank(index, PaperText.from_json(PAPER), repository="ours")
     assert [suggestion.entry.path for suggestion in ranked] == paths[::-1]
-    assert "adapted from a library" in ranked[1].warnings and "another project's" in ranked[2].warnings
+    assert "another project's" in ranked[1].warnings
 
 
 def test_the_same_function_in_several_files_is_one_suggestion(tmp_path: Path) -> None:

@@ -171,10 +171,10 @@ def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) 
     """Raise UsageError for what the schema or a check reports about some values."""
     touched = tuple(pointers)
     for error in validator("info").iter_errors(raw):
-        place = "/" + "/".join(map(str, error.absolute_path))
-        if place.startswith(touched) and not place.startswith("/implementations"):
+        pointer = "/" + "/".join(map(str, error.absolute_path))
+        if pointer.startswith(touched) and not pointer.startswith("/implementations"):
             hint = str(error.schema.get("description", ""))
-            raise UsageError(f"{place.strip('/')}: {shortened(error.message, 160)}", hint)
+            raise UsageError(f"{pointer.strip('/')}: {shortened(error.message, 160)}", hint)
     view = TaskView(task)
     view.raw = raw
     for check in select_checks(select=["LMR0", "LMR605"]):

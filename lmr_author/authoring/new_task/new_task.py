@@ -79,14 +79,14 @@ def new_task(
     UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
-    taken, given = _taken_numbers(options.tasks_dir), _given(options)
+    taken, fields = _taken_numbers(options.tasks_dir), _given(options)
     if options.repo:
-        given["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
+        fields["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
     if options.id in taken:
         raise LmrError(
             f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
         )
-    require_valid(Draft(**given), taken, given)  # wrong input fails before any work
+    require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:

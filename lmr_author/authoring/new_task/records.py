@@ -92,11 +92,12 @@ def _repository(info: TaskInfo, stages: Stages) -> RepositoryOrigin:
         license=clone.licence,
         license_file=printable(clone.licence_file),
         submodules=tuple(
-            SubmoduleOrigin(item.path, item.url, item.commit, item.reason) for item in clone.submodules
+            SubmoduleOrigin(module.path, module.url, module.commit, module.reason)
+            for module in clone.submodules
         ),
         lfs_resolved=clone.lfs_resolved,
         lfs_left=tuple(printable(name) for name in clone.lfs_left),
-        removed=tuple(RemovedFile(item.path, item.reason) for item in clone.removed),
+        removed=tuple(RemovedFile(file.path, file.reason) for file in clone.removed),
         notes=tuple(clone.notes),
     )
 
@@ -106,14 +107,14 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     clone, paper, facts = stages.clone, stages.paper, stages.facts
     if not sources_of(facts, "year", str(info.year)):
         facts = {**facts, "year": (Fact(str(info.year), ("the annotator",)), *facts["year"])}
-    found = evidence.merged(
+    gathered = evidence.merged(
         evidence.from_paper(paper, info.repo_url),
         evidence.from_facts(facts, datetime.now(UTC).year),
         evidence.from_clone(clone, tuple(stages.needs.sources)),
     )
     return VettingRecord(
         status="open",
-        questions=answered_questions(found, {}),
+        questions=answered_questions(gathered, {}),
         licence_stop=licence_stop(clone.licence, clone.licence_file),
     )
 
@@ -145,12 +146,12 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
             else "no licence file"
         )
         notes.append(f"{where}: check that the repository may be redistributed")
-    notes += [f"submodule {item.path} left out: {item.reason}" for item in clone.submodules if item.reason]
+    notes += [f"submodule {lost.path} left out: {lost.reason}" for lost in clone.submodules if lost.reason]
     if clone.lfs_left:
         notes.append(
             f"{counted(len(clone.lfs_left), 'Git LFS pointer')} instead of data, first {clone.lfs_left[0]}"
         )
-    notes += [f"removed {item.path}: {item.reason}" for item in clone.removed[:10]]
+    notes += [f"removed {file.path}: {file.reason}" for file in clone.removed[:10]]
     if len(clone.removed) > 10:
         notes.append(f"and {len(clone.removed) - 10} more removed (authoring/provenance.json)")
     notes += clone.notes
@@ -164,7 +165,7 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
         if lock.failure is Unpinned.CONFLICT:
             again = "`lmr-author env lock --relax` loosens what conflicts"
         notes.append(f"requirements.lock is {lock.note} ({again})")
-    notes += [f"requirements.lock: {item}" for item in (*lock.changes, *lock.left_out)]
+    notes += [f"requirements.lock: {note}" for note in (*lock.changes, *lock.left_out)]
     if not base.python_certain:
         notes.append(
             f"requirements are locked for Python {base.python}, the likely version in {base.reference}"

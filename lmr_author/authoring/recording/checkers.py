@@ -9,7 +9,7 @@ import ast
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay.judging import functions_of
 from lmr_author.runtime.replay.staging import copy_fixtures
 
-KINDS = ("exact", "allclose", "set", "custom", "ignore")
 HINT = (
     "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
     "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
@@ -36,27 +35,30 @@ WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep i
 _NO_ARGUMENT = re.compile(f"^(?:{CLOSURE}|{GLOBAL})")
 _OWN = f"{HELPERS}.{FIXTURES.removesuffix('.py')}:"
 _STEPS = re.compile(r"\w+(?:\.\w+)*")
+_NUMBER = r"\d*\.?\d+(?:[eE][+-]?\d+)?"
+_CHECK = re.compile(
+    r"(?P<path>.*\S)\s*=\s*"
+    rf"(?:(?P<plain>exact|set|ignore)|allclose:(?P<rtol>{_NUMBER}),(?P<atol>{_NUMBER})|custom:(?P<function>[^\W\d]\w*))\s*"
+)
 
 
 def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Read ``--check``: path in the outcome → checker. Raises UsageError."""
     checks: dict[str, dict[str, Any]] = {}
     for text in texts:
-        path, separator, spec = text.rpartition("=")
-        kind, _, argument = spec.strip().partition(":")
-        if not separator or not path.strip() or kind not in KINDS:
+        match = _CHECK.fullmatch(text)
+        if match is None:
             raise UsageError(f"not a check: {text!r}", HINT)
-        checker = checks[path.strip()] = {"kind": kind}
-        if kind == "allclose":
-            numbers = [_number(number, text) for number in argument.split(",")] if argument else []
-            if len(numbers) != 2:
-                raise UsageError(f"allclose needs two tolerances: {text!r}", HINT)
-            checker |= {"rtol": numbers[0], "atol": numbers[1]}
-        elif kind == "custom" and argument.isidentifier():
-            checker["function"] = argument
-        elif kind == "custom" or argument:
-            wanted = "a function" if kind == "custom" else "nothing"
-            raise UsageError(f"{kind} takes {wanted}: {text!r}", HINT)
+        path, plain, function = match["path"].strip(), match["plain"], match["function"]
+        if plain:
+            checks[path] = {"kind": plain}
+        elif function:
+            checks[path] = {"kind": "custom", "function": function}
+        else:
+            rtol, atol = float(match["rtol"]), float(match["atol"])
+            if max(rtol, atol) >= 1:
+                raise UsageError(f"a tolerance of 1 or more would pass anything: {text!r}", HINT)
+            checks[path] = {"kind": "allclose", "rtol": rtol, "atol": atol}
     return checks
 
 
@@ -65,14 +67,11 @@ def check_option(path: str, kind: str) -> str:
     return f"--check {shlex.quote(f'{path}={kind}')}"
 
 
-def _number(text: str, whole: str) -> float:
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is no tolerance in {whole!r}", HINT) from error
-    if not 0 <= value < 1:
-        raise UsageError(f"a tolerance of {text} would pass anything: {whole!r}", HINT)
-    return value
+def nodes(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield path and node of the values in a document that JSON lacks: tensors, tuples, objects."""
+    for path, node in walk(tree):
+        if isinstance(node, dict) and "$" in node:
+            yield path, node
 
 
 def with_chosen(
@@ -96,26 +95,24 @@ def with_chosen(
         if path not in paths:
             named = ", ".join(sorted(part for part in paths if part and not part.startswith("@"))[:12])
             raise LmrError(f"the outcome has no part {path}", f"it has: {named}")
-    chosen: dict[str, dict[str, Any]] = {}
-    for name in ignored:
-        chosen[name] = {"kind": "ignore", "reason": BY_THE_WAY}
-    without_grads = not grads and _has_tensors(expected)
-    if without_grads:
+    chosen: dict[str, dict[str, Any]] = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored}
+    if not grads and any(node["$"] == "tensor" for _, node in nodes(expected.tree)):
         chosen[GRADS] = {"kind": "ignore", "reason": WORKING_MEMORY}
-    for path, checker in checks.items():
-        chosen[path] = {**checker, "reason": CHOSEN}
-    if chosen.get("value", {}).get("kind") == "ignore" and not _has_more_than_value(paths):
+    chosen |= {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
+    ignores_value = chosen.get("value", {}).get("kind") == "ignore"
+    if ignores_value and all(not path or "@" in path or path.startswith("value") for path in paths):
         raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
 
     # Items that are compared in any order keep their own checkers.
     replacing = [path for path, checker in chosen.items() if checker["kind"] != "set"]
     checkers: dict[str, dict[str, Any]] = {}
     for path, checker in derived.items():
-        left_out = without_grads and _is_grad(path) and path not in checks
-        if not left_out and not any(_holds_for(above, path) for above in replacing):
+        is_ignored_grad = GRADS in chosen and (path.startswith(GRAD) or path.endswith(".grad"))
+        if not is_ignored_grad and not any(_holds_for(above, path) for above in replacing):
             checkers[path] = dict(checker)
     for path, checker in chosen.items():
-        checkers[path] = checker | _loosest_below(path, checker, derived)
+        loosest = _loosest_below(path, derived) if checker["kind"] == "set" else {}
+        checkers[path] = checker | loosest
     return checkers
 
 
@@ -124,24 +121,8 @@ def _holds_for(above: str, path: str) -> bool:
     return path == above or path.startswith((f"{above}.", f"{above}["))
 
 
-def _has_tensors(expected: Document) -> bool:
-    return any(isinstance(node, dict) and node.get("$") == "tensor" for _, node in walk(expected.tree))
-
-
-def _has_more_than_value(paths: Iterable[str]) -> bool:
-    return any(path and "@" not in path and not path.startswith("value") for path in paths)
-
-
-def _is_grad(path: str) -> bool:
-    return path.startswith(GRAD) or path.endswith(".grad")
-
-
-def _loosest_below(
-    path: str, checker: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]
-) -> dict[str, float]:
+def _loosest_below(path: str, derived: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """Return the widest tolerance of items that are compared in any order: an item has no place of its own."""
-    if checker["kind"] != "set":
-        return {}
     below = [inner for name, inner in derived.items() if name != path and _holds_for(path, name)]
     return {name: max(inner[name] for inner in below) for name in ("rtol", "atol")} if below else {}
 
@@ -196,9 +177,7 @@ def read_helpers(folder: Path) -> Helpers:
     """Read the helpers in a task's ``unit_test/``. Raises LmrError: one is not Python, or a fixture needs arguments."""
     fixtures, checkers = _functions(folder / FIXTURES), _functions(folder / CHECKERS)
     for name, function in fixtures.items():
-        arguments = function.args
-        needed = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
-        if needed or any(default is None for default in arguments.kw_defaults):
+        if any(default is None for _, default in code.parameters(function.args)):
             raise LmrError(
                 f"{FIXTURES}: {name} needs arguments (line {function.lineno})",
                 "a fixture is called without any; begin the name of what is no fixture with _",
@@ -231,37 +210,32 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
 
 def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -> None:
     """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
-    for path, name in functions_of(checks).items():
-        if name not in helpers.checker_names:
-            names = ", ".join(helpers.checker_names) or "none"
-            raise LmrError(
-                f"unit_test/{CHECKERS} has no function {name}, which is to compare {path} (it has: {names})",
-                f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
-            )
+    missing = set(functions_of(checks).values()) - set(helpers.checker_names)
+    for name in sorted(missing):
+        names = ", ".join(helpers.checker_names) or "none"
+        raise LmrError(
+            f"unit_test/{CHECKERS} has no function {name} (it has: {names})",
+            f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
+        )
 
 
 def digests(
     helpers: Helpers, documents: Iterable[Document], checkers: Iterable[Mapping[str, Mapping[str, Any]]]
 ) -> dict[str, str]:
     """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
-    needed = {}
+    needed: list[Path] = []
     if helpers.fixtures and any(map(uses_fixtures, documents)):
-        needed[FIXTURES] = files.sha256_file(helpers.fixtures)
-        folder = helpers.fixtures.parent
-        for path in files.walk(folder / FIXTURE_FILES):
-            needed[path.relative_to(folder).as_posix()] = files.sha256_file(path)
-    if helpers.checkers and any(functions_of(checks) for checks in checkers):
-        needed[CHECKERS] = files.sha256_file(helpers.checkers)
-    return needed
+        needed = [helpers.fixtures, *files.walk(helpers.fixtures.parent / FIXTURE_FILES)]
+    if helpers.checkers and any(map(functions_of, checkers)):
+        needed.append(helpers.checkers)
+    return {path.relative_to(needed[0].parent).as_posix(): files.sha256_file(path) for path in needed}
 
 
 def uses_fixtures(document: Document) -> bool:
     """Tell whether a document names a fixture, or a class or function of the file that has the fixtures."""
-    for _, node in walk(document.tree):
-        if not isinstance(node, dict):
-            continue
-        named = node["v"] if node.get("$") == "name" else node.get("cls", "")
-        if node.get("$") == "fixture" or str(named).startswith(_OWN):
+    for _, node in nodes(document.tree):
+        named = node["v"] if node["$"] == "name" else node.get("cls", "")
+        if node["$"] == "fixture" or str(named).startswith(_OWN):
             return True
     return False
 

@@ -5,15 +5,18 @@ All recorded calls are replayed. About three become cases, and more where these 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from lmr_author.authoring.recording.calls import NOT_GIVEN, Gain, RecordedCall, Room, additions, too_much
+from lmr_author.authoring.recording.job import MOST_BYTES
 from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
+from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
+from lmr_author.core.texts import counted, listed, shortened, size_text
 from lmr_author.proof.evaluation.bench import MUTANTS
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
@@ -21,6 +24,10 @@ from lmr_author.runtime.probe.traits import Trait
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Limits
 
+NOT_GIVEN = "not given"
+"""Value of a trait of a part that a call does not have."""
+LONGEST = 40
+"""Characters of a part of a call in a description."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 VERSIONS_AT_ONCE = 50
@@ -40,28 +47,22 @@ LARGER = 4
 """A call is much larger than one that has this many times fewer bytes."""
 
 
-class Options:
-    """The options of calls: the traits that some of them have and others have not, what is left out among them."""
-
-    def __init__(self, calls: Sequence[RecordedCall]) -> None:
-        self._paths = {trait.path for call in calls for trait in call.traits}
-        counts = Counter(trait for call in calls for trait in self._all(call))
-        values = Counter(trait.path for trait in counts if trait.kind == "value")
-        flags = Counter({trait: count for trait, count in counts.items() if trait.kind == "flags"})
-        rare = {trait for trait, _ in flags.most_common()[MOST_COMBINATIONS:]}
-        self._telling = set[Trait]()
-        for trait, count in counts.items():
-            is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
-            if count < len(calls) and not is_data and trait not in rare:
-                self._telling.add(trait)
-
-    def of(self, call: RecordedCall) -> frozenset[Trait]:
-        """Return the options of a call by which calls differ."""
-        return self._all(call) & self._telling
-
-    def _all(self, call: RecordedCall) -> frozenset[Trait]:
-        absent = self._paths - {trait.path for trait in call.traits}
-        return call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
+def options_of(calls: Sequence[RecordedCall]) -> dict[int, frozenset[Trait]]:
+    """Return number of a call → its options: the traits, also parts that are not given, by which calls differ."""
+    paths = {trait.path for call in calls for trait in call.traits}
+    traits: dict[int, frozenset[Trait]] = {}
+    for call in calls:
+        absent = paths - {trait.path for trait in call.traits}
+        traits[call.number] = call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
+    counts = Counter(itertools.chain.from_iterable(traits.values()))
+    values = Counter(trait.path for trait in counts if trait.kind == "value")
+    flags = [trait for trait, _ in counts.most_common() if trait.kind == "flags"]
+    telling = counts.keys() - set(flags[MOST_COMBINATIONS:])
+    for trait, count in counts.items():
+        is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
+        if is_data or count == len(calls):
+            telling.discard(trait)
+    return {number: own & telling for number, own in traits.items()}
 
 
 def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -70,13 +71,12 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     Small calls come before large ones, and calls that raised last, unless they alone cover something: a test made of
     errors says little about the method.
     """
-    options = Options(calls)
+    options = options_of(calls)
     remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
-    traits = {call.number: options.of(call) for call in calls}
     chosen, hits, options_so_far = list[RecordedCall](), set[int](), set[Trait]()
 
     def worth(call: RecordedCall) -> tuple[int, bool, int, int]:
-        new = len(traits[call.number] - options_so_far)
+        new = len(options[call.number] - options_so_far)
         return len(call.hits - hits), call.outcome == "returned", new, _difference(call, chosen)
 
     while remaining:
@@ -84,7 +84,7 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
         remaining.remove(best)
         chosen.append(best)
         hits |= best.hits
-        options_so_far |= traits[best.number]
+        options_so_far |= options[best.number]
     return chosen
 
 
@@ -92,6 +92,10 @@ def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
     """Return how many parts differ from those of the most similar of the last chosen calls."""
     parts = set(call.summary.items())
     return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
+
+
+Gain = tuple[str, object]
+"""A thing that a call brings as a case: ``mutant``, ``block``, ``option`` or ``size``, and which one."""
 
 
 class Catch:
@@ -102,15 +106,17 @@ class Catch:
     """
 
     def __init__(self, calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]) -> None:
-        options = Options(calls)
-        roomy = [call for call in calls if call.outcome == "returned" and call.size <= ROOMY]
-        large = max((call.size for call in roomy), default=0) / LARGER
+        options = options_of(calls)
+        roomy = {
+            call.number: call.size for call in calls if call.outcome == "returned" and call.size <= ROOMY
+        }
+        large = max(roomy.values(), default=0) / LARGER
         self.gains: dict[int, frozenset[Gain]] = {}
         for call in calls:
             gains: set[Gain] = {("mutant", name) for name in killed.get(call.number, ())}
             gains |= {("block", block) for block in call.hits}
-            gains |= {("option", trait) for trait in options.of(call)}
-            if call in roomy and call.size > large:
+            gains |= {("option", trait) for trait in options[call.number]}
+            if roomy.get(call.number, 0) > large:
                 gains.add(("size", "large"))
             self.gains[call.number] = frozenset(gains)
 
@@ -180,69 +186,68 @@ def choose(
     golden: Golden,
     replayed: Replayed,
     wanted: int,
-    room: Room,
+    room: int,
     accepted: Collection[str],
     progress: Progress,
 ) -> Proof:
     """Choose about ``wanted`` of the calls that reproduce: those that catch all that any call does.
 
     Args:
-        room: size that the chosen calls may have together.
+        room: bytes that the chosen calls may have together.
         accepted: ids of mutants that count as equivalent.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
         SandboxError: the sandbox failed.
     """
-    fitting = _fitting(golden, replayed, room)
-    first = Catch(fitting, {}).choose(fitting, wanted)
-    sample, made = _mutants(golden, fitting, first, accepted)
-    killed = _killed(golden, fitting, first, sample, progress)
-    catch = Catch(fitting, killed)
-
-    cases: list[RecordedCall] = []
-    without_room = [call for call in replayed.proven if call not in fitting]
-    others = [call for call in fitting if call not in first]
-    for call in catch.choose([*first, *others], wanted):
-        fits = sum(case.stored for case in cases) + call.stored <= room.left
-        (cases if fits else without_room).append(call)
-    without_room.sort(key=lambda call: call.stored)
+    proven = replayed.proven
+    if not proven:
+        raise irreproducible(golden.plan.qualname, replayed.rejected)
+    first = Catch(proven, {}).choose(proven, wanted)
+    sample, made = _mutants(golden, proven, first, accepted)
+    killed = _killed(golden, proven, first, sample, progress)
+    catch = Catch(proven, killed)
+    others = [call for call in proven if call not in first]
+    cases, too_large = _fitting(catch.choose([*first, *others], wanted), room)
+    if not cases:
+        raise LmrError(f"no call of {golden.plan.qualname} has room in the task", too_large[0].reason)
 
     progress(f"confirming the {len(cases)} chosen cases")
     chosen, failed = _confirmed(golden, cases)
     if not chosen:
         raise irreproducible(golden.plan.qualname, failed)
     survivors = _left(sample, (killed[call.number] for call in chosen))
-    if failed and survivors:
-        # A mutant that died of a dropped case may die of another one that it was not tried on.
-        survivors = _left(survivors, try_mutants(golden, chosen, survivors, progress).values())
-    fragile = [replayed.fragile[call.number] for call in chosen if call.number in replayed.fragile]
-    too_large = [Rejected(call, too_much(call, room)) for call in without_room]
     return Proof(
         chosen=tuple(chosen),
         rejected=(*failed, *replayed.rejected, *too_large),
         versions=replayed.versions,
         adds=additions(chosen, catch.gains),
-        hits=frozenset[int]().union(*(call.hits for call in replayed.proven)),
-        fragile=tuple(dict.fromkeys(fragile)),
+        hits=frozenset[int]().union(*(call.hits for call in proven)),
+        fragile=tuple(dict.fromkeys(call.fragile for call in chosen if call.fragile)),
         tried=len(sample),
         made=made,
         survivors=tuple(survivors),
     )
 
 
-def _fitting(golden: Golden, replayed: Replayed, room: Room) -> list[RecordedCall]:
-    """Return the calls that reproduce and have room in the task. Raises LmrError where there is none."""
-    if not replayed.proven:
-        raise irreproducible(golden.plan.qualname, replayed.rejected)
-    fitting = [call for call in replayed.proven if call.stored <= room.left]
-    if not fitting:
-        smallest = min(replayed.proven, key=lambda call: call.stored)
-        raise LmrError(
-            f"no call of {golden.plan.qualname} has room in the task",
-            f"the smallest: {too_much(smallest, room)}",
-        )
-    return fitting
+def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[Rejected]]:
+    """Return the calls that have room together, the first ones first, and the others."""
+    fitting, too_large, left = list[RecordedCall](), list[Rejected](), room
+    for call in calls:
+        if call.stored <= left:
+            fitting.append(call)
+            left -= call.stored
+        else:
+            too_large.append(Rejected(call, too_much(call, room)))
+    return fitting, too_large
+
+
+def too_much(call: RecordedCall, room: int) -> str:
+    """Return why a call does not fit beside others, and how to make it fit."""
+    return (
+        f"{size_text(call.stored)} beside the others, and the task has {size_text(MOST_BYTES)} in all, of which its "
+        f"other functions leave {size_text(room)}; slice the batch in the driver"
+    )
 
 
 def _confirmed(golden: Golden, cases: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[Rejected]]:
@@ -259,6 +264,38 @@ def _confirmed(golden: Golden, cases: Sequence[RecordedCall]) -> tuple[list[Reco
     return confirmed, failed
 
 
+# what a case adds, in words
+
+
+def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain]]) -> dict[int, str]:
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
+
+    Args:
+        gains: number of a call → all that it brings.
+    """
+    counts = Counter(gain for call in chosen for gain in gains[call.number])
+    shared = Counter(pair for call in chosen for pair in call.summary.items())
+    most = max(1, len(chosen) - 1)  # a call that is alone differs in all its parts
+    words = {}
+    for call in chosen:
+        only_here = Counter(gain[0] for gain in gains[call.number] if counts[gain] <= 1 < len(chosen))
+        parts = []
+        if number := only_here["mutant"]:
+            parts.append(f"{counted(number, 'mutant')} fail{'s' * (number == 1)} only here")
+        if only_here["block"]:
+            parts.append("takes a path through the code that no other takes")
+        differs = [in_words(*pair) for pair in call.summary.items() if shared[pair] <= most]
+        if differs:
+            parts.append(listed([shortened(text, LONGEST) for text in differs], 3))
+        words[call.number] = "; ".join(parts)
+    return words
+
+
+def in_words(path: str, text: str) -> str:
+    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
+    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
 # mutants
 
 
@@ -269,12 +306,15 @@ def _mutants(
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
     affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
     paths = [path for call in fitting for path in call.checkers]
-    every = mutants_to_try(golden.module, [golden.definition], paths, MUTANTS)
-    sample = every if affordable >= len(every) else []
-    if not sample and affordable >= FEWEST_MUTANTS:
-        sample = mutants_to_try(golden.module, [golden.definition], paths, affordable)
-    counting = [mutant for mutant in sample if mutant.id not in accepted]
-    return counting, sum(mutant.id not in accepted for mutant in every)
+
+    def sample(most: int) -> list[Mutant]:
+        tried = mutants_to_try(golden.module, [golden.definition], paths, most)
+        return [mutant for mutant in tried if mutant.id not in accepted]
+
+    every = sample(MUTANTS)
+    if affordable >= len(every):
+        return every, len(every)
+    return sample(affordable) if affordable >= FEWEST_MUTANTS else [], len(every)
 
 
 def _left(mutants: Sequence[Mutant], killed: Iterable[frozenset[str]]) -> list[Mutant]:

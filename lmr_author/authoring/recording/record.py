@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.calls import coverage
+from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
 from lmr_author.authoring.recording.job import (
     Job,
     RecordOptions,
     driver_of,
-    golden_of,
     implementation_of,
-    plan_of,
     ready_helpers,
-    room_of,
+    room_left,
 )
-from lmr_author.authoring.recording.remarks import Uncompared, blocks_at, effects_of, notes, uncompared
-from lmr_author.authoring.recording.replay import Golden, replay
-from lmr_author.authoring.recording.run import Recorded, Run, run
+from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.place import text_of
 from lmr_author.runtime.environment.where import python_in_words
-from lmr_author.runtime.replay import staging
+from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
 
 __all__ = ["RecordOptions", "RecordResult", "record"]
@@ -40,12 +41,82 @@ Tell = Callable[[str], None]
 """Shows a line to the annotator."""
 
 
+OFFER_GRADIENTS = (
+    "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
+    "record again with --gradients --force where training depends on it"
+)
+NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+
+MOST_NAMED = 3
+"""Names of one kind that are listed in a text."""
+
+
+class Kind(StrEnum):
+    """A kind of effect, as the recorder names it."""
+
+    FILES = "files"
+    GLOBALS = "globals"
+    PARTS = "parts"
+    ARGUMENTS = "arguments"
+    GRADS = "grads"
+
+
+EFFECTS = {
+    Kind.FILES: ("files that the call writes: {}", "--files compares their content"),
+    Kind.GLOBALS: (
+        "globals that the call changes: {}",
+        "pass them in as arguments, or mask the function that reads them",
+    ),
+    Kind.PARTS: (
+        "parts of the result that cannot be stored: {}",
+        "return something that can be stored, or mask a function that does",
+    ),
+    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--in-place compares them"),
+    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--in-place compares it"),
+}
+"""Text of each kind of effect, and how to have it compared."""
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """An effect of the golden that is not compared, and what has it.
+
+    Attributes:
+        names: files, globals, parts of the result, or arguments.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The effect in words, for a page."""
+        return EFFECTS[self.kind][0].format(listed(self.names, MOST_NAMED))
+
+    @property
+    def advice(self) -> str:
+        """Advice for the annotator: an option, or another way to have it compared."""
+        return EFFECTS[self.kind][1]
+
+
+def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
+    """Return what the golden does that no case compares, by the kind of the effect, each name once."""
+    by_kind: dict[Kind, dict[str, None]] = {}
+    for call in recorded.calls:
+        ignored = [name for name in call.changed if name in golden.ignored]
+        grads = () if golden.grads else call.grads
+        for kind, names in {**call.uncompared, Kind.ARGUMENTS: ignored, Kind.GRADS: grads}.items():
+            if names:
+                by_kind.setdefault(Kind(kind), {}).update(dict.fromkeys(names))
+    return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
+
+
 @dataclass(frozen=True)
 class RecordResult:
     """A recording, and what it leaves open.
 
     Attributes:
-        kept: earlier files that were moved to ``authoring/removed/``.
+        put_aside: earlier files that were moved to ``authoring/removed/``.
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
@@ -56,7 +127,7 @@ class RecordResult:
     recording: Recording
     recorded: Recorded
     proof: Proof
-    kept: tuple[str, ...]
+    put_aside: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
@@ -97,13 +168,13 @@ def record(
 
         progress("running the command")
         recorded = run(sandbox, plan)
-        golden = golden_of(job, plan, sandbox, recorded, bool(options.in_place))
+        golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
-        proof = choose(golden, replayed, options.cases, room_of(job), accepted, progress)
+        proof = choose(golden, replayed, options.cases, room_left(job), accepted, progress)
         for note in notes(job, recorded, proof):
             tell(note)
-        return _store(job, plan, recorded, golden, proof)
+        return _store(plan, recorded, golden, proof)
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:
@@ -124,26 +195,57 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     return plan
 
 
-def _store(job: Job, plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
+def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    task, info, implementation = job.task, job.info, job.implementation
-    kept = store.put_aside(task, info, implementation)
-    left_out = uncompared(effects_of(golden, recorded))
-    function = golden.definition.function
-    recording = store.store(
-        task, info, implementation, plan, recorded, proof, function, left_out, job.options.unusual
-    )
-    executed = coverage(recorded.executed | proof.hits, recorded.blocks, recorded.absent)
+    put_aside = store.put_aside(plan.job)
+    left_out = uncompared(golden, recorded)
+    recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
+    executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
-    original = code.Module.parse(staging.read_golden(task, implementation), plan.goal_file).tree
+    original = plan.module.tree
     return RecordResult(
-        implementation,
+        plan.job.implementation,
         recording,
         recorded,
         proof,
-        kept,
+        put_aside,
         blocks_at(original, executed.missed),
         blocks_at(original, not_kept),
         executed.never_false,
         left_out,
     )
+
+
+def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
+    """Yield notes on the chosen cases: a call left out, gradients, and globals that they set."""
+    if recorded.fatal:
+        yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
+    if job.options.gradients and not compared:
+        yield NO_GRADIENTS
+    elif not compared and any(map(_is_differentiable, proof.chosen)):
+        yield OFFER_GRADIENTS
+    names = set()
+    for call in proof.chosen:
+        for name in replaying.load_document(call.folder, "inputs").tree:
+            if name.startswith(GLOBAL):
+                names.add(name.removeprefix(GLOBAL))
+    if names:
+        yield f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
+
+
+def _is_differentiable(call: RecordedCall) -> bool:
+    """Tell whether an input requires a gradient, and a returned tensor has one."""
+    if not any(trait.kind == "grad" for trait in call.traits):
+        return False
+    expected = replaying.load_document(call.folder, "expected")
+    return any(path.startswith(VALUE) and "requires_grad" in node for path, node in nodes(expected.tree))
+
+
+def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the first and last lines of blocks by their first lines, without those inside another."""
+    blocks: list[tuple[int, int]] = []
+    for line in lines:
+        if not blocks or line > blocks[-1][1]:
+            blocks.append((line, code.block_end(tree, line)))
+    return tuple(blocks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,23 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording.calls import RecordedCall
-from lmr_author.authoring.recording.checkers import Helpers, check_option, fixture_advice, with_chosen
-from lmr_author.authoring.recording.tolerance import (
-    Exactness,
-    derive,
-    differs_in_double,
-    in_double,
-    narrowed,
-)
+from lmr_author.authoring.recording.checkers import check_option, fixture_advice, parse, with_chosen
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
+from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Progress
+from lmr_author.core.task import Progress, Target
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
-from lmr_author.runtime.replay import judging, replaying
+from lmr_author.runtime.replay import judging, replaying, staging
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 REPEATS = 2
@@ -35,6 +30,7 @@ BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
 """Calls that are replayed at once: their number, size and time, at most."""
 MOST_SECONDS = 60.0
 """Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
+VERSIONS = ("python", "torch", "numpy", "pandas")
 DOUBLE = "-double"
 """Ends the name of a case whose inputs are float64."""
 
@@ -47,7 +43,7 @@ class Golden:
         plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
         tree, inside: the golden tree, without tests, and where it appears.
         module, definition: the goal file in it, and the target.
-        helpers: what the annotator wrote beside the tests.
+        checkers: the annotator's functions that compare.
         checks: path in the outcome → how it is compared, where the annotator says so.
         ignored: arguments that the golden changes, which an implementation need not.
         grads: whether ``.grad`` of tensors is compared.
@@ -59,7 +55,7 @@ class Golden:
     inside: str
     module: code.Module
     definition: code.Definition
-    helpers: Helpers
+    checkers: Path | None
     checks: Mapping[str, Mapping[str, Any]]
     ignored: tuple[str, ...] = ()
     grads: bool = False
@@ -94,15 +90,12 @@ class Golden:
         """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
         cases = [str(call.number) for call in calls]
         functions, custom = judging.functions_of(self.checks), None
-        if self.helpers.checkers is not None and functions:
-            by_case = dict.fromkeys(cases, functions)
-            custom = judging.Judging(self.helpers.checkers, self.plan.recording, by_case)
+        if self.checkers is not None and functions:
+            custom = judging.Judging(self.checkers, self.plan.recording, dict.fromkeys(cases, functions))
         if doubles:
             names = [f"{name}{DOUBLE}" for name in cases]
             cases += [name for name in names if (self.plan.recording / name).is_dir()]
-        plan = replace(
-            self.plan, cases=tuple(cases), judging=custom, fixtures=self.helpers.fixtures, **changes
-        )
+        plan = replace(self.plan, cases=tuple(cases), judging=custom, **changes)
         return replaying.replay(
             self.sandbox,
             self.tree,
@@ -113,6 +106,42 @@ class Golden:
             threads=threads,
             limits=limits,
         )
+
+
+def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
+    """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
+
+    Args:
+        in_place: implementations have to change what the golden changes by the way, too.
+    """
+    job = plan.job
+    overlay = staging.golden_overlay(job.task, job.info)
+    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
+    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
+    ignored, grads = tuple[str, ...](), True
+    if not in_place:
+        is_method = bool(definition.class_name) and "." not in definition.function_name
+        ignored = changes_by_the_way(definition.function, is_method, recorded.calls)
+        grads = changes_grads(definition.function, recorded.calls)
+    clean, cases = job.work / "clean", job.work / "cases"
+    cases.mkdir()
+    staging.copy_tree(job.repository, clean, overlay, with_tests=False)
+    replay_plan = replaying.ReplayPlan(
+        goal_file=plan.goal_file,
+        qualname=plan.qualname,
+        line=definition.line,
+        module=recorded.summary.module,
+        sys_path=recorded.summary.sys_path,
+        recording=cases,
+        cases=(),
+        preload=tuple(name for name in replaying.HEAVY if getattr(recorded.summary, name)),
+        cuda_as_cpu=job.options.cuda_as_cpu,
+        fixtures=job.helpers.fixtures,
+    )
+    checkers, checks = job.helpers.checkers, parse(job.options.checks)
+    return Golden(
+        sandbox, replay_plan, clean, plan.inside, module, definition, checkers, checks, ignored, grads
+    )
 
 
 @dataclass(frozen=True)
@@ -135,23 +164,12 @@ class Replayed:
     Attributes:
         proven: those that reproduce, with their checkers.
         rejected: those that do not, or were not replayed.
-        fragile: number of a call → why a correct version that computes in float64 would fail it.
         versions: of what ran them.
     """
 
     proven: list[RecordedCall] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
-    fragile: dict[int, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """A call that reproduces, how exact the golden is in it, and what would fail it without being wrong."""
-
-    call: RecordedCall
-    exact: Mapping[str, Exactness]
-    fragile: str
 
 
 def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress: Progress) -> Replayed:
@@ -172,28 +190,24 @@ def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress:
         else:
             waiting.append(call)
     total, spent = len(waiting), 0.0
-    exact: list[Mapping[str, Exactness]] = []
     while waiting and (spent < MOST_SECONDS or len(replayed.proven) < wanted):
         batch = _batch(waiting)
         waiting = waiting[len(batch) :]
         spent += sum(call.cost for call in batch)
         runs = _runs(golden, batch, f"{total - len(waiting)} of {total}", progress)
-        replayed.versions = _versions(runs[0])
+        replayed.versions = {name: str(runs[0].facts[name]) for name in VERSIONS if runs[0].facts.get(name)}
         for call in batch:
             judged = _judge(golden, call, runs)
             if isinstance(judged, Rejected):
                 replayed.rejected.append(judged)
-                continue
-            replayed.proven.append(judged.call)
-            exact.append(judged.exact)
-            if judged.fragile:
-                replayed.fragile[call.number] = judged.fragile
+            else:
+                replayed.proven.append(judged)
     late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
     replayed.rejected += [Rejected(call, late) for call in waiting]
     # All calls together show how exact the golden is: one alone may be exact by chance.
-    checkers = narrowed([call.checkers for call in replayed.proven], exact)
-    for position, call in enumerate(replayed.proven):
-        replayed.proven[position] = replace(call, checkers=checkers[position])
+    narrow = narrowed([(call.checkers, call.exact) for call in replayed.proven])
+    pairs = zip(replayed.proven, narrow, strict=True)
+    replayed.proven = [replace(call, checkers=checkers) for call, checkers in pairs]
     return replayed
 
 
@@ -233,13 +247,7 @@ def _runs(
     return runs
 
 
-def _versions(run: replaying.Replay) -> dict[str, str]:
-    return {
-        name: str(run.facts[name]) for name in ("python", "torch", "numpy", "pandas") if run.facts.get(name)
-    }
-
-
-def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> _Judged | Rejected:
+def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> RecordedCall | Rejected:
     """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
     expected = replaying.load_document(call.folder, "expected")
     inputs = replaying.load_document(call.folder, "inputs")
@@ -250,9 +258,9 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
             call = replace(call, omitted=({"path": outcome.part, "type": ""},))
         if outcome.document is None:
             text = outcome.error_text or outcome.status
-            if outcome.status == "import-error":
-                return Rejected(call, f"the goal file cannot be imported by itself: {text}", True)
-            return Rejected(call, f"cannot be replayed: {text}")
+            not_imported = outcome.status == "import-error"
+            what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
+            return Rejected(call, f"{what}: {text}", not_imported)
         documents.append(outcome.document)
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
     precise = in_float64.document if in_float64.status == "returned" else None
@@ -265,14 +273,14 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay])
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
         fragile = _fragile(differs_in_double(expected, precise, checkers))
-    proven = replace(
+    return replace(
         call,
         checkers=checkers,
         hits=outcomes[0].hits or call.hits,
         seconds=max(outcome.seconds for outcome in outcomes),
-        wide=tuple(part for part in derived.wide if checkers.get(part.path) == derived.checkers[part.path]),
+        exact=derived.exact,
+        fragile=fragile,
     )
-    return _Judged(proven, derived.exact, fragile)
 
 
 def _fragile(parts: Sequence[str]) -> str:
@@ -302,3 +310,62 @@ def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     if advised := fixture_advice(omitted):
         hint = f"of its inputs, {listed(list(dict.fromkeys(omitted)), 3)} could not be stored; {advised}"
     return LmrError(f"no recorded call of {qualname} reproduces: {reasons}", hint)
+
+
+# changes that an implementation has to make, too
+
+
+_SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|ing))\b", re.IGNORECASE)
+
+
+def changes_by_the_way(
+    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+) -> tuple[str, ...]:
+    """Return the arguments that a golden changes although that is not what it is for.
+
+    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
+    another version may keep its results there, or not. It is not, where the method goes on from a state that it
+    keeps there, as in ``self.total += x``.
+    """
+    if _is_for_changing(function, calls):
+        return ()
+    names = dict.fromkeys(name for call in calls for name in call.changed)
+    parameters = code.parameters(function.args) if method else []
+    own = parameters[0][0].arg if parameters else ""
+    if not any(own in call.summary for call in calls):
+        return tuple(names)
+    others = tuple(name for name in names if name != own)
+    return others if _keeps_state(function, own) else (own, *others)
+
+
+def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    """Tell whether a golden is for changing ``.grad``, and nothing else."""
+    changed = any(call.changed for call in calls)
+    return _is_for_changing(function, calls) and any(call.grads for call in calls) and not changed
+
+
+def _is_for_changing(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:
+    returns_nothing = any(call.nothing for call in calls)
+    return returns_nothing or bool(_SAYS_SO.search(ast.get_docstring(function) or ""))
+
+
+def _keeps_state(function: code.FunctionNode, own: str) -> bool:
+    """Tell whether a method reads an attribute of its object and sets it, too.
+
+    What every call sets before it reads it, such as a table that it fills, is no state.
+    """
+    read, written = _attributes(function, ast.Load), _attributes(function, ast.Store)
+    for assignment in code.each(function, ast.AugAssign):
+        read |= _attributes(assignment.target)
+    named, set_anew = set[str](), set[str]()
+    for statement in function.body:
+        if isinstance(statement, ast.Assign):
+            set_anew |= _attributes(statement, ast.Store) - named - _attributes(statement.value)
+        named |= _attributes(statement)
+    return any(name.startswith(f"{own}.") for name in (read & written) - set_anew)
+
+
+def _attributes(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    """Return the attributes in a node, as in ``self.total``, that are read or set there."""
+    attributes = code.each(node, ast.Attribute)
+    return {ast.unparse(attribute) for attribute in attributes if isinstance(attribute.ctx, context)}

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import json
+import ast
+import math
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording.calls import RecordedCall, too_large_advice
-from lmr_author.authoring.recording.checkers import Helpers, fixture_advice
-from lmr_author.authoring.recording.drivers import Driver
-from lmr_author.core import files, resources
+import msgspec
+
+from lmr_author.authoring.recording.checkers import fixture_advice
+from lmr_author.authoring.recording.drivers import Driver, switches
+from lmr_author.authoring.recording.failed import Explain, advice_about, last_error
+from lmr_author.authoring.recording.job import Job
+from lmr_author.authoring.recording.tolerance import Exactness
+from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
-from lmr_author.core.task.recording import FIXTURES
+from lmr_author.core.task import UNIT_TEST
+from lmr_author.core.task.recording import FIXTURES, Coverage
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RAISED
 from lmr_author.runtime.probe.recorder import ELSEWHERE
 from lmr_author.runtime.probe.traits import Trait
-from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
-Explain = Callable[[str], str]
-"""Output of a command → the fault of its environment, with the repair; "" for another error."""
-
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
+_DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
+TEXT_PER_SECOND = 500_000
+"""Bytes of a JSON document that are read and compared in a second, roughly."""
 
 
 @dataclass(frozen=True)
@@ -37,41 +42,108 @@ class Run:
     """The run of a driver that is recorded.
 
     Attributes:
+        driver: what calls the target.
         tree: a private copy of the repository, golden in place; the run may write into it.
         inside: where it appears in the sandbox.
-        goal_file, qualname, line: the target.
-        nth: which definition of its name it is, where the file has several; else 0.
-        driver: what calls the target.
-        work: a folder of ours for the job and its output.
-        seconds: time limit of the whole run.
-        max_bytes: limit of one recorded call.
-        helpers: what the annotator wrote beside the tests.
+        module, definition: the golden file, and the target in it.
         gradients: whether gradients with respect to the inputs belong to the outcome.
         globals: those that the target reads and that importing its file does not set; see
             :func:`~lmr_author.core.code.set_at_run_time`.
-        files: whether the files that a call writes belong to its outcome.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
         uncompiled: environment variables that keep the target's compiler from compiling it.
-        explain: see :data:`Explain`.
+        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
     """
 
+    job: Job
+    driver: Driver
     tree: Path
     inside: str
-    goal_file: str
-    qualname: str
-    line: int
-    nth: int
-    driver: Driver
-    work: Path
-    seconds: float
-    max_bytes: int
-    helpers: Helpers = field(default_factory=Helpers)
-    gradients: bool = False
-    files: bool = False
-    globals: tuple[str, ...] = ()
-    cuda_as_cpu: bool = False
-    uncompiled: Mapping[str, str] = field(default_factory=dict)
-    explain: Explain = lambda text: ""
+    module: code.Module
+    definition: code.Definition
+    gradients: bool
+    globals: tuple[str, ...]
+    uncompiled: Mapping[str, str]
+    explain: Explain
+
+    @property
+    def goal_file(self) -> str:
+        """The target's file."""
+        return self.job.implementation.goal_file
+
+    @property
+    def qualname(self) -> str:
+        """The target's name."""
+        return self.job.implementation.qualname
+
+    @property
+    def target(self) -> str:
+        """The target's node id."""
+        return f"{self.goal_file}::{self.qualname}"
+
+    @property
+    def nth(self) -> int:
+        """Which definition of its name the target is, where the file has several; else 0."""
+        return self.definition.nth if self.definition.siblings > 1 else 0
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One recorded call: as the recorder left it, and once it was replayed, how its outcome is compared.
+
+    Attributes:
+        number: its place among all calls of the run, from 1.
+        folder: holds ``inputs.*`` and ``expected.*``.
+        hits: blocks and branches of the target that it executed, in its replay if there was one; ``~block`` for one
+            that it executed more than once, as in a loop.
+        size: bytes of the values in inputs and expected outputs together.
+        summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
+        traits: the recorder's facts about it, by which calls are told apart.
+        outcome: ``"returned"`` or ``"raised"``.
+        omitted: attributes that could not be stored, with the advice.
+        seconds: processor time that it took when it was recorded, or in its slowest replay.
+        changed: arguments and free variables that it changed.
+        nothing: it returned None.
+        grads: arguments of which it changed nothing but ``.grad`` of tensors.
+        uncompared: kind of an effect that the outcome does not hold → files, globals or parts that have it.
+        checkers: leaf path → how it is compared.
+        exact: leaf path → how exact the golden is there.
+        fragile: why a correct version that computes in float64 would fail it; "" where none would.
+    """
+
+    number: int
+    folder: Path
+    hits: frozenset[int]
+    size: int
+    summary: Mapping[str, str] = field(default_factory=dict)
+    traits: frozenset[Trait] = frozenset()
+    outcome: str = "returned"
+    omitted: tuple[Mapping[str, Any], ...] = ()
+    seconds: float = 0.0
+    changed: tuple[str, ...] = ()
+    nothing: bool = False
+    grads: tuple[str, ...] = ()
+    uncompared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checkers: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    exact: Mapping[str, Exactness] = field(default_factory=dict)
+    fragile: str = ""
+
+    @classmethod
+    def read(cls, meta: Path) -> RecordedCall:
+        """Read a call's ``meta.json``."""
+        data = files.read_json(meta)
+        own = {"number": data["call"], "size": data["bytes"], "folder": meta.parent}
+        return msgspec.convert({**data, **own}, cls)
+
+    @property
+    def stored(self) -> int:
+        """Bytes of its files: the values, and the documents around them."""
+        paths = [*self.folder.glob("inputs.*"), *self.folder.glob("expected.*")]
+        return max(self.size, sum(path.stat().st_size for path in paths))
+
+    @property
+    def cost(self) -> float:
+        """Seconds that one more replay takes, comparison included: JSON costs time, arrays hardly any."""
+        paths = [*self.folder.glob("inputs.json"), *self.folder.glob("expected.json")]
+        return self.seconds + sum(path.stat().st_size for path in paths) / TEXT_PER_SECOND
 
 
 @dataclass(frozen=True)
@@ -91,6 +163,41 @@ class Unstored:
     size: int
     count: int
 
+    @property
+    def advice(self) -> str:
+        """Advice about calls that were too large; "" for others."""
+        if self.kind != "too_large":
+            return ""
+        return f"slice the batch in the driver, or raise the limit: --max-mb {math.ceil(self.size / 2**20)}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The recorder's summary of a run, ``summary.json``.
+
+    Attributes:
+        calls: those that were made, stored or not.
+        blocks: block id → first line, for every block and branch of the target.
+        absent: block id that stands for an ``else`` that is not written → id of the ``if``'s own block.
+        executed: blocks that any call executed, also one that was not stored.
+        module: the name under which the target's file was imported; None for a script.
+        sys_path: folders of the repository on ``sys.path``; "" is its root.
+        imported: files of the repository that were imported.
+        not_stored: the calls that are missing, the most frequent reason first.
+        numpy, torch: versions of those that were loaded.
+    """
+
+    calls: int = 0
+    blocks: Mapping[int, int] = field(default_factory=dict)
+    absent: Mapping[int, int] = field(default_factory=dict)
+    executed: frozenset[int] = frozenset()
+    module: str | None = None
+    sys_path: tuple[str, ...] = ("",)
+    imported: tuple[str, ...] = ()
+    not_stored: tuple[Unstored, ...] = ()
+    numpy: str | None = None
+    torch: str | None = None
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -98,61 +205,69 @@ class Recorded:
 
     Attributes:
         calls: complete ones.
-        summary: what the recorder counted.
         result: of the command.
         fatal: number of a call that is not among them, as the command died of what it raised; 0 for none.
     """
 
     calls: tuple[RecordedCall, ...]
-    summary: Mapping[str, Any]
+    summary: Summary
     result: ExecResult
     fatal: int = 0
 
     @property
-    def blocks(self) -> dict[int, int]:
-        """Block id → first line, for every block and branch of the target."""
-        return self._numbers("blocks")
-
-    @property
-    def absent(self) -> dict[int, int]:
-        """Block id that stands for an ``else`` that is not written → id of the ``if``'s own block."""
-        return self._numbers("absent")
-
-    @property
-    def module(self) -> str | None:
-        """The name under which the target's file was imported; None for a script."""
-        name = self.summary.get("module")
-        return name if isinstance(name, str) and name != "__main__" else None
-
-    @property
-    def sys_path(self) -> tuple[str, ...]:
-        """Folders of the repository on ``sys.path``; "" is its root."""
-        return tuple(str(folder) for folder in self.summary.get("sys_path", ())) or ("",)
-
-    @property
-    def executed(self) -> set[int]:
+    def executed(self) -> frozenset[int]:
         """Blocks that any call executed, also one that was not stored."""
-        return set().union(*(call.hits for call in self.calls)) | {
-            int(block) for block in self.summary.get("executed", ())
-        }
+        return self.summary.executed.union(*(call.hits for call in self.calls))
 
-    @property
-    def not_stored(self) -> tuple[Unstored, ...]:
-        """The calls that are missing, the most frequent reason first."""
-        return tuple(
-            Unstored(
-                str(entry["kind"]),
-                str(entry["reason"]),
-                str(entry["path"]),
-                str(entry["type"]),
-                int(entry.get("size", 0)),
-                int(entry["count"]),
-            )
-            for entry in self.summary.get("not_stored", ())
+    def coverage(self, hits: frozenset[int]) -> Coverage:
+        """Return the lines of the target whose blocks are executed, and those of the others."""
+        return coverage(hits, self.summary.blocks, self.summary.absent)
+
+
+def coverage(hits: frozenset[int], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:
+    """Return the lines of the target that are executed, and those that are not.
+
+    Args:
+        hits: executed blocks.
+        blocks, absent: see :class:`Summary`; an ``else`` that is not written is on the line of its ``if``.
+    """
+    written = blocks.keys() - absent.keys()
+    lines = {blocks[block] for block in written & hits}
+    missed = {blocks[block] for block in written - hits} - lines
+    never = {blocks[block] for block in absent.keys() - hits if absent[block] in hits}
+    return Coverage(tuple(sorted(lines)), tuple(sorted(missed)), tuple(sorted(never)))
+
+
+def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
+    """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
+    task, info, implementation = job.task, job.info, job.implementation
+    overlay = staging.original_overlay(task, info)
+    golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} cannot be identified in {implementation.golden_file}",
+            "run `lmr-author validate`",
         )
-
-    def _numbers(self, name: str) -> dict[int, int]:
-        return {int(key): int(value) for key, value in self.summary.get(name, {}).items()}
+    tree = job.work / "tree"
+    staging.copy_tree(job.repository, tree, overlay, with_tests=False)
+    if job.helpers.fixtures is not None:  # so that the driver can build the same objects
+        staging.copy_fixtures(job.helpers.fixtures, tree / UNIT_TEST)
+    definition = pair[0]
+    detaches = _DETACHES.search(ast.unparse(definition.function))
+    return Run(
+        job=job,
+        driver=driver,
+        tree=tree,
+        inside=staging.tree_path(info),
+        module=golden,
+        definition=definition,
+        gradients=job.options.gradients or bool(detaches),
+        globals=code.set_at_run_time(golden.tree, definition.function),
+        uncompiled=switches(definition.function),
+        explain=explain,
+    )
 
 
 def run(sandbox: Sandbox, plan: Run) -> Recorded:
@@ -162,32 +277,30 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
         LmrError: the target was never called, or no call could be stored.
         SandboxError: the sandbox failed.
     """
-    job, out = plan.work / "job", plan.work / "out"
+    options, helpers = plan.job.options, plan.job.helpers
+    job, out = plan.job.work / "job", plan.job.work / "out"
     job.mkdir()
     out.mkdir()
     config = {
         "tree": posixpath.relpath(plan.inside, JOB),
         "goal_file": plan.goal_file,
         "qualname": plan.qualname,
-        "line": plan.line,
+        "line": plan.definition.line,
         "out": posixpath.relpath(OUT, JOB),
-        "max_bytes": plan.max_bytes,
-        "fixture_names": list(plan.helpers.fixture_names),
+        "max_bytes": int(options.max_mb * 2**20),
+        "fixture_names": list(helpers.fixture_names),
         "gradients": plan.gradients,
-        "files": plan.files,
+        "files": options.files,
         "globals": list(plan.globals),
-        "cuda_as_cpu": plan.cuda_as_cpu,
+        "cuda_as_cpu": options.cuda_as_cpu,
     }
-    if plan.helpers.fixtures is not None:
+    if helpers.fixtures is not None:
         config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
     files.write_json(job / "config.json", config)
     job.joinpath("config.json").chmod(0o644)
     # An installed package is found without its folder; so is one that lies in src/.
-    import_from = [PROBE_ROOT, plan.inside]
-    if below := source_folder(plan.tree):
-        import_from.append(f"{plan.inside}/{below}")
-    if own := plan.driver.env.get("PYTHONPATH"):
-        import_from.append(own)
+    below, own = source_folder(plan.tree), plan.driver.env.get("PYTHONPATH", "")
+    import_from = [PROBE_ROOT, plan.inside, f"{plan.inside}/{below}" if below else "", own]
     result = sandbox.run(
         Command(
             argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
@@ -202,10 +315,10 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
             env={
                 **plan.uncompiled,
                 **plan.driver.env,
-                "PYTHONPATH": ":".join(import_from),
+                "PYTHONPATH": ":".join(filter(None, import_from)),
                 "PYTHONHASHSEED": "0",
             },
-            limits=Limits(seconds=plan.seconds),
+            limits=Limits(seconds=options.seconds),
         )
     )
     recorded = read(out, result)
@@ -224,7 +337,7 @@ def _without_fatal(plan: Run, recorded: Recorded, in_image: bool) -> Recorded:
     if all(call.outcome == "raised" for call in recorded.calls):
         advice = advice_about(plan.tree, recorded.result, in_image, plan.explain)
         raise LmrError(
-            f"{plan.goal_file}::{plan.qualname} raised whenever it was called, and the command died of it: {last}",
+            f"{plan.target} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
         )
     # Nobody meant it: a right version that does without that error would fail such a case.
@@ -240,37 +353,17 @@ def _died_of(call: RecordedCall, last: str) -> bool:
 
 def read(out: Path, result: ExecResult) -> Recorded:
     """Read what the recorder left."""
-    calls = [_read_call(meta) for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if _is_own(meta)]
+    # The command may have put a link in the place of what the recorder wrote.
+    metas = [meta for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if not meta.parent.is_symlink()]
+    calls = tuple(RecordedCall.read(meta) for meta in metas)
     path = out / "summary.json"
-    summary: Any = files.read_json(path) if path.is_file() and not path.is_symlink() else {}
-    summary = dict(summary) if isinstance(summary, dict) else {}
-    # A process that was killed may have made more calls than its summary has.
-    summary["calls"] = max([int(summary.get("calls", 0)), *(call.number for call in calls)])
-    return Recorded(tuple(calls), summary, result)
-
-
-def _is_own(meta: Path) -> bool:
-    """Tell whether the recorder itself wrote a file: the command may have put a link in its place."""
-    return meta.is_file() and not meta.parent.is_symlink()
-
-
-def _read_call(meta: Path) -> RecordedCall:
-    data = json.loads(meta.read_bytes())
-    return RecordedCall(
-        number=int(data["call"]),
-        folder=meta.parent,
-        hits=frozenset(map(int, data["hits"])),
-        size=int(data["bytes"]),
-        summary={str(key): str(value) for key, value in data["summary"].items()},
-        traits=frozenset(Trait(*map(str, trait)) for trait in data["traits"]),
-        outcome=str(data["outcome"]),
-        omitted=tuple(map(dict, data["omitted"])),
-        seconds=float(data.get("seconds", 0.0)),
-        changed=tuple(map(str, data.get("changed", ()))),
-        nothing=data.get("nothing") is True,
-        grads=tuple(map(str, data.get("grads", ()))),
-        uncompared={str(kind): tuple(map(str, names)) for kind, names in data["uncompared"].items()},
+    written = path.is_file() and not path.is_symlink()
+    summary = (
+        msgspec.convert(files.read_json(path), Summary, str_keys=True, strict=False) if written else Summary()
     )
+    # A process that was killed may have made more calls than its summary has.
+    latest = max((call.number for call in calls), default=0)
+    return Recorded(calls, replace(summary, calls=max(summary.calls, latest)), result)
 
 
 def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: bool) -> LmrError:
@@ -279,26 +372,14 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
     Args:
         elsewhere: another process called the target.
     """
-    result, name = recorded.result, f"{plan.goal_file}::{plan.qualname}"
+    result, name, summary = recorded.result, plan.target, recorded.summary
     if result.timed_out:
         return LmrError(
-            f"the command ran {plan.seconds:.0f} s without a complete call of {name}", "raise --timeout"
+            f"the command ran {plan.job.options.seconds:.0f} s without a complete call of {name}",
+            "raise --timeout",
         )
-    reasons = {lost.kind: lost.reason for lost in reversed(recorded.not_stored)}
-    if reason := reasons.get("too_large"):
-        largest = max(lost.size for lost in recorded.not_stored)
-        return LmrError(f"every call of {name} is larger than the limit: {reason}", too_large_advice(largest))
-    if reason := reasons.get("unstorable", reasons.get("failed")):
-        parts = [lost.path for lost in recorded.not_stored if lost.reason == reason]
-        return LmrError(
-            f"no call of {name} could be stored: {reason}",
-            fixture_advice(parts)
-            or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
-        )
-    if reason := reasons.get("misfit"):
-        return LmrError(
-            f"no call of {name} fits its signature: {reason}", "correct the call; nothing of the target ran"
-        )
+    if summary.not_stored:
+        return _nothing_stored(name, summary.not_stored)
     if result.exit_code != 0:
         last = last_error(result)
         advice = advice_about(plan.tree, result, in_image, plan.explain)
@@ -308,109 +389,28 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
             f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
             "call it in the command's own process: num_workers=0, or a script that calls it directly",
         )
-    imported = [str(path) for path in recorded.summary.get("imported", ())]
-    without = "" if plan.goal_file in imported else f" (not {plan.goal_file})"
+    without = "" if plan.goal_file in summary.imported else f" (not {plan.goal_file})"
     return LmrError(
         f"the command never called {name}",
-        f"files of the repository that it imported: {listed(imported, 6) or 'none'}{without}; check that the driver "
-        "reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the command, say",
+        f"files of the repository that it imported: {listed(summary.imported, 6) or 'none'}{without}; check that the "
+        "driver reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the command, say",
     )
 
 
-# a command that failed
-
-_EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
-"""A line that names an exception."""
-_OF_PYTEST = re.compile(r"E +")
-_MODULE = re.compile(r"(?:No module named|module|from) '([\w.]+)'")
-_MOST = 300
-
-
-def last_error(result: ExecResult) -> str:
-    """Return the last exception that was printed, as tests report it too; else the last line."""
-    lines = _printed(result)
-    exceptions = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
-    if not exceptions:
-        return (lines or [f"exit code {result.exit_code}"])[-1][:_MOST]
-    text = lines[exceptions[-1]]
-    # A message may begin on a line of its own, or end in the colon of a list.
-    for line in lines[exceptions[-1] + 1 :]:
-        if not text.endswith(":"):
-            break
-        text += f" {line}"
-    return text[:_MOST]
-
-
-def advice_about(
-    tree: Path, result: ExecResult, in_image: bool = False, explain: Explain = lambda text: ""
-) -> str:
-    """Return how to repair a command that failed: the source of what it lacks, else the output before its error.
-
-    Args:
-        tree: the repository that it ran in.
-        in_image: it ran in the task's image.
-    """
-    lines = _printed(result)
-    last = last_error(result)
-    named = _MODULE.search(last)
-    module = named[1].partition(".")[0] if named else ""
-    is_missing = bool(named) and "No module named" in last
-    folder = _folder_of(tree, module) if module else None
-    if folder is not None and is_missing:
-        return (
-            f"{module} lies in the folder {folder} of the repository, where Python does not look: run the command as "
-            f'the repository does, or begin the driver with `import sys; sys.path.insert(0, "{folder}")`'
+def _nothing_stored(name: str, lost: tuple[Unstored, ...]) -> LmrError:
+    """Return why calls were made and none was stored, by the most frequent reason."""
+    first = lost[0]
+    if first.kind == "too_large":
+        largest = max(lost, key=lambda call: call.size)
+        return LmrError(f"every call of {name} is larger than the limit: {first.reason}", largest.advice)
+    if first.kind == "misfit":
+        return LmrError(
+            f"no call of {name} fits its signature: {first.reason}",
+            "correct the call; nothing of the target ran",
         )
-    # A fault inside a module of the repository is no fault of the environment.
-    if folder is None:
-        died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
-        if explained := explain(died or "\n".join(lines)):
-            return explained
-        if is_missing:
-            return _install_advice(module, in_image)
-    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
-    before = f"; before that it said: {shown}" if shown else ""
-    environment = (
-        "the image (`lmr-author env build` says what it lacks)"
-        if in_image
-        else "its environment (`lmr-author env local` makes one, --python names one)"
+    parts = [call.path for call in lost if call.reason == first.reason]
+    return LmrError(
+        f"no call of {name} could be stored: {first.reason}",
+        fixture_advice(parts)
+        or "drive the function directly, with values that can be stored (tensors, arrays, plain objects)",
     )
-    return (
-        f"correct the driver, or {environment}; the sandbox shows the repository, and the folder of a driver outside "
-        f"it, which finds its data by Path(__file__).parent{before}"
-    )
-
-
-def _folder_of(tree: Path, name: str) -> str | None:
-    """Return the folder of the repository's own module of this name, the nearest to its root; None for none."""
-    folders = []
-    for path in [*tree.rglob(name), *tree.rglob(f"{name}.py")]:
-        # A package inside another (fast/numba/) is not imported by its own name alone.
-        inner = path.is_dir() and (path.parent / "__init__.py").is_file()
-        relative = path.relative_to(tree)
-        if not inner and relative.parts[0] != UNIT_TEST:
-            folders.append(relative.parent)
-    nearest = min(folders, key=lambda folder: (len(folder.parts), folder), default=None)
-    return None if nearest is None else nearest.as_posix()
-
-
-def _install_advice(name: str, in_image: bool) -> str:
-    if in_image:
-        return (
-            f"{name} is not installed in the image: `lmr-author env lock --with NAME` adds what brings it to "
-            "requirements.lock, whose comments name what was left out and why; then build again: "
-            "`lmr-author env build`"
-        )
-    # An environment without Docker gets what the base image has when it is told the version.
-    extra = f" --with {name}==VERSION" if name in TORCH_FAMILY else ""
-    return (
-        f"{name} is not installed where the command runs: make an environment with `lmr-author env local{extra}`, "
-        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
-    )
-
-
-def _printed(result: ExecResult) -> list[str]:
-    """Return the lines that the command printed; pytest reports its errors on standard output."""
-    text = result.stderr if result.stderr.strip() else result.stdout
-    lines = text.decode("utf-8", "replace").splitlines()
-    return [_OF_PYTEST.sub("", line.strip(), count=1) for line in lines if line.strip(" ^~=_*")]

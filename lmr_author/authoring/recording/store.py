@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.calls import RecordedCall, coverage
-from lmr_author.authoring.recording.checkers import compact, digests
+from lmr_author.authoring.recording.checkers import compact, digests, nodes
 from lmr_author.authoring.recording.choose import Proof
-from lmr_author.authoring.recording.remarks import Uncompared
-from lmr_author.authoring.recording.run import Recorded, Run
+from lmr_author.authoring.recording.job import Job
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
 from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
-from lmr_author.core.task import Implementation, Task, TaskInfo
+from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
     CHECKERS,
     FIXTURES,
@@ -40,7 +39,11 @@ from lmr_author.runtime.replay import replaying
 
 TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
 PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
-"""Nodes that the page reads by itself."""
+"""Kinds of values that the page reads by itself."""
+ARRAYS = ("tensor", "array", "scalar")
+SPECIAL = {"id", "cls", "grad", "attrs"}
+"""Properties of values that the page does not read."""
+PLAIN_MODE = {"grad": False}
 PLAIN_DTYPES = {
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
 }  # fmt: skip
@@ -51,42 +54,32 @@ LINE = 116
 Checkers = Mapping[str, Mapping[str, Any]]
 
 
-def put_aside(task: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
+def put_aside(job: Job) -> tuple[str, ...]:
     """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
+    task, info, implementation = job.task, job.info, job.implementation
     earlier = (task.recording(info, implementation.index), task.unit_test(info, implementation))
     return tuple(task.put_aside(path) for path in earlier if path.exists())
 
 
-def store(
-    task: Task,
-    info: TaskInfo,
-    implementation: Implementation,
-    plan: Run,
-    recorded: Recorded,
-    proof: Proof,
-    function: FunctionNode,
-    uncompared: Sequence[Uncompared] = (),
-    options: Mapping[str, object] | None = None,
-) -> Recording:
+def store(plan: Run, recorded: Recorded, proof: Proof, uncompared: Sequence[str]) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
     Args:
         plan, recorded: the run that made it.
         proof: the chosen calls, in order, and the versions of what ran them.
-        function: the target in the golden.
-        uncompared: effects of the golden that no case compares.
-        options: those of ``record`` that were not as usual.
+        uncompared: effects of the golden that no case compares, in words.
     """
+    task, info, implementation = plan.job.task, plan.job.info, plan.job.implementation
     folder = task.recording(info, implementation.index)
     with files.staged_folder(folder) as staging:
         cases = [
-            store_case(staging, number, call, proof.adds.get(call.number, ""))
+            store_case(staging, number, call, proof.adds[call.number])
             for number, call in enumerate(proof.chosen, 1)
         ]
-        hits = set[int]().union(*(call.hits for call in proof.chosen))
-        covered = coverage(hits, recorded.blocks, recorded.absent)
-        recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options or {})
-        page = write_manifest(staging, implementation, recording, function, plan.nth, uncompared)
+        covered = recorded.coverage(frozenset().union(*(call.hits for call in proof.chosen)))
+        options = plan.job.options.unusual
+        recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options)
+        page = write_manifest(staging, plan, recording, uncompared)
     renew_support(task.unit_test_folder(info))
     files.write_text(task.unit_test(info, implementation), page)
     return load(folder) or recording
@@ -105,54 +98,46 @@ def recording_of(
     documents = _documents(folder, cases)
     checkers = [case.checkers for case in cases]
     return Recording(
-        target=RecordedTarget(plan.goal_file, plan.qualname, plan.line),
-        module=recorded.module,
-        sys_path=recorded.sys_path,
+        target=RecordedTarget(plan.goal_file, plan.qualname, plan.definition.line),
+        module=recorded.summary.module,
+        sys_path=recorded.summary.sys_path,
         command=plan.driver.shown,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         tool=__version__,
         versions=versions,
-        calls=int(recorded.summary.get("calls", len(recorded.calls))),
+        calls=recorded.summary.calls,
         coverage=covered,
         cases=tuple(cases),
         support={},
-        helpers=digests(plan.helpers, [item for pair in documents for item in pair], checkers),
-        cuda_as_cpu=plan.cuda_as_cpu,
+        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair], checkers),
+        cuda_as_cpu=plan.job.options.cuda_as_cpu,
         options=options,
     )
 
 
-def write_manifest(
-    folder: Path,
-    implementation: Implementation,
-    recording: Recording,
-    function: FunctionNode,
-    nth: int,
-    uncompared: Sequence[Uncompared],
-) -> str:
+def write_manifest(folder: Path, plan: Run, recording: Recording, uncompared: Sequence[str]) -> str:
     """Write the manifest of cases that lie in a folder; return the text of their unit test."""
-    effects = [effect.text for effect in uncompared]
     documents = _documents(folder, recording.cases)
-    page, needs_support = write_page(implementation, recording, function, documents, nth, effects)
+    function = plan.definition.function
+    page, needs_support = write_page(
+        plan.job.implementation, recording, function, documents, plan.nth, uncompared
+    )
     recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
     files.write_json(folder / MANIFEST, recording.to_json())
     return page
 
 
 def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
-    documents = []
-    for case in cases:
-        inputs = replaying.load_document(folder / case.name, "inputs")
-        documents.append((inputs, replaying.load_document(folder / case.name, "expected")))
-    return documents
+    load_document, folders = replaying.load_document, [folder / case.name for case in cases]
+    return [(load_document(path, "inputs"), load_document(path, "expected")) for path in folders]
 
 
 def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -> Case:
     """Copy what belongs to a case, nothing else that lies in the recorder's folder."""
     target = staging / f"case_{number}"
     target.mkdir()
-    for path in call.folder.iterdir():
-        if path.name.startswith(("inputs.", "expected.")) and path.is_file() and not path.is_symlink():
+    for path in [*call.folder.glob("inputs.*"), *call.folder.glob("expected.*")]:
+        if path.is_file() and not path.is_symlink():
             files.write_bytes(target / path.name, path.read_bytes())
     stored = sorted(target.iterdir())
     return Case(
@@ -170,16 +155,17 @@ def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -
 
 def renew_support(unit_test: Path) -> None:
     """Write the support file, which all tests of a task share, or remove it where none needs it."""
-    manifests = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
-    recordings = {path: Recording.from_json(files.read_json(path)) for path in manifests}
-    needing = {path: recording for path, recording in recordings.items() if recording.support}
-    if not needing:
+    support = {SUPPORT: resources.support_digest()}
+    is_needed = False
+    for path in sorted((unit_test / "recordings").glob(f"*/{MANIFEST}")):
+        recording = Recording.from_json(files.read_json(path))
+        if recording.support:
+            is_needed = True
+            files.write_json(path, replace(recording, support=support).to_json())
+    if is_needed:
+        files.write_text(unit_test / SUPPORT, resources.support_file())
+    else:
         (unit_test / SUPPORT).unlink(missing_ok=True)
-        return
-    files.write_text(unit_test / SUPPORT, resources.support_file())
-    for path, recording in needing.items():
-        support = {SUPPORT: resources.support_digest()}
-        files.write_json(path, replace(recording, support=support).to_json())
 
 
 # the unit test
@@ -243,16 +229,15 @@ def write_page(
     return text, not plain
 
 
-def _features(documents: Iterable[tuple[Document, Document]]) -> dict[str, bool]:
+def _features(documents: Sequence[tuple[Document, Document]]) -> dict[str, bool]:
     """Return the kinds of values in some cases that a page needs code for."""
-    nodes: list[dict[str, Any]] = []
-    for inputs, expected in documents:
-        nodes += [node for _, node in walk(inputs.tree) if isinstance(node, dict) and "$" in node]
-        # The outcome itself is a dictionary, and none of the function's.
-        nodes += [node for _, node in list(walk(expected.tree))[1:] if isinstance(node, dict)]
-    tags = {node.get("$") for node in nodes}
-    tensors = [node for node in nodes if node.get("$") in ("tensor", "array", "scalar")]
-    in_files = [node for node in tensors if "file" in node]
+    values = [node for pair in documents for document in pair for _, node in nodes(document.tree)]
+    # The outcome itself is a dictionary, and none of the function's.
+    expected = [node for _, document in documents for path, node in walk(document.tree) if path]
+    tags = {node["$"] for node in values}
+    arrays = [node for node in values if node["$"] in ARRAYS]
+    in_files = [node for node in arrays if "file" in node]
+    has_dicts = any(isinstance(node, dict) and "$" not in node for node in expected)
     return {
         "torch": "tensor" in tags,
         "numpy": not tags.isdisjoint(("array", "scalar")),
@@ -260,82 +245,65 @@ def _features(documents: Iterable[tuple[Document, Document]]) -> dict[str, bool]
         "files": bool(in_files),
         "bits": any(node["dtype"] == "bfloat16" for node in in_files),
         "tuples": "tuple" in tags,
-        "tensors": bool(tags - {None}),
-        "dicts": None in tags,
-        "grads": any("requires_grad" in node for node in tensors),
+        "tensors": bool(tags),
+        "dicts": has_dicts,
+        "grads": any("requires_grad" in node for node in arrays),
     }
 
 
 def _is_plain(
-    recording: Recording, function: FunctionNode, documents: Iterable[tuple[Document, Document]]
+    recording: Recording, function: FunctionNode, documents: Sequence[tuple[Document, Document]]
 ) -> bool:
     """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
-    if not recording.module or not _is_plain_function(recording.target.qualname, function):
+    if not recording.module or "." in recording.target.qualname or not _is_plain_function(function):
         return False
-    given = {parameter.arg for parameter, _ in code.parameters(function.args)}
-    for case, (inputs, expected) in zip(recording.cases, documents, strict=True):
-        if not _are_plain_checkers(case.checkers, given):
-            return False
-        if not _is_plain_call(inputs, expected, grads_ignored=compare.GRADS in case.checkers):
-            return False
-    return True
+    parameters = {parameter.arg for parameter, _ in code.parameters(function.args)}
+    pairs = zip(recording.cases, documents, strict=True)
+    return all(_is_plain_case(case.checkers, parameters, *documents) for case, documents in pairs)
 
 
-def _is_plain_function(qualname: str, function: FunctionNode) -> bool:
+def _is_plain_function(function: FunctionNode) -> bool:
     arguments = function.args
-    if arguments.posonlyargs or arguments.vararg or arguments.kwarg or "." in qualname:
-        return False
-    if isinstance(function, ast.AsyncFunctionDef):
-        return False
-    if not all(ast.unparse(decorator) in HARMLESS for decorator in function.decorator_list):
-        return False
-    return not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+    decorators = set(map(ast.unparse, function.decorator_list))
+    special = arguments.posonlyargs or arguments.vararg or arguments.kwarg or decorators - HARMLESS
+    return not (special or isinstance(function, ast.AsyncFunctionDef) or code.is_generator(function))
 
 
-def _are_plain_checkers(checkers: Checkers, given: set[str]) -> bool:
-    for path, checker in checkers.items():
-        if checker["kind"] == "ignore" and (path in given or path == compare.GRADS):
-            continue
-        # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
-        if checker.get("reason") == compare.CHOSEN and not path.startswith("value"):
-            return False
-        if checker["kind"] not in ("allclose", "exact"):
-            return False
-    return True
+def _is_plain_case(checkers: Checkers, parameters: set[str], inputs: Document, expected: Document) -> bool:
+    """Tell whether a page reads a case's values and compares its outcome by itself."""
+    names = inputs.tree.keys() - {"@mode"}
+    values = [node for tree in (inputs.tree, expected.tree) for _, node in nodes(tree)]
+    dtypes = {node["dtype"] for node in values if node["$"] in ARRAYS}
+    # Where .grad is not compared, it does not matter that a tensor may have one.
+    special = SPECIAL if compare.GRADS in checkers else SPECIAL | {"requires_grad"}
+    obstacles = {
+        *(name for name in names if name.startswith("@")),
+        *(expected.tree.keys() - names - {"value", "@raised"}),
+        *({node["$"] for node in values} - PLAIN_TAGS),
+        *(dtypes - PLAIN_DTYPES),
+        *special.intersection(set().union(*values)),
+        *inputs.omitted,
+    }
+    has_mode = inputs.tree.get("@mode", PLAIN_MODE) != PLAIN_MODE
+    return not (obstacles or has_mode) and all(
+        _is_plain_checker(path, checker, parameters) for path, checker in checkers.items()
+    )
 
 
-def _is_plain_call(inputs: Document, expected: Document, *, grads_ignored: bool) -> bool:
-    if inputs.omitted or inputs.tree.get("@mode", {"grad": False}) != {"grad": False}:
-        return False
-    own = {name: node for name, node in inputs.tree.items() if name != "@mode"}
-    if any(name.startswith("@") for name in own):
-        return False
-    if set(expected.tree) - {"value", "@raised", *own}:
-        return False
-    for tree in (own, expected.tree):
-        for _, node in walk(tree):
-            if not isinstance(node, dict) or "$" not in node:
-                continue
-            if not _is_plain_node(node) or ("requires_grad" in node and not grads_ignored):
-                return False
-    return True
-
-
-def _is_plain_node(node: Mapping[str, Any]) -> bool:
-    if node["$"] not in PLAIN_TAGS or "id" in node:
-        return False
-    if node["$"] == "tuple":
-        return True
-    return node["dtype"] in PLAIN_DTYPES and not {"cls", "grad", "attrs"} & set(node)
+def _is_plain_checker(path: str, checker: Mapping[str, Any], parameters: set[str]) -> bool:
+    if checker["kind"] == "ignore":
+        return path in parameters or path == compare.GRADS
+    # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
+    is_chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
+    return checker["kind"] in ("allclose", "exact") and not is_chosen
 
 
 def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
     """Return how parts are compared in every case alike; nothing where there is one case."""
     first, *others = [case.checkers for case in cases]
-    common = {}
-    for path, checker in first.items():
-        if others and all(other.get(path) == checker for other in others):
-            common[path] = checker
+    common = dict(first) if others else {}
+    for other in others:
+        common = {path: checker for path, checker in common.items() if other.get(path) == checker}
     return common
 
 
@@ -344,13 +312,12 @@ def _lines(checkers: Checkers, plain: bool) -> list[str]:
     lines = []
     for path, checker in checkers.items():
         ignored = checker["kind"] == "ignore"
-        shown: Any = {name: setting for name, setting in checker.items() if name != "reason"}
+        shown: Any = {**checker}
+        reason = shown.pop("reason", "")
         if plain:
             shown = None if ignored else (checker.get("rtol", 0), checker.get("atol", 0))
-        words = ["not compared"] if ignored else []
-        words += [_IN_WORDS.get(path, ""), str(checker.get("reason", ""))]
-        note = ": ".join(word for word in words if word)
-        lines.append(f"{path!r}: {shown!r},{_comment_after(note)}")
+        words = ("not compared" if ignored else "", _IN_WORDS.get(path, ""), reason)
+        lines.append(f"{path!r}: {shown!r},{_comment_after(': '.join(filter(None, words)))}")
     return lines
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from lmr_author.runtime.probe import compare
@@ -44,20 +44,9 @@ USUAL, SIZE, STEP = (
     "in proportion to its size",
     "below the effect of the change",
 )
-VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
+WIDENED = VARIES, ROUNDS = "golden runs differ", "float64 gives another result"
 NARROWED = "the golden is more exact than its element type"
 """Reasons of a tolerance."""
-
-
-@dataclass(frozen=True)
-class Widened:
-    """A tolerance that is wider than its element type's, and what showed that it has to be."""
-
-    path: str
-    dtype: str
-    rtol: float
-    atol: float
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -82,12 +71,10 @@ class Derived:
     Attributes:
         checkers: leaf path → ``{"kind": "allclose", "rtol": r, "atol": a, "reason": …}``. Leaves of other types are
             not named: they are compared exactly.
-        wide: those that are wider than their element type's.
         exact: leaf path → how exact the golden is there, where a run in float64 shows it.
     """
 
     checkers: dict[str, dict[str, Any]]
-    wide: tuple[Widened, ...] = ()
     exact: Mapping[str, Exactness] = field(default_factory=dict)
 
 
@@ -107,19 +94,19 @@ def derive(
             has in the end.
     """
     spread = compare.spread([expected, *repeats])
-    nodes = dict(walk(expected.tree))
-    before = dict(walk(inputs.tree)) if inputs is not None else {}
-    in_float64 = dict(walk(precise.tree)) if precise is not None else {}
-    loosest_input = _loosest(before.values())
-    derived = Derived({}, exact=(exactness := {}))
-    wide = []
+    inputs, precise = inputs or Document({}, {}), precise or Document({}, {})
+    nodes, before, in_float64 = (dict(walk(document.tree)) for document in (expected, inputs, precise))
+    # A result is no more precise than the least precise input.
+    loosest_input = max(BY_DTYPE.get(dtype_of(node), (0.0, 0.0)) for node in before.values())
+    checkers: dict[str, dict[str, Any]] = {}
+    exactness: dict[str, Exactness] = {}
     for leaf in compare.leaves(expected):
         usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), loosest_input)
         values = _numbers(expected, nodes[leaf.path])
         earlier = exact = None
-        if inputs is not None and before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
+        if before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
             earlier = _numbers(inputs, before[leaf.path])
-        if precise is not None and _is_rounded(leaf, in_float64):
+        if _is_rounded(leaf, in_float64):
             exact = _numbers(precise, in_float64[leaf.path])
         own, reason = _in_proportion(usual, values, earlier)
         error = _rounding_error(values, exact, own)
@@ -135,21 +122,10 @@ def derive(
         rtol, atol = _plain(max(varied[0], own[0] * factor)), _plain(max(varied[1], own[1] * factor))
         if varied != own or factor > 1.0:
             reason = VARIES if varied != own else ROUNDS
-            wide.append(Widened(leaf.path, leaf.dtype, rtol, atol, reason))
         elif exact is not None and exact.shape == values.shape and error < math.inf:
             exactness[leaf.path] = _exactness(values, exact, spread[leaf.path])
-        derived.checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
-    return replace(derived, wide=tuple(wide))
-
-
-def _loosest(nodes: Iterable[Any]) -> tuple[float, float]:
-    """Return the widest tolerance that an input's element type has: a result is no more precise than that."""
-    loosest = (0.0, 0.0)
-    for node in nodes:
-        tolerance = BY_DTYPE.get(dtype_of(node), loosest)
-        if tolerance[0] > BY_DTYPE["float64"][0]:
-            loosest = max(loosest, tolerance)
-    return loosest
+        checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
+    return Derived(checkers, exactness)
 
 
 def _is_rounded(leaf: compare.Leaf, in_float64: Mapping[str, Any]) -> bool:
@@ -172,7 +148,7 @@ def _exactness(values: Any, exact: Any, spread: Spread) -> Exactness:
 
 
 def narrowed(
-    checkers: Sequence[Mapping[str, dict[str, Any]]], exact: Sequence[Mapping[str, Exactness]]
+    calls: Sequence[tuple[Mapping[str, dict[str, Any]], Mapping[str, Exactness]]],
 ) -> list[dict[str, dict[str, Any]]]:
     """Return the checkers of several calls, with narrower tolerances where all calls show a more exact golden.
 
@@ -180,35 +156,30 @@ def narrowed(
     order of operations errs about as much as the golden does, so some of its errors are allowed.
 
     Args:
-        exact: what is known of the golden's exactness in each of the calls, by path.
+        calls: checkers of each call, and how exact the golden is in it, by path.
     """
     import numpy
 
     by_path: dict[str, list[Exactness]] = {}
-    for leaves in exact:
+    for _, leaves in calls:
         for path, leaf in leaves.items():
             by_path.setdefault(path, []).append(leaf)
     fewest = FEWEST_EPSILONS * float(numpy.finfo("f4").eps)
     relative: dict[str, float] = {}
     for path, of_calls in by_path.items():
         if sum(leaf.numbers for leaf in of_calls) >= FEWEST_NUMBERS:
-            largest = max(leaf.error / leaf.size if leaf.size else 0.0 for leaf in of_calls)
+            largest = max((leaf.error / leaf.size for leaf in of_calls if leaf.size), default=0.0)
             relative[path] = max(NARROWING_FACTOR * largest, fewest)
     narrow = []
-    for call, leaves in zip(checkers, exact, strict=True):
-        narrow.append(
-            {path: _narrow(checker, relative.get(path), leaves.get(path)) for path, checker in call.items()}
-        )
+    for checkers, leaves in calls:
+        own = dict(checkers)
+        for path in leaves.keys() & relative.keys() & own.keys():
+            atol = _plain(relative[path] * leaves[path].size)
+            usual = own[path].get("reason") in (USUAL, SIZE, STEP)
+            if usual and 0.0 < atol < own[path]["atol"]:
+                own[path] = {**own[path], "atol": atol, "reason": NARROWED}
+        narrow.append(own)
     return narrow
-
-
-def _narrow(checker: dict[str, Any], relative: float | None, exact: Exactness | None) -> dict[str, Any]:
-    if relative is None or exact is None or not exact.size:
-        return checker
-    if checker.get("reason") not in (USUAL, SIZE, STEP):
-        return checker
-    atol = _plain(relative * exact.size)
-    return {**checker, "atol": atol, "reason": NARROWED} if atol < checker["atol"] else checker
 
 
 def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:

@@ -97,39 +97,48 @@ def is_test(path: str) -> bool:
 def kind(prospect: Prospect) -> Judgement:
     """It belongs to the method, not to the machinery around it."""
     entry, name = prospect.entry, prospect.entry.name
-    if is_test(entry.path) or name.startswith("test_"):
-        return Judgement(0.05, "it is a test", "a test")
-    if name in _SETUP:
-        return Judgement(0.3, "it sets things up, which the paper seldom describes", "a constructor")
-    if name.startswith("__") and name not in _METHOD_DUNDERS:
-        return Judgement(0.15, "it is there for the language, not for the method", "a dunder")
-    if _MACHINERY.match(name):
-        return Judgement(0.3, "by its name it reads, writes, logs or parses options", "input or output")
-    if "." in entry.function_name:
-        return Judgement(0.5, f"it is nested in {entry.function_name.rpartition('.')[0]}", "nested")
-    if any(decorator.rpartition(".")[2] in _NO_METHOD for decorator in entry.decorators):
-        return Judgement(0.3, f"it is decorated with @{entry.decorators[0]}", "a property or abstract")
+    is_dunder = name.startswith("__") and name not in _METHOD_DUNDERS
+    decorators = {decorator.rpartition(".")[2] for decorator in entry.decorators}
+    rows = (
+        (is_test(entry.path) or name.startswith("test_"), 0.05, "it is a test", "a test"),
+        (name in _SETUP, 0.3, "it sets things up, which the paper seldom describes", "a constructor"),
+        (is_dunder, 0.15, "it is there for the language, not for the method", "a dunder"),
+        (
+            _MACHINERY.match(name),
+            0.3,
+            "by its name it reads, writes, logs or parses options",
+            "input or output",
+        ),
+        (
+            "." in entry.function_name,
+            0.5,
+            f"it is nested in {entry.function_name.rpartition('.')[0]}",
+            "nested",
+        ),
+        (
+            decorators & _NO_METHOD,
+            0.3,
+            "its decorators make it a property or abstract",
+            "a property or abstract",
+        ),
+    )
+    for applies, value, sentence, warning in rows:
+        if applies:
+            return Judgement(value, sentence, warning)
     return Judgement(1.0, "a method" if entry.class_name else "a function")
 
 
 _PROJECTS = frozenset(TABLES["projects"].split())
 _FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
-_LIBRARY_FILE = re.compile(r"(modeling|tokenization|configuration)_\w+")
-"""Names of the files of the library transformers, which is what is copied most."""
 
 
 def originality(prospect: Prospect) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
     own = prospect.repository.lower().replace("-", "_")
-    *folders, file = prospect.entry.path.split("/")
-    for folder in folders:
+    for folder in prospect.entry.path.split("/")[:-1]:
         name = folder.lower().replace("-", "_")
         if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
             return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
-    stem = file.removesuffix(".py")
-    named_for_repository = any(len(word) > 3 and word in stem for word in own.split("_"))
-    if _LIBRARY_FILE.fullmatch(stem) and not named_for_repository:
-        return Judgement(0.6, f"its file is named as one of transformers, {file}", "adapted from a library")
     return Judgement(1.0, "no sign that it is another project's")
 
 
@@ -142,12 +151,9 @@ def called(prospect: Prospect) -> Judgement:
     if entry.kind == "block":
         return Judgement(1.0, "it will be called where it stands")
     if callers := index.callers(entry.name):
-        often = sorted(callers, key=lambda caller: (-caller[1], caller[0]))
+        often = sorted(callers, key=lambda caller: (is_test(caller[0]), -caller[1], caller[0]))
         times = counted(sum(count for _, count in callers), "time")
-        paths = [path for path, _ in often if not is_test(path)]
-        if paths:
-            return Judgement(1.0, f"called {times} by name: {listed(paths, 3)}")
-        return Judgement(0.9, f"called {times}, by tests only: {listed([path for path, _ in often], 3)}")
+        return Judgement(1.0, f"called {times} by name: {listed([path for path, _ in often], 3)}")
     if entry.name in _HOOKS:
         return Judgement(1.0, "its framework calls it")
     if entry.name in index.mentioned:
@@ -171,9 +177,7 @@ def recordable(prospect: Prospect) -> Judgement:
         for pattern, value, what in _UNSTORABLE:
             if pattern.search(name) or pattern.search(annotation):
                 obstacles.append((value, f"takes {what} ({name})"))
-    for names, value, what in _OUTSIDE:
-        if not names.isdisjoint(entry.calls):
-            obstacles.append((value, what))
+    obstacles += [(value, what) for names, value, what in _OUTSIDE if names.intersection(entry.calls)]
     if entry.kind == "async":
         obstacles.append((0.7, "is a coroutine"))
     # A change of a tensor in place (`add_`) is recorded as a return value is.

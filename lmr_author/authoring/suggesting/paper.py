@@ -172,13 +172,9 @@ class PaperText:
 
     @classmethod
     def from_json(cls, data: Any) -> PaperText:
-        """Read ``paper.json`` leniently: ``{"1": text, …}``; a list of texts will do."""
-        if isinstance(data, list):
-            data = {str(number): text for number, text in enumerate(data, 1)}
-        if not isinstance(data, dict):
-            return cls({})
-        numbered = ((str(key), text) for key, text in data.items() if isinstance(text, str))
-        return cls({int(key): text for key, text in numbered if key.isdecimal()})
+        """Read ``paper.json``: ``{"1": text, …}``; what is none has no pages."""
+        entries = data.items() if isinstance(data, dict) else ()
+        return cls({int(key): text for key, text in entries if key.isdecimal() and isinstance(text, str)})
 
     @cached_property
     def own_text(self) -> dict[int, str]:

@@ -15,6 +15,7 @@ from lmr_author.core import files, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
+from lmr_author.core.texts import listed
 
 ALIKE = 5
 """Statements from which functions of one name, size and vocabulary are taken for copies."""
@@ -223,15 +224,13 @@ def _result(
     if ranked:
         pages = len(paper.pages)
         return Suggestions(name, tuple(ranked), len(index.functions), len(index.files), pages, index.unread)
-    for file in index.unread:
-        if any(fnmatchcase(file.path, glob) for glob in globs):
-            raise UsageError(f"{file.path} is not read: {file.reason}", "choose functions of another file")
+    unread = [f"{file.path}: {file.reason}" for file in index.unread]
+    why = f" (not read: {listed(unread, 3)})" if unread else ""
     if index.functions:
         raise UsageError(
-            f"no function in a file that matches {' or '.join(globs)}",
+            f"no function in a file that matches {' or '.join(globs)}{why}",
             "patterns match the path in the repository, as in 'src/*.py'",
         )
-    why = f" ({index.unread[0].path}: {index.unread[0].reason})" if index.unread else ""
     raise LmrError(
         f"no function in {name}/{why}", "a task masks a function of a Python file: is this the right folder?"
     )

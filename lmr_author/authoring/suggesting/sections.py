@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
+from operator import itemgetter
 
 from lmr_author.authoring.suggesting.paper import BM25, TABLES, FunctionWords, PaperText, split
 
@@ -84,16 +87,15 @@ def _headings(text: str) -> list[tuple[re.Match[str], str]]:
         candidates.append((match, _SMALL_CAPITALS.sub(r"\1", title)))
     # The same words beside several numbers are a column of a table, or a page's head.
     often = Counter(title for _, title in candidates)
-    headings: list[tuple[re.Match[str], str]] = []
-    for match, title in candidates:
-        if often[title] > 1 or not _is_title(title):
-            continue
-        if not headings and (match["number"] != "1" or not title.lower().startswith("introduction")):
-            continue
-        # A style sets a dot behind all numbers of sections or behind none; subsections may differ.
-        if not headings or "." in match["number"] or match["dot"] == headings[0][0]["dot"]:
-            headings.append((match, title))
-    return headings
+    titled = [(match, title) for match, title in candidates if often[title] == 1 and _is_title(title)]
+    headings = list(dropwhile(lambda heading: not _is_introduction(*heading), titled))
+    # A style sets a dot behind all numbers of sections or behind none; subsections may differ.
+    dots = [match["dot"] for match, _ in headings[:1]]
+    return [heading for heading in headings if "." in heading[0]["number"] or heading[0]["dot"] in dots]
+
+
+def _is_introduction(match: re.Match[str], title: str) -> bool:
+    return match["number"] == "1" and title.lower().startswith("introduction")
 
 
 def _is_title(title: str) -> bool:
@@ -108,26 +110,33 @@ def _longest_chain(candidates: Sequence[tuple[re.Match[str], str]]) -> list[tupl
 
     A heading between two may be missing, as its title is no line of its own; that costs most of a heading.
     """
+    if not candidates:
+        return []
     numbers = [tuple(map(int, match["number"].split("."))) for match, _ in candidates]
-    best: list[tuple[float, list[int]]] = []
-    for position, number in enumerate(numbers):
-        worth, chain = (1.0, [0]) if position == 0 else (0.0, [])
-        for before in range(position):
-            gap = _gap(numbers[before], number)
-            if best[before][1] and gap is not None and best[before][0] + 1 - gap > worth:
-                worth, chain = best[before][0] + 1 - gap, [*best[before][1], position]
-        best.append((worth, chain))
-    chain = max(best, key=lambda scored: scored[0])[1] if best else []
-    return [candidates[position] for position in chain]
+    # The best chain that ends in each candidate, and its worth.
+    chains: list[tuple[float, list[int]]] = [(1.0, [0])]
+    for position in range(1, len(numbers)):
+        longer = []
+        for worth, chain in chains:
+            gap = _gap(numbers[chain[-1]], numbers[position])
+            longer.append((worth + 1 - gap, [*chain, position]))
+        chains.append(max(longer, key=itemgetter(0)))
+    _, best = max(chains, key=itemgetter(0))
+    return [candidates[position] for position in best]
 
 
-def _gap(old: tuple[int, ...], new: tuple[int, ...]) -> float | None:
-    """Return the cost of one number following another: 0 for 3 after 2.4, 2.1 after 2; None where it cannot."""
-    nexts = [(*old, 1), *((*old[:depth], old[depth] + 1) for depth in range(len(old)))]
+def _gap(old: tuple[int, ...], new: tuple[int, ...]) -> float:
+    """Return the cost of one number following another: 0 for 3 after 2.4, 2.1 after 2; infinite where it cannot."""
+    nexts = _following(old, 1)
     if new in nexts:
         return 0.0
-    after = [(*old, 2), *((*old[:depth], old[depth] + 2) for depth in range(len(old)))]
-    return 0.8 if new in [*after, *((*number, 1) for number in nexts)] else None
+    after = [*_following(old, 2), *((*number, 1) for number in nexts)]
+    return 0.8 if new in after else math.inf
+
+
+def _following(number: tuple[int, ...], step: int) -> list[tuple[int, ...]]:
+    """Return the numbers that follow one in a step: for 2.4 and 1 those are 2.4.1, 3 and 2.5."""
+    return [(*number, step), *((*number[:depth], number[depth] + step) for depth in range(len(number)))]
 
 
 def best_section(titled: Sequence[Section], function: FunctionWords) -> Section | None:
@@ -143,8 +152,10 @@ def best_section(titled: Sequence[Section], function: FunctionWords) -> Section 
     best = own[ranked[0][1]]
     named = [_words_of_title(section, function) for section in own]
     if most := max(named):
-        return best if named.count(most) == 1 and own[named.index(most)] is best else None
-    return best if len(ranked) == 1 or ranked[0][0] >= MARGIN * ranked[1][0] else None
+        is_clear = named[ranked[0][1]] == most and named.count(most) == 1
+    else:
+        is_clear = len(ranked) == 1 or ranked[0][0] >= MARGIN * ranked[1][0]
+    return best if is_clear else None
 
 
 def _words_of_title(section: Section, function: FunctionWords) -> int:
@@ -162,12 +173,12 @@ def passages(paragraphs: Sequence[str], function: FunctionWords) -> tuple[Passag
     """
     paper = PaperText(dict(enumerate(paragraphs)))
     long = [number for number, text in paper.own_text.items() if len(text.split()) >= SHORTEST]
-    best = []
-    ranked = _ranked(paper, function, long)
-    for score, number, parts in ranked[:PASSAGES]:
-        if score >= SHARE * ranked[0][0]:
-            best.append(Passage(number, tuple(map(paper.spelled, paper.telling_terms(parts)))))
-    return tuple(best)
+    ranked = _ranked(paper, function, long)[:PASSAGES]
+    return tuple(
+        Passage(number, tuple(map(paper.spelled, paper.telling_terms(parts))))
+        for score, number, parts in ranked
+        if score >= SHARE * ranked[0][0]
+    )
 
 
 def _ranked(
@@ -187,7 +198,8 @@ def likely_category(function: FunctionWords) -> str:
     scores: dict[str, float] = defaultdict(float)
     named = [function.name, *function.class_name.split(".")]
     for weight, texts in ((4.0, named), (1.0, [*function.parameters, *function.texts])):
-        words = {word for text in texts for part in re.findall(r"\w+", text) for word in split(part)}
+        parts = re.findall(r"\w+", "\n".join(texts))
+        words = {word for part in parts for word in split(part)}
         for category, beginnings in TABLES["categories"].items():
             hits = sum(word.startswith(tuple(beginnings.split())) for word in words)
             scores[category] += weight * min(hits, 3)

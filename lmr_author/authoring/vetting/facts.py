@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo.citations import Citation
@@ -41,7 +42,8 @@ Facts = Mapping[str, tuple[Fact, ...]]
 
 def best(facts: Facts, name: str) -> str:
     """Return the best value of a fact; "" for none."""
-    return next((fact.value for fact in facts.get(name, ())), "")
+    stated = facts.get(name)
+    return stated[0].value if stated else ""
 
 
 def sources_of(facts: Facts, name: str, value: str) -> str:
@@ -65,11 +67,12 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
         citations: those of the repository.
     """
     paper = paper or Paper((), "", None, "", "", "", ())
+    fetched = fetched or FetchedPaper(Path(), "file", "")
     own = _own(paper, citations)
     identifier = paper.arxiv_id
     statements: dict[str, list[Statement]] = {
         "title": [
-            (fetched.title if fetched else "", "arXiv"),
+            (fetched.title, "arXiv"),
             *((citation.title, citation.source) for citation in own),
             (paper.title, "the PDF"),
         ],
@@ -77,7 +80,7 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
         "year": _years(paper, fetched, own),
         "venue": [(paper.venue, "page 1"), *((citation.venue, citation.source) for citation in own)],
         "url": [
-            (fetched.url if fetched else "", "where it was fetched"),
+            (fetched.url, "where it was fetched"),
             (f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
             *((citation.url, citation.source) for citation in own),
         ],
@@ -91,6 +94,7 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
     identifier = re.sub(r"v\d+$", "", paper.arxiv_id)
     own = []
     for citation in citations:
+        # A title of a word or two stands on many pages.
         is_named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
         is_linked = bool(identifier) and identifier in citation.url
         if not citation.software and (is_named or is_linked):
@@ -98,10 +102,10 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
     return sorted(own, key=lambda citation: (not citation.venue, not citation.year))
 
 
-def _authors(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]) -> list[Statement]:
+def _authors(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
     """Return the authors by source; lists that end in "et al." only where there is no other."""
     stated: list[tuple[Sequence[str], str]] = [
-        (fetched.authors if fetched else (), "arXiv"),
+        (fetched.authors, "arXiv"),
         *((citation.authors, citation.source) for citation in own),
         (paper.authors, "the PDF's metadata"),
     ]
@@ -109,12 +113,12 @@ def _authors(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]
     return [("; ".join(names), source) for names, source in whole or stated]
 
 
-def _years(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]) -> list[Statement]:
+def _years(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
     """Return the years: of the venue, of a published version, of the preprint, of the file."""
     read = (str(paper.year or ""), paper.year_origin)
     cited = [(str(citation.year or ""), citation.source) for citation in own]
     published = [year for year, citation in zip(cited, own, strict=True) if citation.venue]
-    preprint = (str(fetched.year or "") if fetched else "", "arXiv")
+    preprint = (str(fetched.year or ""), "arXiv")
     if paper.year_origin == "the venue named on page 1":
         return [read, *published, preprint, *cited]
     if paper.year_origin in _WEAK_YEARS:
@@ -124,13 +128,12 @@ def _years(paper: Paper, fetched: FetchedPaper | None, own: Sequence[Citation]) 
 
 def _merged(name: str, statements: Sequence[Statement]) -> tuple[Fact, ...]:
     """Return each different value once, with all its sources."""
-    facts: dict[str, Fact] = {}
+    facts: dict[str, tuple[str, dict[str, None]]] = {}
     for value, source in statements:
         if value:
-            fact = facts.setdefault(_key(name, value), Fact(value, ()))
-            if source not in fact.sources:
-                facts[_key(name, value)] = Fact(fact.value, (*fact.sources, source))
-    return tuple(facts.values())
+            _, sources = facts.setdefault(_key(name, value), (value, {}))
+            sources[source] = None
+    return tuple(Fact(value, tuple(sources)) for value, sources in facts.values())
 
 
 def _key(name: str, value: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 from lmr_author.authoring.vetting.evidence import Evidence
@@ -59,7 +58,7 @@ def anthology(services: Services, identifier: str) -> Reply:
 
 
 def github(services: Services, repository: str) -> Reply:
-    """Ask GitHub for activity, open issues, archival, licence and stars."""
+    """Ask GitHub for the last push, archival, forking and licence."""
     parts = urlsplit(repository)
     names = [part for part in parts.path.removesuffix(".git").split("/") if part]
     if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
@@ -99,8 +98,8 @@ def _read_github(address: str, seconds: float) -> Evidence:
     data = get(address, accept="application/vnd.github+json", seconds=seconds).json()
     if "full_name" not in data:
         raise Unavailable("the answer is not a repository")
-    stars, issues = _count(data.get("stargazers_count")), _count(data.get("open_issues_count"))
-    activity = [f"GitHub: {stars} stars, {issues} open issues, last push {_day(data.get('pushed_at'))}"]
+    pushed = printable(str(data.get("pushed_at") or "unknown"))[:10]
+    activity = [f"GitHub: last push {pushed}"]
     if data.get("archived") is True:
         activity.append("GitHub: archived: no longer maintained")
     if data.get("fork") is True:
@@ -108,11 +107,3 @@ def _read_github(address: str, seconds: float) -> Evidence:
     licence = data.get("license")
     spdx = licence.get("spdx_id") if isinstance(licence, dict) else None
     return {"reproducibility": activity, "license": [f"GitHub: {printable(str(spdx or 'no licence'), 40)}"]}
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _day(value: Any) -> str:
-    return value[:10] if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value) else "unknown"

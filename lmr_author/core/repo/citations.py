@@ -1,4 +1,4 @@
-"""The works that a repository cites: BibTeX and links in its README and *.bib files, and CITATION.cff."""
+"""The works that a repository cites: BibTeX in its README and *.bib files, and CITATION.cff."""
 
 from __future__ import annotations
 
@@ -23,17 +23,6 @@ _PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
 _ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{},;]+")
 
-# A work's own page, not a badge or a data set.
-_HOSTS = ("arxiv.org", "aclanthology.org", "www.aclweb.org", "aclweb.org", "openreview.net", "doi.org", "dx.doi.org",
-          "proceedings.mlr.press", "proceedings.neurips.cc", "papers.nips.cc")  # fmt: skip
-_PAPER_HOSTS = "|".join(map(re.escape, _HOSTS))
-_LINK = re.compile(
-    rf"(?<!!)\[(?P<md>[^\[\]]{{1,300}})\]\((?P<mdurl>https?://(?:{_PAPER_HOSTS})/[^\s()]{{3,300}})\)"
-    rf"|`(?P<rst>[^`<>]{{1,300}})\s+<(?P<rsturl>https?://(?:{_PAPER_HOSTS})/[^\s<>]{{3,300}})>`"
-)
-_TITLE_WORDS = 4
-"""A link of fewer words is "paper" or "arXiv", not a title."""
-
 
 @dataclass(frozen=True)
 class Citation:
@@ -55,12 +44,11 @@ class Citation:
 
 
 def read_citations(folder: Path) -> list[Citation]:
-    """Return the works cited at the top of a repository, in the order CITATION.cff, BibTeX, links."""
+    """Return the works cited at the top of a repository, those of CITATION.cff first."""
     root = os.path.realpath(folder)
     named = sorted(path for path in folder.iterdir() if _CITING_FILE.search(path.name))[:MOST_FILES]
     structured: list[Citation] = []
     entries: list[Citation] = []
-    links: list[Citation] = []
     for path in named:
         data = files.read_inside(root, path, MOST_BYTES)
         text = data.decode("utf-8", "replace") if data else ""
@@ -69,8 +57,7 @@ def read_citations(folder: Path) -> list[Citation]:
             structured += read_cff(text, name)
         else:
             entries += read_bibtex(text, name)
-            links += _read_links(text, name)
-    return [*structured, *entries, *links][:MOST_ENTRIES]
+    return [*structured, *entries][:MOST_ENTRIES]
 
 
 def read_cff(text: str, name: str) -> list[Citation]:
@@ -127,13 +114,10 @@ def read_bibtex(text: str, name: str) -> list[Citation]:
         kind = match[1].lower()
         if kind not in ("comment", "string", "preamble") and len(citations) < MOST_ENTRIES:
             fields = {key.lower(): value for key, value in _fields(text, match.end())}
-            source = _source(name, text, match)
+            line = text.count("\n", 0, match.start()) + 1
+            source = f"{name}, line {line}"
             citations.append(_of_bibtex(fields, source, software=kind in ("software", "manual")))
     return citations
-
-
-def _source(name: str, text: str, match: re.Match[str]) -> str:
-    return f"{name}, line {text.count(chr(10), 0, match.start()) + 1}"
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
@@ -203,17 +187,6 @@ def _address(url: str, doi: str, *texts: str) -> str:
     if identifier and not preprint:
         return f"https://doi.org/{identifier[0].rstrip('.')}"
     return f"https://arxiv.org/abs/{preprint[1]}" if preprint else ""
-
-
-def _read_links(text: str, name: str) -> list[Citation]:
-    """Return the papers that a README links; a link of several words is its title."""
-    citations = []
-    for match in _LINK.finditer(text):
-        words = " ".join((match["md"] or match["rst"]).strip('*_"“” ').split())
-        title = printable(words, 300) if len(words.split()) >= _TITLE_WORDS else ""
-        url = match["mdurl"] or match["rsturl"]
-        citations.append(Citation(_source(name, text, match), title, url=url))
-    return citations[:MOST_ENTRIES]
 
 
 _ACCENTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -107,12 +108,8 @@ def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Ite
 
 
 def _comment_on_top(code: str) -> str:
-    comment = []
-    for line in code.splitlines():
-        if not line.strip().startswith("#"):
-            break
-        comment.append(line.strip(" \t#"))
-    return " ".join(comment).strip()
+    comment = itertools.takewhile(lambda line: line.lstrip().startswith("#"), code.splitlines())
+    return " ".join(line.strip(" \t#") for line in comment).strip()
 
 
 def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challenger]:

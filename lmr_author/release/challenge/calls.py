@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
-from lmr_author.authoring.recording.calls import RecordedCall, Room, coverage
 from lmr_author.authoring.recording.choose import order_of_choice
-from lmr_author.authoring.recording.job import Job, driver_of, golden_of, plan_of, room_of
-from lmr_author.authoring.recording.remarks import Uncompared, effects_of, uncompared
-from lmr_author.authoring.recording.replay import Golden, replay
-from lmr_author.authoring.recording.run import Recorded, Run, run
+from lmr_author.authoring.recording.job import Job, driver_of, room_left
+from lmr_author.authoring.recording.record import Uncompared, uncompared
+from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Progress
@@ -32,14 +31,14 @@ class Calls:
     """All calls of a target that could be recorded once more.
 
     Attributes:
-        room: the space for cases that its recording may have.
+        room: bytes that its recording may have for further cases.
         plan, recorded: the run that made them.
         golden: what replays them.
         others: those that the golden reproduces, with their tolerances, and that are no cases yet.
         cases: case → the same call, where it was made once more.
     """
 
-    room: Room
+    room: int
     plan: Run
     recorded: Recorded
     golden: Golden
@@ -50,7 +49,7 @@ class Calls:
     def missed(self) -> tuple[int, ...]:
         """Lines of the golden at which blocks begin that no recorded call executes."""
         hits = self.recorded.executed.union(*(call.hits for call in (*self.others, *self.cases.values())))
-        return coverage(hits, self.recorded.blocks, self.recorded.absent).missed
+        return self.recorded.coverage(hits).missed
 
     @property
     def differentiable(self) -> tuple[str, ...]:
@@ -63,7 +62,7 @@ class Calls:
 
     def uncompared(self) -> tuple[Uncompared, ...]:
         """Return the golden's effects that no case compares."""
-        return uncompared(effects_of(self.golden, self.recorded))
+        return uncompared(self.golden, self.recorded)
 
 
 def record_again(
@@ -92,7 +91,7 @@ def record_again(
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, plan)
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
-    golden = golden_of(job, plan, bench.sandbox, recorded, in_place)
+    golden = golden_of(plan, bench.sandbox, recorded, in_place)
     replayed = replay(golden, order_of_choice(recorded.calls), options.cases, say)
     case_names = {_inputs_of(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
@@ -102,8 +101,7 @@ def record_again(
             others.append(call)
         else:
             cases.setdefault(name, call)
-    room = room_of(job)
-    room = replace(room, left=max(0, room.left - sum(case.bytes for case in recording.cases)))
+    room = max(0, room_left(job) - sum(case.bytes for case in recording.cases))
     return Calls(room, plan, recorded, golden, tuple(others), cases)
 
 
@@ -157,7 +155,7 @@ def write_recording(
     """
     folder = work / "recordings" / str(bench.implementation.index)
     folder.mkdir(parents=True)
-    calls.plan.helpers.copy_into(work)
+    calls.plan.job.helpers.copy_into(work)
     cases = list(before.cases) if keep_cases else []
     for case in cases:
         shutil.copytree(bench.recording_folder / case.name, folder / case.name)
@@ -165,7 +163,7 @@ def write_recording(
     for number, (call, adds) in enumerate(new, taken + 1):
         cases.append(store.store_case(folder, number, call, adds))
     recorded = calls.recorded
-    covered = _also_covered(before.coverage, set[int]().union(*(call.hits for call, _ in new)), recorded)
+    covered = _also_covered(before.coverage, frozenset().union(*(call.hits for call, _ in new)), recorded)
     recording = store.recording_of(
         folder, calls.plan, recorded, cases, covered, before.versions, before.options
     )
@@ -174,10 +172,11 @@ def write_recording(
     return RecordingJudge(bench, recording, folder)
 
 
-def _also_covered(before: Coverage, hits: set[int], recorded: Recorded) -> Coverage:
+def _also_covered(before: Coverage, hits: frozenset[int], recorded: Recorded) -> Coverage:
     """Return what a recording's cases execute together with calls that hit some blocks."""
-    new_lines = coverage(hits, recorded.blocks, recorded.absent).lines
-    false = {recorded.blocks[block] for block in recorded.absent if block in hits}
+    new_lines = recorded.coverage(hits).lines
+    summary = recorded.summary
+    false = {summary.blocks[block] for block in summary.absent.keys() & hits}
     return Coverage(
         lines=tuple(sorted({*before.lines, *new_lines})),
         missed=tuple(sorted(set(before.missed) - set(new_lines))),
@@ -192,9 +191,9 @@ def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
     with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
         staging = work / "recording"
         shutil.copytree(judge.folder, staging)
-        function, effects = calls.golden.definition.function, calls.uncompared()
-        page = store.write_manifest(staging, implementation, recording, function, calls.plan.nth, effects)
-        store.put_aside(task, info, implementation)
+        effects = [effect.text for effect in calls.uncompared()]
+        page = store.write_manifest(staging, calls.plan, recording, effects)
+        store.put_aside(calls.plan.job)
         with files.staged_folder(task.recording(info, implementation.index)) as folder:
             shutil.copytree(staging, folder, dirs_exist_ok=True)
         store.renew_support(task.unit_test_folder(info))

@@ -121,16 +121,16 @@ def merged(
     An answer that is gone from a source that was read again is left out; if one implementation is challenged, only
     its own answers are.
     """
-    known = {(answer.index, answer.name): answer for answer in before}
+    earlier = {(answer.index, answer.name): answer for answer in before}
     sources = {answer.source for answer in new}
     answers = {
         key: answer
-        for key, answer in known.items()
+        for key, answer in earlier.items()
         if answer.source not in sources or implementation not in (None, answer.index)
     }
     for answer in new:
         key = (answer.index, answer.name)
-        old = known.get(key, answer)
+        old = earlier.get(key, answer)
         if (old.code, old.kind) == (answer.code, answer.kind):
             answer = replace(old, about=answer.about, source=answer.source)
         answers[key] = answer

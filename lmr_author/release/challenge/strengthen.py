@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lmr_author.authoring.recording.calls import RecordedCall, Room, too_much
+from lmr_author.authoring.recording.choose import too_much
+from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import AddedCase, CallDifference, Challenger, LeftOutCall
@@ -29,13 +30,13 @@ class Choice:
     """A choice among the recorded calls that tell misreadings apart.
 
     Attributes:
-        room: the space for cases.
+        room: bytes that cases may take.
         calls: those that are no cases.
         tells: name of a misreading → numbers of the calls on which it fails.
         barred: number of a call → why it is no case.
     """
 
-    room: Room
+    room: int
     calls: Sequence[RecordedCall]
     tells: Mapping[str, frozenset[int]]
     barred: dict[int, LeftOutCall] = field(default_factory=dict)
@@ -54,7 +55,7 @@ class Choice:
         Greedily: the one that tells most, the smallest of equals.
         """
         usable = [call for call in self.calls if call.number not in self.barred]
-        waiting, chosen, room = set(self.tells), list[RecordedCall](), self.room.left
+        waiting, chosen, room = set(self.tells), list[RecordedCall](), self.room
         while usable:
             new = {call.number: waiting.intersection(self.told_by(call.number)) for call in usable}
             best = min(usable, key=lambda call: (-len(new[call.number]), call.stored, call.number))

@@ -138,7 +138,6 @@ class RecordPart:
         cases: cases to keep; more where each helps.
         seconds: time limit of the command.
         max_mb: largest recorded call, in MB.
-        max_total_mb: largest size of all cases of the task, in MB.
         gradients: compare gradients, too.
         in_place: an implementation has to change the arguments that the golden changes.
         files: compare the files that a call writes.
@@ -152,7 +151,6 @@ class RecordPart:
     cases: Annotated[int, msgspec.Meta(ge=1, le=50)] = 3
     seconds: float = 600.0
     max_mb: float = 8.0
-    max_total_mb: float = 32.0
     gradients: bool = False
     in_place: bool | None = None
     files: bool = False
