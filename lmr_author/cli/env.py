@@ -18,11 +18,9 @@ from lmr_author.cli.options import (
     FormatOption,
     ImageOption,
     NoInputOption,
-    RepoOption,
     TaskOption,
     VersionOption,
     current_task,
-    repository_place,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.build import BuildResult
     from lmr_author.runtime.environment.detect import Detected
     from lmr_author.runtime.environment.failures import Explanation
-    from lmr_author.runtime.environment.place import Written
+    from lmr_author.runtime.environment.generated import Written
     from lmr_author.runtime.environment.prune import PrunePlan
 
 SHOWN = 12
@@ -46,7 +44,6 @@ WIDTH = 110
 
 
 def env_detect(
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     task: TaskOption = None,
@@ -56,15 +53,14 @@ def env_detect(
     from lmr_author.runtime.environment.detect import detect
     from lmr_author.runtime.environment.needs import to_json
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     with ui.progress("reading the repository"):
-        detected = detect(where, base_image=base_image, python=python)
+        detected = detect(folder, base_image=base_image, python=python)
     if output is Format.json:
         ui.print_json(to_json(detected.needs, detected.base.to_json(), detected.problems))
     else:
         _show_detected(detected)
-        if repo is None:
-            ui.then("env", "lock", *task_words(task))
+        ui.then("env", "lock", *task_words(task))
     return EXIT_CLEAN
 
 
@@ -75,7 +71,7 @@ def _show_detected(detected: Detected) -> None:
     when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
     sure = "" if base.python_certain else ", probably: a build shows it"
     asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
-    _show_row("repository", [f"{detected.place.name}{project}, {when}"])
+    _show_row("repository", [f"{detected.name}{project}, {when}"])
     _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
     _show_row("base image", [base.reference, base.reason])
     _show_row("python", [f"{base.python} (the image's{sure})", asked])
@@ -100,7 +96,6 @@ def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None
 
 def env_lock(
     date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     relax: Annotated[
@@ -121,7 +116,7 @@ def env_lock(
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     options = LockOptions(
         date=date,
         python=python,
@@ -140,7 +135,7 @@ def env_lock(
             with progress.paused():
                 return ui.confirm(question, default=False)
 
-        made = lock(where, options, progress, agree if ui.can_ask(no_input) else None)
+        made = lock(folder, options, progress, agree if ui.can_ask(no_input) else None)
     _show_file(made)
     if made.lock is None:
         return EXIT_CLEAN
@@ -160,7 +155,6 @@ def env_lock(
 
 
 def env_dockerfile(
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     force: ForceOption = False,
@@ -170,16 +164,16 @@ def env_dockerfile(
     """Write the Dockerfile and .dockerignore for what the repository needs."""
     from lmr_author.runtime.environment.dockerfile import write_dockerfile
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     with ui.progress("reading the repository"):
-        made = write_dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
+        made = write_dockerfile(folder, base_image=base_image, python=python, force=force, dry_run=dry_run)
     _show_file(made)
     base = made.detected.base
     ui.say(f"base image {base.reference}: {base.reason}")
     for problem in made.detected.problems:
         if problem not in made.detected.needs.problems:  # `env detect` and `env lock` report those
             ui.note(problem)
-    if made.path is not None and repo is None:
+    if made.path is not None:
         ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 

@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, Us
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
-from lmr_author.runtime.environment import place
+from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.failures import Explanation, Failure, explain
 from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
@@ -89,7 +89,7 @@ def build(
     if not task.dockerfile.is_file():
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
     wanted = _files(task, info, wanted)
-    lock = place.text_of(task.lock)
+    lock = files.read_text_or_empty(task.lock)
     began = time.monotonic()
     with Where(DOCKER, base_image=base_image).sandbox(task, info, no_cache=no_cache) as sandbox:
         say("building the image")
@@ -114,7 +114,7 @@ def build(
         seconds=round(took, 3),
         image=facts["image"],
         tag=image_tag(task.name, task.root),
-        base_image=base_image or place.base_of(place.text_of(task.dockerfile)),
+        base_image=base_image or base_of(files.read_text_or_empty(task.dockerfile)),
         engine=facts["engine"],
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
@@ -131,7 +131,7 @@ def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
     for name in chosen:
         if not files.inside(root, name).is_file():
             raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
-    if names := chosen or place.goal_files(info):
+    if names := chosen or info.goal_files:
         return names
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
     names = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in _ASIDE]

@@ -12,11 +12,18 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.texts import listed, printable
-from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
+from lmr_author.runtime.environment.base_images import (
+    INSTALLED_BY,
+    BaseImage,
+    base_of,
+    choose_base,
+    other_python,
+)
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
 from lmr_author.runtime.environment.needs import (
     NOTHING,
@@ -36,7 +43,6 @@ from lmr_author.runtime.environment.packages import (
     system_packages,
     table,
 )
-from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
 from lmr_author.runtime.environment.requirements import Manifest
 from lmr_author.runtime.environment.sources import read_manifests
 from lmr_author.runtime.replay import staging
@@ -134,9 +140,13 @@ def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
 
 @dataclass(frozen=True)
 class Detected:
-    """The needs of a repository, and the image that fits."""
+    """The needs of a task's repository, and the image that fits.
 
-    place: RepositoryPlace
+    Attributes:
+        name: the repository's folder in the task, and in the image.
+    """
+
+    name: str
     needs: Needs
     base: BaseImage
 
@@ -147,21 +157,28 @@ class Detected:
 
 
 def detect(
-    repository: RepositoryPlace,
+    task: Task,
     *,
     base_image: str | None = None,
     python: str | None = None,
+    date: datetime | None = None,
     goals: Sequence[str] = (),
 ) -> Detected:
-    """Return what the repository needs, and the image that fits."""
+    """Return what a task's repository needs, and the image that fits.
+
+    Args:
+        date: as of this moment; None for the commit's, as new-task wrote it down.
+        goals: see :func:`read_needs`.
+    """
     if base_image is not None:
         choose_base(Needs(), base_image)  # a reference that is none is not passed over
-    needs = read_needs(repository.folder, repository.date, goals)
-    if repository.task is None:
-        base = choose_base(needs, base_image, python)
-    else:
-        base = base_in_use(repository.task, needs, base_image, python)
-    return Detected(repository, needs, base)
+    info = task.load()
+    commit_date = provenance.load(task).repository.commit_date
+    if date is None and commit_date:
+        date = datetime.fromisoformat(commit_date)
+    needs = read_needs(task.repository(info), date, goals)
+    base = base_in_use(task, needs, base_image, python)
+    return Detected(info.repo_folder_name or info.folder_name, needs, base)
 
 
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImage:
@@ -169,7 +186,7 @@ def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None)
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
     """
-    image = image or base_of(text_of(task.dockerfile)) or None
+    image = image or base_of(files.read_text_or_empty(task.dockerfile)) or None
     if image and python is None:
         python = _known_python(task, image)
     own = choose_base(needs, None, python)
