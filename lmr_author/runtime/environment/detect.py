@@ -25,6 +25,7 @@ from lmr_author.runtime.environment.base_images import (
     other_python,
 )
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
+from lmr_author.runtime.environment.manifests import read_manifests
 from lmr_author.runtime.environment.needs import (
     NOTHING,
     Declared,
@@ -44,7 +45,6 @@ from lmr_author.runtime.environment.packages import (
     table,
 )
 from lmr_author.runtime.environment.requirements import Manifest
-from lmr_author.runtime.environment.sources import read_manifests
 from lmr_author.runtime.replay import staging
 
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
@@ -130,11 +130,23 @@ def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared,
 
 def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
     """Return requirements by name: of several the first that names a version, else the first."""
-    by_name: dict[str, Declared] = {}
-    for requirement in filter(applies, itertools.chain.from_iterable(lists)):
-        before = by_name.setdefault(requirement.name, requirement)
-        if has_version(requirement) and not has_version(before):
-            by_name[requirement.name] = requirement
+    return {name: next(filter(has_version, lines), lines[0]) for name, lines in _by_name(lists).items()}
+
+
+def _by_name(lists: Iterable[list[Declared]]) -> dict[str, list[Declared]]:
+    """Return the lines about each package, of the first file that names a version, else of the first.
+
+    A file may have several lines about a package, with markers.
+    """
+    by_name: dict[str, list[Declared]] = {}
+    for of_file in lists:
+        lines_by_name: dict[str, dict[str, Declared]] = {}
+        for requirement in filter(applies, of_file):
+            lines_by_name.setdefault(requirement.name, {}).setdefault(requirement.text, requirement)
+        for name, lines in lines_by_name.items():
+            before = by_name.setdefault(name, list(lines.values()))
+            if any(map(has_version, lines.values())) and not any(map(has_version, before)):
+                by_name[name] = list(lines.values())
     return by_name
 
 
@@ -244,7 +256,8 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 
 def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
     """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
-    declared, remarks = _renamed(_merge(manifests))
+    lines = _by_name(manifest.declared for manifest in manifests)
+    declared, remarks = _renamed(list(itertools.chain.from_iterable(lines.values())))
     suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
@@ -302,22 +315,6 @@ def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
         if all(other.name != name for other in declared):
             meant.append(replace(requirement, name=name, text=name))
     return meant, remarks
-
-
-def _merge(manifests: Iterable[Manifest]) -> list[Declared]:
-    """Let one file decide per package: the first that names a version. Its several lines (markers) are kept."""
-    by_name: dict[str, list[Declared]] = {}
-    for manifest in manifests:
-        of_file: dict[str, list[Declared]] = {}
-        for requirement in filter(applies, manifest.declared):
-            lines = of_file.setdefault(requirement.name, [])
-            if requirement.text not in [line.text for line in lines]:
-                lines.append(requirement)
-        for name, requirements in of_file.items():
-            before = by_name.setdefault(name, requirements)
-            if any(map(has_version, requirements)) and not any(map(has_version, before)):
-                by_name[name] = requirements
-    return [requirement for requirements in by_name.values() for requirement in requirements]
 
 
 def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Declared:
