@@ -27,9 +27,8 @@ from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
-from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.where import python_in_words
+from lmr_author.runtime.environment.where import prepare, python_in_words
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Sandbox
 

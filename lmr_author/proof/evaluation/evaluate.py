@@ -21,7 +21,6 @@ from lmr_author.core.task import (
     Task,
     TaskInfo,
     evaluation,
-    interpreters,
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
@@ -41,7 +40,8 @@ from lmr_author.proof.lookup import canonical_category, pair, unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
-from lmr_author.runtime.environment.build import ask_inventory, build_hint
+from lmr_author.runtime.environment.build import ask_inventory
+from lmr_author.runtime.environment.failures import build_hint
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -283,7 +283,7 @@ def _asked_for(task: Task, where: Where) -> UsedSandbox:
         return UsedSandbox(where.kind, other_base_image="" if where.base_image == own else where.base_image)
     python = other_python(task, where)
     if python and where.python:
-        interpreters.remember(python, where.python)
+        evaluation.remember_interpreter(python, where.python)
     return UsedSandbox(where.kind, other_python=python)
 
 

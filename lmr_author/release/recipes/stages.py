@@ -17,7 +17,7 @@ from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
-from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
 from lmr_author.runtime.environment.base_images import base_of
-from lmr_author.runtime.environment.failures import Explanation, Failure, explain
+from lmr_author.runtime.environment.failures import Explanation, Failure, explain, explain_build
 from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.runtime.sandbox import image_tag
@@ -99,7 +99,7 @@ def build(
             say("asking the image what it holds")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            explanation = _explained(error, lock)
+            explanation = explain_build(error, lock)
             if explanation is not None and explanation.about == "machine":
                 raise SandboxError(
                     f"the image could not be built: {explanation.cause}",
@@ -253,25 +253,3 @@ def _text(result: ExecResult, stderr: str, seconds: float) -> str:
     if result.exit_code < 0:
         return f"{stderr}\ndied of signal {-result.exit_code}"
     return stderr or f"exit code {result.exit_code}"
-
-
-def _explained(error: SandboxBuildError, lock: str = "") -> Explanation | None:
-    return explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
-
-
-def build_hint(error: SandboxBuildError) -> str:
-    """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
-    explanation = _explained(error)
-    if explanation is None:
-        return error.hint
-    whole = f"; the whole log is {error.log}" if error.log else ""
-    return f"{explanation.cause}: {explanation.advice}{whole}"
-
-
-def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
-    """Prepare a sandbox. Raises SandboxError; when an image cannot be built, its hint says why."""
-    try:
-        return sandbox.prepare(progress)
-    except SandboxBuildError as error:
-        error.hint = build_hint(error)
-        raise
