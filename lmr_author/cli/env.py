@@ -17,7 +17,6 @@ from lmr_author.cli.options import (
     Format,
     FormatOption,
     ImageOption,
-    NoInputOption,
     TaskOption,
     VersionOption,
     current_task,
@@ -109,7 +108,6 @@ def env_lock(
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     force: ForceOption = False,
     dry_run: DryRunOption = False,
-    no_input: NoInputOption = False,
     task: TaskOption = None,
 ) -> int:
     """Pin what the repository needs as of its commit's date, for the image's Python."""
@@ -130,12 +128,7 @@ def env_lock(
         only_goal=only_goal,
     )
     with ui.progress("reading the repository") as progress:
-
-        def agree(question: str) -> bool:
-            with progress.paused():
-                return ui.confirm(question, default=False)
-
-        made = lock(folder, options, progress, agree if ui.can_ask(no_input) else None)
+        made = lock(folder, options, progress)
     _show_file(made)
     if made.lock is None:
         return EXIT_CLEAN

@@ -1,11 +1,10 @@
-"""``env lock``: pin what a repository needs, loosening what prevents a solution where somebody agrees to it."""
+"""``env lock``: pin what a repository needs, loosening what prevents a solution where that is asked for."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -26,35 +25,30 @@ from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
 
-Agree = Callable[[str], bool]
-"""Asks a person at a terminal a question."""
-
 _WITH = "--with"
 """Origin of a requirement that the annotator added, which is never loosened."""
 
 
-def lock(
-    task: Task, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
-) -> Written:
+def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> Written:
     """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
 
     Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
-    and nobody agreed to a change.
+    and nothing may be loosened.
     """
     say = progress or (lambda _: None)
     if options.dry_run:
-        detected, made = _resolve(task, options, say, agree)
+        detected, made = _resolve(task, options, say)
         return Written(detected, made.text, None, lock=made)
     with locks.held(task.root):
         if not options.force:
             require_untouched(task.lock)
-        detected, made = _resolve(task, options, say, agree)
+        detected, made = _resolve(task, options, say)
         origin = environment_record(detected.needs, detected.base, made)
         changed, copy = write(task, task.lock, made.text, origin)
     return Written(detected, made.text, task.lock, changed, copy, made)
 
 
-def _resolve(task: Task, options: LockOptions, say: Progress, agree: Agree | None) -> tuple[Detected, Lock]:
+def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:
     """Return the needs as they were pinned, and their lock."""
     detected = detect(
         task,
@@ -72,7 +66,7 @@ def _resolve(task: Task, options: LockOptions, say: Progress, agree: Agree | Non
         changes = ("only what the goal files import is installed (--only-goal)", *changes)
     made = pin(needs, detected.base, options, say, changes=changes)
     if not made.pinned:
-        needs, made = _relaxed(needs, detected.base, made, options, changes, say, agree)
+        needs, made = _relaxed(needs, detected.base, made, options, changes, say)
     return replace(detected, needs=needs), made
 
 
@@ -140,13 +134,12 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _relaxed(
     needs: Needs, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
-    agree: Agree | None,
 ) -> tuple[Needs, Lock]:  # fmt: skip
-    """Return the needs with changes that were agreed to, and their lock. Raises LmrError where that does not help."""
+    """Return looser needs, and their lock. Raises LmrError where that is not asked for, or does not help."""
     why = _why(failed, base)
     if failed.failure not in (Unpinned.NO_DATES, Unpinned.CONFLICT):
         raise LmrError(why, _advice(failed))
-    if not (options.relax or (agree and agree(f"{why}. Loosen what prevents it?"))):
+    if not options.relax:
         raise LmrError(why, "--relax drops the versions that prevent it, and says which")
     if failed.failure is Unpinned.NO_DATES:
         needs = replace(needs, date=None)

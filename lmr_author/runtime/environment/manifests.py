@@ -192,16 +192,17 @@ def _read_poetry(dependencies: Mapping[str, Any], lines: Lines, manifest: Manife
         row = value if isinstance(value, dict) else {"version": value}
         if name.lower() == "python" or row.get("optional"):
             continue
-        origin = lines.of(name, "=")
-        address = row.get("git") or row.get("url") or row.get("path")
-        if address:
-            address = f"git+{address}" if "git" in row else address
-            manifest.add(parse_requirement(f"{name} @ {address}", origin))
-            continue
-        extras = ",".join(_strings(row.get("extras")))
-        marker = f"; {row['markers']}" if "markers" in row else ""
-        version = _poetry_specifier(row.get("version"))
-        manifest.add(parse_requirement(f"{name}[{extras}]{version}{marker}", origin))
+        manifest.add(parse_requirement(_poetry_requirement(name, row), lines.of(name, "=")))
+
+
+def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
+    """Return a row of ``[tool.poetry.dependencies]`` in PEP 508's form."""
+    for key, prefix in (("git", "git+"), ("url", ""), ("path", "")):
+        if key in row:
+            return f"{name} @ {prefix}{row[key]}"
+    extras = ",".join(_strings(row.get("extras")))
+    marker = f"; {row['markers']}" if "markers" in row else ""
+    return f"{name}[{extras}]{_poetry_specifier(row.get('version'))}{marker}"
 
 
 def _poetry_specifier(value: object) -> str:
@@ -218,12 +219,9 @@ def _poetry_specifier(value: object) -> str:
 
 def _end_of_range(operator: str, version: str) -> str:
     """Return the first version after ``^version``, where the first number but 0 is kept, or ``~version``."""
-    numbers = [int(number) for number in version.split(".")]
-    last = min(1, len(numbers) - 1)
-    if operator == "^":
-        last = 0
-        while numbers[last] == 0 and last < len(numbers) - 1:
-            last += 1
+    numbers = list(map(int, version.split(".")))
+    last = len(numbers) - 1
+    last = next(filter(numbers.__getitem__, range(last)), last) if operator == "^" else min(1, last)
     return ".".join(map(str, [*numbers[:last], numbers[last] + 1]))
 
 
