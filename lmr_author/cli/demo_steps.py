@@ -14,7 +14,7 @@ from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording import record
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Finding, GateResult, Progress, Task
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate

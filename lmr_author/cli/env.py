@@ -17,12 +17,9 @@ from lmr_author.cli.options import (
     Format,
     FormatOption,
     ImageOption,
-    NoInputOption,
-    RepoOption,
     TaskOption,
     VersionOption,
     current_task,
-    repository_place,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.build import BuildResult
     from lmr_author.runtime.environment.detect import Detected
     from lmr_author.runtime.environment.failures import Explanation
-    from lmr_author.runtime.environment.place import Written
+    from lmr_author.runtime.environment.generated import Written
     from lmr_author.runtime.environment.prune import PrunePlan
 
 SHOWN = 12
@@ -46,7 +43,6 @@ WIDTH = 110
 
 
 def env_detect(
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     task: TaskOption = None,
@@ -56,15 +52,14 @@ def env_detect(
     from lmr_author.runtime.environment.detect import detect
     from lmr_author.runtime.environment.needs import to_json
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     with ui.progress("reading the repository"):
-        detected = detect(where, base_image=base_image, python=python)
+        detected = detect(folder, base_image=base_image, python=python)
     if output is Format.json:
         ui.print_json(to_json(detected.needs, detected.base.to_json(), detected.problems))
     else:
         _show_detected(detected)
-        if repo is None:
-            ui.then("env", "lock", *task_words(task))
+        ui.then("env", "lock", *task_words(task))
     return EXIT_CLEAN
 
 
@@ -75,7 +70,7 @@ def _show_detected(detected: Detected) -> None:
     when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
     sure = "" if base.python_certain else ", probably: a build shows it"
     asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
-    _show_row("repository", [f"{detected.place.name}{project}, {when}"])
+    _show_row("repository", [f"{detected.name}{project}, {when}"])
     _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
     _show_row("base image", [base.reference, base.reason])
     _show_row("python", [f"{base.python} (the image's{sure})", asked])
@@ -100,7 +95,6 @@ def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None
 
 def env_lock(
     date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     relax: Annotated[
@@ -114,14 +108,13 @@ def env_lock(
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     force: ForceOption = False,
     dry_run: DryRunOption = False,
-    no_input: NoInputOption = False,
     task: TaskOption = None,
 ) -> int:
     """Pin what the repository needs as of its commit's date, for the image's Python."""
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     options = LockOptions(
         date=date,
         python=python,
@@ -135,12 +128,7 @@ def env_lock(
         only_goal=only_goal,
     )
     with ui.progress("reading the repository") as progress:
-
-        def agree(question: str) -> bool:
-            with progress.paused():
-                return ui.confirm(question, default=False)
-
-        made = lock(where, options, progress, agree if ui.can_ask(no_input) else None)
+        made = lock(folder, options, progress)
     _show_file(made)
     if made.lock is None:
         return EXIT_CLEAN
@@ -160,7 +148,6 @@ def env_lock(
 
 
 def env_dockerfile(
-    repo: RepoOption = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     force: ForceOption = False,
@@ -170,16 +157,16 @@ def env_dockerfile(
     """Write the Dockerfile and .dockerignore for what the repository needs."""
     from lmr_author.runtime.environment.dockerfile import write_dockerfile
 
-    where = repository_place(task, repo)
+    folder = current_task(task)
     with ui.progress("reading the repository"):
-        made = write_dockerfile(where, base_image=base_image, python=python, force=force, dry_run=dry_run)
+        made = write_dockerfile(folder, base_image=base_image, python=python, force=force, dry_run=dry_run)
     _show_file(made)
     base = made.detected.base
     ui.say(f"base image {base.reference}: {base.reason}")
     for problem in made.detected.problems:
         if problem not in made.detected.needs.problems:  # `env detect` and `env lock` report those
             ui.note(problem)
-    if made.path is not None and repo is None:
+    if made.path is not None:
         ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 

@@ -12,7 +12,6 @@ from lmr_author.core.errors import NotATaskError, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.runtime.environment.place import RepositoryPlace
     from lmr_author.runtime.environment.where import Where
 
 
@@ -107,17 +106,6 @@ def task_or_repo(task: Path | None) -> Task:
         return current_task(task)
     except NotATaskError as error:
         raise NotATaskError(error.message, f"{error.hint}; or name a repository: --repo FOLDER") from error
-
-
-def repository_place(task: Path | None, repo: Path | None) -> RepositoryPlace:
-    """Return the repository of ``--repo``, else that of the task."""
-    from lmr_author.runtime.environment.place import place_alone, place_of
-
-    if repo is None:
-        return place_of(task_or_repo(task))
-    if task is not None:
-        raise UsageError("--repo and --task are two places", "give one of them")
-    return place_alone(repo)
 
 
 def default_tasks() -> Path:

@@ -62,7 +62,7 @@ def review(
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
-    from lmr_author.core.people import git_name
+    from lmr_author.core.processes import git_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
     if not reviewer and not asking:

@@ -120,6 +120,14 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
+def read_text_or_empty(path: Path) -> str:
+    """Return a text file's content; "" when it does not exist or cannot be read."""
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def read_object_or_empty(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; empty when there is no such file, or it holds anything else, or is damaged.
 

@@ -1,7 +1,7 @@
-"""One lock for each task: of several commands that change it, one works and the others wait.
+"""Locks between processes. Each task has one: of several commands that change it, one works and the others wait.
 
-The lock is an ``flock`` on the task's folder. It needs no file, follows the folder when that is renamed, and the kernel
-releases it when the process ends, however that happens. Programs that we start do not inherit it.
+That lock is an ``flock`` on the task's folder. It needs no file, follows the folder when that is renamed, and the
+kernel releases it when the process ends, however that happens. Programs that we start do not inherit it.
 """
 
 from __future__ import annotations
@@ -99,15 +99,32 @@ def _acquired(folder: Path) -> int:
     """Return a descriptor that holds the lock; wait for it, and say so, when another command has it."""
     descriptor = _lockable(folder)
     try:
+        _acquire(descriptor, lambda: on_wait(folder))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _acquire(descriptor: int, before_waiting: Callable[[], None]) -> None:
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        try:
-            on_wait(folder)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)  # Ctrl-C ends it
-        except BaseException:
-            os.close(descriptor)
-            raise
-    return descriptor
+        before_waiting()
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # Ctrl-C ends it
+
+
+@contextmanager
+def exclusive(path: Path, before_waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold off other processes that take the lock of the same file, until the block or this process ends.
+
+    Args:
+        before_waiting: called before waiting for another process; it may raise instead.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        _acquire(file.fileno(), before_waiting)
+        yield
 
 
 def _lockable(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 from lmr_author.core.task import Task
 from lmr_author.runtime.environment import lock as locking
 from lmr_author.runtime.environment.lock_file import LockOptions
-from lmr_author.runtime.environment.place import place_of
 from tests.cli.program import Ended, refuse, succeed, validate_with
 from tests.servers import Release, package_index
 from tests.support import make_task
@@ -69,18 +69,6 @@ def test_detect_names_each_fact_with_its_origin(task: Task) -> None:
     assert found["date"] == "2022-12-31T00:00:00+0000"
 
 
-def test_a_repository_alone_is_only_read(task: Task, index: dict[str, str], tmp_path: Path) -> None:
-    repository = task.root / "small-repo"
-    before = sorted(path.name for path in repository.iterdir())
-    found = succeed("env", "detect", "--repo", repository, cwd=tmp_path).out
-    assert "loss (requirements.txt:2)" in found
-    locked = succeed("env", "lock", "--repo", repository, "--date", "2022-12-31", cwd=tmp_path, env=index)
-    assert pins(locked.out) == ["loss==1.0", "maths==1.5"]
-    assert "FROM ${BASE_IMAGE}" in succeed("env", "dockerfile", "--repo", repository, cwd=tmp_path).out
-    assert sorted(path.name for path in repository.iterdir()) == before
-    assert not task.lock.exists()
-
-
 def test_a_lock_holds_the_versions_of_the_commits_day(task: Task, index: dict[str, str]) -> None:
     done = lock(task, index)
     assert pins(task.lock.read_text()) == ["loss==1.0", "maths==1.5"]
@@ -116,7 +104,7 @@ def test_only_the_goal_files_imports_are_locked(
     for name, value in index.items():
         monkeypatch.setenv(name, value)
     before = LockOptions(only_goal=True, goals=("pkg/losses.py",), force=True)
-    made = locking.lock(place_of(task), before).text
+    made = locking.lock(task, before).text
     assert pins(made) == ["loss==1.0", "maths==1.0"], "a recipe locks before it masks"
     category = ("--category", "Evaluation Metrics")
     succeed("mask", "pkg/losses.py::hinge", *category, "--no-input", cwd=task.root)
@@ -153,8 +141,6 @@ def test_without_an_answer_there_is_no_lock(task: Task, index: dict[str, str]) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("detect", "--repo", "nowhere"), "is not a folder"),
-        (("detect", "--repo", ".", "--task", "."), "two places"),
         (("lock", "--date", "soon"), "is not a date"),
         (("lock", "--date", "1999-01-01"), "did not exist"),
         (("frobnicate",), "there is no command"),
@@ -165,10 +151,11 @@ def test_wrong_usage(task: Task, arguments: tuple[str, ...], words: str) -> None
     assert words in error
 
 
-def test_no_python_files_at_all(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    assert "there are no Python files" in succeed("env", "detect", "--repo", "empty", cwd=tmp_path).out
-    assert "note: there are no Python files" in succeed("env", "lock", "--repo", "empty", cwd=tmp_path).err
+def test_no_python_files_at_all(task: Task) -> None:
+    shutil.rmtree(task.root / "small-repo")
+    (task.root / "small-repo").mkdir()
+    assert "there are no Python files" in succeed("env", "detect", cwd=task.root).out
+    assert "note: there are no Python files" in succeed("env", "lock", cwd=task.root).err
 
 
 def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, index: dict[str, str]) -> None:

@@ -30,7 +30,7 @@ VERBS = [
     ("suggest",),
     ("vet", "--offline", "--no-input"),
     ("env", "detect"),
-    ("env", "lock", "--no-input"),
+    ("env", "lock"),
     ("env", "dockerfile", "--force"),
     ("env", "build"),
     ("env", "local"),

@@ -12,7 +12,6 @@ from lmr_author.authoring.new_task.new_task import default_name
 from lmr_author.core import resources
 from lmr_author.core.task import Task
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
-from lmr_author.runtime.environment.place import place_of
 from tests.gitrepos import add_link, commit, git, tree
 from tests.new_task.making import make, refused
 from tests.servers import Release, package_index
@@ -90,7 +89,7 @@ def test_what_is_compiled_gets_its_compiler(
         made = make(tmp_path, pdf, source, base_image="me/base:1")
     assert "there is no wheel: fast" in made.task.lock.read_text()
     written = made.task.dockerfile.read_text()
-    assert written == write_dockerfile(place_of(made.task), dry_run=True).text
+    assert written == write_dockerfile(made.task, dry_run=True).text
     assert "        build-essential \\\n" in written and "        python3-dev \\\n" in written
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import load as provenance

@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli.app import main
-from lmr_author.core.task import Evaluation, Task, evaluation, interpreters
+from lmr_author.core.task import Evaluation, Task, evaluation
 from lmr_author.core.task.state import State
 from lmr_author.release.reporting.status import status_with
 from tests.support import make_task
@@ -47,7 +47,7 @@ def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> N
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate {evaluated.root}"
     assert "add --python: the last one was venv-c13867de" in found.note
-    interpreters.remember("venv-c13867de", Path(sys.executable))
+    evaluation.remember_interpreter("venv-c13867de", Path(sys.executable))
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate --python {sys.executable} {evaluated.root}"
     assert "--python" not in found.note

@@ -27,10 +27,8 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
-from lmr_author.runtime.environment.build import prepare
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.place import text_of
-from lmr_author.runtime.environment.where import python_in_words
+from lmr_author.runtime.environment.where import prepare, python_in_words
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -186,7 +184,7 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
         tell(f"recording {python}")
     progress("preparing the environment")
     prepare(sandbox, progress)
-    in_image, lock = sandbox.name == "docker", text_of(job.task.lock)
+    in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
     explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock)
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:

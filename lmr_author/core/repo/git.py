@@ -1,4 +1,4 @@
-"""Run git on an untrusted repository: no hooks, no prompts, allowed transports only, a time limit.
+"""Run git on an untrusted repository: no hooks, no prompts, allowed transports only, a time limit; commit a folder.
 
 Reads of a clone of ours go through GitPython; docs/decisions/0017-git-and-gitpython.md says why the rest does not.
 """
@@ -147,3 +147,41 @@ def _lfs_pointers(folder: Path) -> tuple[str, ...]:
     paths = (path for path in files.walk(folder) if files.is_lfs_pointer(path))
     names = (path.relative_to(folder).as_posix() for path in paths)
     return tuple(name for name in names if not name.startswith(".git/"))
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Author, email, date (with time zone) and message of a commit."""
+
+    author: str
+    email: str
+    date: str
+    message: str
+
+
+def commit_folder(source: Path, final: Path, commit: Commit) -> None:
+    """Make the repository ``final`` of a folder's files, whole or not at all. Raises LmrError without git."""
+    processes.require("git")
+    import git
+
+    with files.staged_folder(final) as repository:
+        caches = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, repository, ignore=caches, dirs_exist_ok=True)
+        person = {"NAME": commit.author, "EMAIL": commit.email, "DATE": commit.date}
+        variables = {
+            f"GIT_{who}_{key}": text for who in ("AUTHOR", "COMMITTER") for key, text in person.items()
+        }
+        try:
+            made = git.Repo.init(repository, initial_branch="main")
+            made.git.add("--all", "--force")
+            made.git.commit(
+                "--no-gpg-sign", "--no-verify", "-m", commit.message, env={**os.environ, **variables}
+            )
+            made.close()
+        except git.exc.GitCommandNotFound as error:
+            raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
+        except git.exc.GitCommandError as error:
+            reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
+            raise LmrError(
+                f"{source} cannot be committed: {reason}", "check author, date and message"
+            ) from error

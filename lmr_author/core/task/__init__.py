@@ -1,7 +1,7 @@
 """The task folder and every record in it."""
 
+from lmr_author.core.task.accepted import Finding, KeyRename, Severity
 from lmr_author.core.task.evaluation import Evaluation, GateResult, GateStatus
-from lmr_author.core.task.findings import Finding, KeyRename, Severity
 from lmr_author.core.task.folder import (
     AUTHORING,
     GOLDEN,

@@ -1,4 +1,4 @@
-"""Findings that an annotator accepted, each with a reason: ``authoring/accepted.json``.
+"""Findings of ``validate``, and those that an annotator accepted, each with a reason: ``authoring/accepted.json``.
 
 An acceptance holds for one finding at one place in one state of a file. When the file changes, the finding is
 back. Nothing is hidden by it: an accepted finding is listed with its reason.
@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -18,12 +19,65 @@ import msgspec
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task.findings import Finding
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.record import Code, Record, Text, Time
 
 MAX_BYTES = 256 * 1024 * 1024
 """Larger files have no digest: an acceptance of a finding about them holds whatever they hold."""
+
+
+class Severity(StrEnum):
+    """Severity of a finding: an ERROR must not ship, a WARNING should not, a NOTE is for information."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class KeyRename(Record):
+    """A misspelt key of a JSON object. Where the object has both keys, the misspelt one goes.
+
+    Attributes:
+        old: the key as it is.
+        new: the key as it should be.
+    """
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Finding(Record):
+    """One thing that is wrong with a task.
+
+    Attributes:
+        code: the check's code, ``LMR301``.
+        severity: how bad it is.
+        task: name of the task folder.
+        message: the defect, one line.
+        hint: how to mend it.
+        implementation: index of the implementation, from 1; null when it concerns the whole task.
+        path: the file, relative to the task folder, with ``/``; "" for the folder itself.
+        pointer: JSON pointer into a JSON file, or ``L12`` / ``L12-L20`` for lines; "" otherwise.
+        fixable: true if ``validate --fix`` can repair it.
+        files: all files, relative to the task folder, of a finding about several; else empty.
+        fix: the key to rename, in the object that the pointer leads to; null where nothing is misspelt.
+    """
+
+    optional: ClassVar[tuple[str, ...]] = ("files", "fix")
+
+    code: Code
+    severity: Severity
+    task: str
+    message: Text
+    hint: str = ""
+    implementation: int | None = None
+    path: str = ""
+    pointer: str = ""
+    fixable: bool = False
+    files: tuple[str, ...] = ()
+    fix: KeyRename | None = None
 
 
 @dataclass(frozen=True)

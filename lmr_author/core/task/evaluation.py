@@ -6,14 +6,16 @@ One evaluation counts; those of other sandboxes are kept beside it. See
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.core.task import interpreters
+from lmr_author.core import files
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
@@ -80,6 +82,7 @@ class GateStatus(StrEnum):
 
 
 MUTANTS_DIE = "mutants-die"
+_INTERPRETERS = "interpreters.json"
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ class Evaluation(Record):
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
             "--base-image": self.sandbox.other_base_image,
-            "--python": python and interpreters.find(python),
+            "--python": python and interpreter_of(python),
         }
         return [word for option, value in values.items() if value for word in (option, value)]
 
@@ -359,6 +362,22 @@ def store(task: Task, new: Evaluation) -> Stored:
     first, *others = sorted([new, *others], key=_rank)
     replace(first, others=tuple(others)).write(task.evaluation_path)
     return Stored(first, replaced)
+
+
+def remember_interpreter(label: str, python: Path) -> None:
+    """Keep the path of an interpreter that somebody named, in the cache folder: a record travels, and has no path."""
+    path = files.user_cache() / _INTERPRETERS
+    paths = files.read_object_or_empty(path)
+    where = os.path.normpath(python.absolute()) if len(python.parts) > 1 else str(python)
+    if paths.get(label) != where:
+        files.write_json(path, {**paths, label: where})
+
+
+def interpreter_of(label: str) -> str:
+    """Return the path, or the command, of an interpreter that is still there, by a record's label; "" for none."""
+    python = str(files.read_object_or_empty(files.user_cache() / _INTERPRETERS).get(label, ""))
+    is_path = os.sep in python  # else it is a command, such as python3.11
+    return "" if is_path and not Path(python).exists() else python
 
 
 def _all(stored: Evaluation | None) -> list[Evaluation]:

@@ -166,6 +166,12 @@ class TaskInfo:
         others = [each for each in self.implementations if each.index != new.index]
         return replace(self, implementations=tuple(sorted([*others, new], key=lambda each: each.index)))
 
+    @property
+    def goal_files(self) -> tuple[str, ...]:
+        """Python files with something masked in them, each once, by their paths in the repository."""
+        names = dict.fromkeys(implementation.goal_file for implementation in self.implementations)
+        return tuple(name for name in names if name.endswith(".py"))
+
     def implementation(self, index: int | None) -> Implementation:
         """Return the implementation with an index, or the only one. Raises UsageError when it is not clear which."""
         if index is None and len(self.implementations) == 1:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from lmr_author.core import code
 from lmr_author.core.errors import UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.people import git_name
+from lmr_author.core.processes import git_name
 from lmr_author.core.task import (
     Evaluation,
     GateResult,

@@ -21,7 +21,6 @@ from lmr_author.core.task import (
     Task,
     TaskInfo,
     evaluation,
-    interpreters,
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
@@ -40,8 +39,9 @@ from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fail
 from lmr_author.proof.lookup import canonical_category, pair, unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.runtime import cluster
-from lmr_author.runtime.environment import place
-from lmr_author.runtime.environment.build import ask_inventory, build_hint
+from lmr_author.runtime.environment.base_images import base_of
+from lmr_author.runtime.environment.build import ask_inventory
+from lmr_author.runtime.environment.failures import build_hint
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -279,11 +279,11 @@ def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
 def _asked_for(task: Task, where: Where) -> UsedSandbox:
     """Return the sandbox with the options that replace the task's own base image or interpreter."""
     if where.kind == DOCKER:
-        own = place.base_of(place.text_of(task.dockerfile))
+        own = base_of(files.read_text_or_empty(task.dockerfile))
         return UsedSandbox(where.kind, other_base_image="" if where.base_image == own else where.base_image)
     python = other_python(task, where)
     if python and where.python:
-        interpreters.remember(python, where.python)
+        evaluation.remember_interpreter(python, where.python)
     return UsedSandbox(where.kind, other_python=python)
 
 

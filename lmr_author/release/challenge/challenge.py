@@ -13,7 +13,7 @@ from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.people import git_name
+from lmr_author.core.processes import git_name
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task import recording as recorded

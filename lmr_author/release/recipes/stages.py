@@ -17,7 +17,7 @@ from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
-from lmr_author.core.repo.commit import Commit, commit_folder
+from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
@@ -30,7 +30,7 @@ from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
-from lmr_author.runtime.environment import lock, place
+from lmr_author.runtime.environment import lock
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
 from lmr_author.runtime.environment.lock_file import LockOptions
@@ -131,8 +131,8 @@ def environment(build: Build, made: Made) -> Made:
             goals=goals if part.only_goal else (),
         )
         with in_field(build.folder, "environment"):
-            lock.lock(place.place_of(build.task), options, build.say)
-            write_dockerfile(place.place_of(build.task), base_image=base, python=python, force=True)
+            lock.lock(build.task, options, build.say)
+            write_dockerfile(build.task, base_image=base, python=python, force=True)
     files.remove(build.unmasked)
     shutil.copytree(build.task.root, build.unmasked, symlinks=True)
     return made

@@ -87,6 +87,16 @@ class _Release:
         return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
 
 
+def base_of(dockerfile: str) -> str:
+    """Return the image after a Dockerfile's last FROM, with the defaults of its ARGs; "" when there is none."""
+    joined = re.sub(r"\\[ \t]*\n", " ", dockerfile)
+    arguments = dict(re.findall(r"^\s*ARG\s+(\w+)=[\"']?([^\s\"']*)", joined, re.M | re.I))
+    images = re.findall(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", joined, re.M | re.I)
+    variable = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))")
+    last = str(images[-1]) if images else ""
+    return variable.sub(lambda match: arguments.get(match[1] or match[3], "") or match[2] or "", last)
+
+
 def released(torch: str) -> date | None:
     """Return the day on which a PyTorch version was released; None for an unknown one."""
     release = _release_of(torch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,8 +15,8 @@ from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, Us
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
-from lmr_author.runtime.environment import place
-from lmr_author.runtime.environment.failures import Explanation, Failure, explain
+from lmr_author.runtime.environment.base_images import base_of
+from lmr_author.runtime.environment.failures import Explanation, Failure, explain, explain_build
 from lmr_author.runtime.environment.where import DOCKER, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, tree_path
 from lmr_author.runtime.sandbox import image_tag
@@ -89,7 +89,7 @@ def build(
     if not task.dockerfile.is_file():
         raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
     wanted = _files(task, info, wanted)
-    lock = place.text_of(task.lock)
+    lock = files.read_text_or_empty(task.lock)
     began = time.monotonic()
     with Where(DOCKER, base_image=base_image).sandbox(task, info, no_cache=no_cache) as sandbox:
         say("building the image")
@@ -99,7 +99,7 @@ def build(
             say("asking the image what it holds")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            explanation = _explained(error, lock)
+            explanation = explain_build(error, lock)
             if explanation is not None and explanation.about == "machine":
                 raise SandboxError(
                     f"the image could not be built: {explanation.cause}",
@@ -114,7 +114,7 @@ def build(
         seconds=round(took, 3),
         image=facts["image"],
         tag=image_tag(task.name, task.root),
-        base_image=base_image or place.base_of(place.text_of(task.dockerfile)),
+        base_image=base_image or base_of(files.read_text_or_empty(task.dockerfile)),
         engine=facts["engine"],
         dockerfile_sha256=files.sha256_file(task.dockerfile),
         lock_sha256=files.sha256_file(task.lock) if task.lock.is_file() else "",
@@ -131,7 +131,7 @@ def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
     for name in chosen:
         if not files.inside(root, name).is_file():
             raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
-    if names := chosen or place.goal_files(info):
+    if names := chosen or info.goal_files:
         return names
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
     names = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in _ASIDE]
@@ -253,25 +253,3 @@ def _text(result: ExecResult, stderr: str, seconds: float) -> str:
     if result.exit_code < 0:
         return f"{stderr}\ndied of signal {-result.exit_code}"
     return stderr or f"exit code {result.exit_code}"
-
-
-def _explained(error: SandboxBuildError, lock: str = "") -> Explanation | None:
-    return explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
-
-
-def build_hint(error: SandboxBuildError) -> str:
-    """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
-    explanation = _explained(error)
-    if explanation is None:
-        return error.hint
-    whole = f"; the whole log is {error.log}" if error.log else ""
-    return f"{explanation.cause}: {explanation.advice}{whole}"
-
-
-def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
-    """Prepare a sandbox. Raises SandboxError; when an image cannot be built, its hint says why."""
-    try:
-        return sandbox.prepare(progress)
-    except SandboxBuildError as error:
-        error.hint = build_hint(error)
-        raise

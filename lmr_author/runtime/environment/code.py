@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from packaging.utils import canonicalize_name
@@ -78,19 +80,14 @@ class Code:
     def reachable(self, goals: Iterable[str]) -> list[str]:
         """Return the files that importing some files reads, those files among them."""
         by_module = self._by_module()
-        waiting, reached = [path for path in goals if path in self.files], set[str]()
+        waiting, reached = list(goals), set[str]()
         while waiting:
             path = waiting.pop()
-            if path in reached:
-                continue
-            reached.add(path)
-            packages = [f"{parent}/__init__.py" for parent in PurePosixPath(path).parents]
-            waiting += [package for package in packages if package in self.files]
-            for imported in self.files[path]:
-                words = imported.name.split(".")
-                while words and ".".join(words) not in by_module:
-                    words.pop()  # the last word may be a name in the module
-                waiting += by_module.get(".".join(words), [])
+            if path in self.files and path not in reached:
+                reached.add(path)
+                waiting += [f"{parent}/__init__.py" for parent in PurePosixPath(path).parents]
+                for imported in self.files[path]:
+                    waiting += _longest_known(imported.name, by_module)
         return sorted(reached)
 
     def _by_module(self) -> dict[str, list[str]]:
@@ -113,35 +110,44 @@ class Code:
                     yield path, imported
 
 
+def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
+    """Return the files of the module that a dotted name begins with: its last words may be names in the module."""
+    while name and name not in by_module:
+        name = name.rpartition(".")[0]
+    return by_module.get(name, [])
+
+
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``."""
+    paths = [path.relative_to(root) for path in files.walk(root) if path.suffix == ".py"]
     local: set[str] = set()
-    imports: dict[str, list[Import]] = {}
-    nltk: set[str] = set()
-    gpu: list[str] = []
-    asks_version = False
-    for path in files.walk(root):
-        relative = path.relative_to(root).as_posix()
-        if path.suffix != ".py":
-            continue
-        local.update((path.stem, *path.relative_to(root).parts[:-1]))
-        if _SKIPPED.search(relative):
-            continue
-        try:
-            text = read_text(path)
-        except LmrError:  # too large, or no text
-            continue
-        imports[relative] = list(_imports(relative, text))
-        nltk.update(_NLTK.findall(text))
-        if match := _GPU.search(text):
-            gpu.append(f"{printable(relative)}:{text.count(chr(10), 0, match.start()) + 1}")
-        asks_version = asks_version or _ASKS_VERSION.search(text) is not None
-    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu))
+    texts: dict[str, str] = {}
+    for path in paths:
+        local.update((path.stem, *path.parts[:-1]))
+        if not _SKIPPED.search(path.as_posix()):
+            with suppress(LmrError):  # too large, or no text
+                texts[path.as_posix()] = read_text(root / path)
+    gpu = [
+        f"{printable(path)}:{_line(text, match.start())}"
+        for path, text in texts.items()
+        if (match := _GPU.search(text))
+    ]
+    return Code(
+        files={path: list(_imports(path, text)) for path, text in texts.items()},
+        local=frozenset(local),
+        asks_version=any(map(_ASKS_VERSION.search, texts.values())),
+        nltk=tuple(sorted(set(chain.from_iterable(map(_NLTK.findall, texts.values()))))),
+        gpu=tuple(gpu),
+    )
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:
     for match in _IMPORT.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line = _line(text, match.start())
         prefix, names = "", match["modules"]
         if names is None:
             prefix = _absolute(path, match["module"])

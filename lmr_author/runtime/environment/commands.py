@@ -28,11 +28,11 @@ _CONDA = re.compile(
     r"^(?:micro)?(?:conda|mamba) (?P<verb>install|create|env create|env update)\b(?P<words>.*)$"
 )
 _PIP_WITH_VALUE = re.compile(
-    r"-[fitC]|--(find-links|index-url|extra-index-url|target|prefix|python|trusted-host|config-settings"
-    r"|global-option|no-binary|only-binary|index|torch-backend)"
+    r"-[refitC]|--(requirement|editable|find-links|index-url|extra-index-url|target|prefix|python|trusted-host"
+    r"|config-settings|global-option|no-binary|only-binary|index|torch-backend)"
 )
 """Options that are followed by a value."""
-_CONDA_WITH_VALUE = re.compile(r"-[a-zA-Z]*[cnp]|--(channel|name|prefix|solver)")
+_CONDA_WITH_VALUE = re.compile(r"-f|-[a-zA-Z]*[cnp]|--(file|channel|name|prefix|solver)")
 """Short options may be joined, as in `conda create -yn NAME`; the last one takes the value."""
 _PLACEHOLDER = re.compile(r"[$<>{}*]|^\.{3}|…")
 _COMPARISON = re.compile(r"(?<=[\w\]])[<>]=?\s*\d[\w.]*")
@@ -99,22 +99,29 @@ def _words(text: str) -> list[str]:
         return text.partition(" #")[0].split()
 
 
+def _arguments(words: list[str], with_value: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options that have a value, with it, and other words after an empty option."""
+    remaining = iter(words)
+    for word in remaining:
+        if with_value.fullmatch(word):
+            yield word, next(remaining, "")
+        elif not word.startswith("-"):
+            yield "", word
+
+
 def _include(manifest: Manifest, name: str) -> None:
     if name and printable(name) == name:
         manifest.includes.append(name.removeprefix("./"))
 
 
 def _read_pip(manifest: Manifest, words: list[str], origin: str) -> None:
-    remaining = iter(words)
-    for word in remaining:
-        if _PIP_WITH_VALUE.fullmatch(word):
-            next(remaining, "")
-        elif word in ("-r", "--requirement"):
-            _include(manifest, next(remaining, ""))
-        elif word in ("-e", "--editable"):
-            _add(manifest, f"-e {next(remaining, '')}", origin)
-        elif not word.startswith("-") and not _PLACEHOLDER.search(_COMPARISON.sub("", word)):
-            _add(manifest, word, origin)
+    for option, value in _arguments(words, _PIP_WITH_VALUE):
+        if option in ("-r", "--requirement"):
+            _include(manifest, value)
+        elif option in ("-e", "--editable"):
+            _add(manifest, f"-e {value}", origin)
+        elif not option and not _PLACEHOLDER.search(_COMPARISON.sub("", value)):
+            _add(manifest, value, origin)
 
 
 def _add(manifest: Manifest, line: str, origin: str) -> None:
@@ -125,11 +132,8 @@ def _add(manifest: Manifest, line: str, origin: str) -> None:
 
 
 def _read_conda(manifest: Manifest, words: list[str], origin: str, *, is_file: bool) -> None:
-    remaining = iter(words)
-    for word in remaining:
-        if word in ("-f", "--file"):
-            _include(manifest, next(remaining, ""))
-        elif _CONDA_WITH_VALUE.fullmatch(word):
-            next(remaining, "")
-        elif not word.startswith("-") and not is_file:
-            manifest.add_conda(word, origin)
+    for option, value in _arguments(words, _CONDA_WITH_VALUE):
+        if option in ("-f", "--file"):
+            _include(manifest, value)
+        elif not option and not is_file:
+            manifest.add_conda(value, origin)

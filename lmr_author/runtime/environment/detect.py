@@ -12,12 +12,20 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.texts import listed, printable
-from lmr_author.runtime.environment.base_images import INSTALLED_BY, BaseImage, choose_base, other_python
+from lmr_author.runtime.environment.base_images import (
+    INSTALLED_BY,
+    BaseImage,
+    base_of,
+    choose_base,
+    other_python,
+)
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
+from lmr_author.runtime.environment.manifests import read_manifests
 from lmr_author.runtime.environment.needs import (
     NOTHING,
     Declared,
@@ -36,9 +44,7 @@ from lmr_author.runtime.environment.packages import (
     system_packages,
     table,
 )
-from lmr_author.runtime.environment.place import RepositoryPlace, base_of, text_of
 from lmr_author.runtime.environment.requirements import Manifest
-from lmr_author.runtime.environment.sources import read_manifests
 from lmr_author.runtime.replay import staging
 
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
@@ -124,19 +130,35 @@ def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared,
 
 def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
     """Return requirements by name: of several the first that names a version, else the first."""
-    by_name: dict[str, Declared] = {}
-    for requirement in filter(applies, itertools.chain.from_iterable(lists)):
-        before = by_name.setdefault(requirement.name, requirement)
-        if has_version(requirement) and not has_version(before):
-            by_name[requirement.name] = requirement
+    return {name: next(filter(has_version, lines), lines[0]) for name, lines in _by_name(lists).items()}
+
+
+def _by_name(lists: Iterable[list[Declared]]) -> dict[str, list[Declared]]:
+    """Return the lines about each package, of the first file that names a version, else of the first.
+
+    A file may have several lines about a package, with markers.
+    """
+    by_name: dict[str, list[Declared]] = {}
+    for of_file in lists:
+        lines_by_name: dict[str, dict[str, Declared]] = {}
+        for requirement in filter(applies, of_file):
+            lines_by_name.setdefault(requirement.name, {}).setdefault(requirement.text, requirement)
+        for name, lines in lines_by_name.items():
+            before = by_name.setdefault(name, list(lines.values()))
+            if any(map(has_version, lines.values())) and not any(map(has_version, before)):
+                by_name[name] = list(lines.values())
     return by_name
 
 
 @dataclass(frozen=True)
 class Detected:
-    """The needs of a repository, and the image that fits."""
+    """The needs of a task's repository, and the image that fits.
 
-    place: RepositoryPlace
+    Attributes:
+        name: the repository's folder in the task, and in the image.
+    """
+
+    name: str
     needs: Needs
     base: BaseImage
 
@@ -147,21 +169,28 @@ class Detected:
 
 
 def detect(
-    repository: RepositoryPlace,
+    task: Task,
     *,
     base_image: str | None = None,
     python: str | None = None,
+    date: datetime | None = None,
     goals: Sequence[str] = (),
 ) -> Detected:
-    """Return what the repository needs, and the image that fits."""
+    """Return what a task's repository needs, and the image that fits.
+
+    Args:
+        date: as of this moment; None for the commit's, as new-task wrote it down.
+        goals: see :func:`read_needs`.
+    """
     if base_image is not None:
         choose_base(Needs(), base_image)  # a reference that is none is not passed over
-    needs = read_needs(repository.folder, repository.date, goals)
-    if repository.task is None:
-        base = choose_base(needs, base_image, python)
-    else:
-        base = base_in_use(repository.task, needs, base_image, python)
-    return Detected(repository, needs, base)
+    info = task.load()
+    commit_date = provenance.load(task).repository.commit_date
+    if date is None and commit_date:
+        date = datetime.fromisoformat(commit_date)
+    needs = read_needs(task.repository(info), date, goals)
+    base = base_in_use(task, needs, base_image, python)
+    return Detected(info.repo_folder_name or info.folder_name, needs, base)
 
 
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImage:
@@ -169,7 +198,7 @@ def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None)
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
     """
-    image = image or base_of(text_of(task.dockerfile)) or None
+    image = image or base_of(files.read_text_or_empty(task.dockerfile)) or None
     if image and python is None:
         python = _known_python(task, image)
     own = choose_base(needs, None, python)
@@ -227,7 +256,8 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 
 def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
     """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
-    declared, remarks = _renamed(_merge(manifests))
+    lines = _by_name(manifest.declared for manifest in manifests)
+    declared, remarks = _renamed(list(itertools.chain.from_iterable(lines.values())))
     suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
@@ -285,22 +315,6 @@ def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
         if all(other.name != name for other in declared):
             meant.append(replace(requirement, name=name, text=name))
     return meant, remarks
-
-
-def _merge(manifests: Iterable[Manifest]) -> list[Declared]:
-    """Let one file decide per package: the first that names a version. Its several lines (markers) are kept."""
-    by_name: dict[str, list[Declared]] = {}
-    for manifest in manifests:
-        of_file: dict[str, list[Declared]] = {}
-        for requirement in filter(applies, manifest.declared):
-            lines = of_file.setdefault(requirement.name, [])
-            if requirement.text not in [line.text for line in lines]:
-                lines.append(requirement)
-        for name, requirements in of_file.items():
-            before = by_name.setdefault(name, requirements)
-            if any(map(has_version, requirements)) and not any(map(has_version, before)):
-                by_name[name] = requirements
-    return [requirement for requirements in by_name.values() for requirement in requirements]
 
 
 def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Declared:

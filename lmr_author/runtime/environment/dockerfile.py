@@ -8,23 +8,15 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files, resources
+from lmr_author.core import files, locks, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import provenance
-from lmr_author.core.task.provenance import EnvironmentOrigin
+from lmr_author.core.task import Task, provenance
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import BaseImage
-from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.detect import Detected, detect
+from lmr_author.runtime.environment.generated import Written, require_untouched, stamped, write
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
-from lmr_author.runtime.environment.place import (
-    RepositoryPlace,
-    Written,
-    changing,
-    require_untouched,
-    text_of,
-    write,
-)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -36,32 +28,33 @@ _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 def write_dockerfile(
-    repository: RepositoryPlace,
+    task: Task,
     *,
     base_image: str | None = None,
     python: str | None = None,
     force: bool = False,
     dry_run: bool = False,
 ) -> Written:
-    """Write the Dockerfile and ``.dockerignore`` of a task; a dry run and a repository alone only give the text."""
-    with changing(repository, dry_run=dry_run):
-        if not (force or dry_run):
-            require_untouched(repository, "Dockerfile")
-        detected = detect(repository, base_image=base_image, python=python)
-        lock, origin = "", EnvironmentOrigin()
-        if repository.task is not None:
-            lock, origin = text_of(repository.task.lock), provenance.load(repository.task).environment
-        pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-        text = render(detected.needs, detected.base, repository.name, pinned=pinned, compiled=compiled)
-        origin = replace(origin, base_image=detected.base.to_record())
-        written = write(detected, "Dockerfile", text, dry_run=dry_run, origin=origin)
-        if (
-            repository.task is not None
-            and written.path is not None
-            and not repository.task.dockerignore.is_file()
-        ):
-            files.write_text(repository.task.dockerignore, render_dockerignore(repository.name))
-        return written
+    """Write the Dockerfile and ``.dockerignore`` of a task; a dry run only gives the text."""
+    if dry_run:
+        detected = detect(task, base_image=base_image, python=python)
+        return Written(detected, _text(task, detected), None)
+    with locks.held(task.root):
+        if not force:
+            require_untouched(task.dockerfile)
+        detected = detect(task, base_image=base_image, python=python)
+        text = _text(task, detected)
+        origin = replace(provenance.load(task).environment, base_image=detected.base.to_record())
+        changed, copy = write(task, task.dockerfile, text, origin)
+        if not task.dockerignore.is_file():
+            files.write_text(task.dockerignore, render_dockerignore(detected.name))
+    return Written(detected, text, task.dockerfile, changed, copy)
+
+
+def _text(task: Task, detected: Detected) -> str:
+    lock = files.read_text_or_empty(task.lock)
+    pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
+    return render(detected.needs, detected.base, detected.name, pinned=pinned, compiled=compiled)
 
 
 def render(
@@ -95,7 +88,7 @@ def render(
         java=any(package.name.startswith("default-j") for package in system),
         nltk=_nltk_data(needs),
     )
-    return lock_file.stamped(text)
+    return stamped(text)
 
 
 def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:

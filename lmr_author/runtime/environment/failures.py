@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from packaging.utils import canonicalize_name
 
+from lmr_author.core.errors import SandboxBuildError
 from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.packages import debian, distribution, library_of, names, table
@@ -223,6 +224,20 @@ def _failing_library(text: str) -> str:
             match = re.search(r"-packages/(\w+)", file)
             library = library_of(match[1]) if match else ""
     return "" if library in TORCH_FAMILY else library
+
+
+def explain_build(error: SandboxBuildError, lock: str = "") -> Explanation | None:
+    """Return why an image could not be built, by the failing instruction's output."""
+    return explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
+
+
+def build_hint(error: SandboxBuildError) -> str:
+    """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
+    explanation = explain_build(error)
+    if explanation is None:
+        return error.hint
+    whole = f"; the whole log is {error.log}" if error.log else ""
+    return f"{explanation.cause}: {explanation.advice}{whole}"
 
 
 def explain_command(text: str, *, in_image: bool, python: Path | None, lock: str = "") -> str:

@@ -42,14 +42,12 @@ def interpreters() -> list[Interpreter]:
 
     `uv python list` would start the environment that the shell has activated, with the packages in it.
     """
-    by_version: dict[str, Interpreter] = {}
-    asked = set()
+    programs: dict[str, Path] = {}
     for program in _programs():
-        target = os.path.realpath(program)
-        python = None if target in asked else _ask(program)
-        asked.add(target)
-        if python is not None:
-            by_version.setdefault(python.version, python)
+        programs.setdefault(os.path.realpath(program), program)
+    by_version: dict[str, Interpreter] = {}
+    for python in filter(None, map(_ask, programs.values())):
+        by_version.setdefault(python.version, python)
     return sorted(by_version.values(), key=lambda python: Version(python.version), reverse=True)
 
 
@@ -59,22 +57,24 @@ def _programs() -> Iterator[Path]:
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     managed = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or data / "uv" / "python")
     pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv")
-    managed_folders = [path / "bin" for path in _entries(managed)]
-    pyenv_folders = [path / "bin" for path in _entries(pyenv / "versions")]
-    for folder in (*managed_folders, *map(Path, os.get_exec_path()), *pyenv_folders):
-        named = [path for path in _entries(folder) if re.fullmatch(r"python3(\.\d+)?", path.name)]
-        # A shim works only where pyenv has a version selected; the versions themselves are listed after it.
-        if not named or not folder.is_absolute() or folder == pyenv / "shims":
-            continue
-        if not (folder.parent / "pyvenv.cfg").is_file():
-            yield from named
+    # A shim works only where pyenv has a version selected; the versions themselves are listed after it.
+    on_path = [folder for folder in map(Path, os.get_exec_path()) if folder != pyenv / "shims"]
+    for folder in (
+        *_below(managed, "*/bin"),
+        *filter(Path.is_absolute, on_path),
+        *_below(pyenv, "versions/*/bin"),
+    ):
+        if not _below(folder.parent, "pyvenv.cfg"):
+            yield from _below(folder, "python3")
+            yield from _below(folder, "python3.[0-9]")
+            yield from _below(folder, "python3.[0-9][0-9]")
     yield Path(getattr(sys, "_base_executable", sys.executable))
 
 
-def _entries(folder: Path) -> list[Path]:
-    """Return a folder's files and folders, in order; none where it is absent or may not be read."""
+def _below(folder: Path, pattern: str) -> list[Path]:
+    """Return what a pattern matches in a folder, in order; nothing where it is absent or may not be read."""
     try:
-        return sorted(folder.iterdir())
+        return sorted(folder.glob(pattern))
     except OSError:
         return []
 

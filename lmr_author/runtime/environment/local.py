@@ -11,7 +11,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment
-from lmr_author.runtime.environment import interpreters, lock_file, place, uv_command, venvs
+from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
 from lmr_author.runtime.environment.code import imported_packages, read_code
@@ -43,7 +43,7 @@ def make_local(
     info = task.load()
     if not task.lock.is_file():
         raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
-    lock = place.text_of(task.lock)
+    lock = files.read_text_or_empty(task.lock)
     needs = read_needs(task.repository(info))
     base = base_in_use(task, needs, None, lock_file.python(lock) or None)
     chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
@@ -145,7 +145,7 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
     Raises SandboxError when the interpreter does not run in it.
     """
     repository = task.repository(info)
-    goals = [name for name in place.goal_files(info) if files.is_file_inside(repository, name)]
+    goals = [name for name in info.goal_files if files.is_file_inside(repository, name)]
     if not goals:
         return []
     say(f"importing {', '.join(goals)}")

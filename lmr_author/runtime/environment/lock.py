@@ -1,78 +1,95 @@
-"""``env lock``: pin what a repository needs, loosening what prevents a solution where somebody agrees to it."""
+"""``env lock``: pin what a repository needs, loosening what prevents a solution where that is asked for."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from lmr_author.core import locks
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.task import TORCH_FAMILY, Progress, Task
 from lmr_author.core.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment import place
 from lmr_author.runtime.environment.base_images import BaseImage
-from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.detect import Detected, detect
+from lmr_author.runtime.environment.generated import Written, require_untouched, write
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.pinning import pin
-from lmr_author.runtime.environment.place import RepositoryPlace, Written
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
-
-Agree = Callable[[str], bool]
-"""Asks a person at a terminal a question."""
 
 _WITH = "--with"
 """Origin of a requirement that the annotator added, which is never loosened."""
 
 
-def lock(
-    where: RepositoryPlace, options: LockOptions, progress: Progress | None = None, agree: Agree | None = None
-) -> Written:
+def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> Written:
     """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
 
     Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
-    and nobody agreed to a change.
+    and nothing may be loosened.
     """
-    with place.changing(where, dry_run=options.dry_run):
-        say = progress or (lambda _: None)
-        if not (options.force or options.dry_run):
-            place.require_untouched(where, "requirements.lock")
-        date = place.parse_date(options.date) if options.date is not None else where.date
-        detected = detect(
-            replace(where, date=date),
-            base_image=options.base_image,
-            python=options.python,
-            goals=_goals(where, options),
-        )
-        # Of several for one package the last counts: advice repeats the options of the lock before.
-        extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
-        options = replace(options, extra=tuple(extra.values()))
-        needs, changes = _with_extra(detected.needs, options.extra)
-        options = replace(options, without=_without(needs, options.without))
-        if options.only_goal:
-            changes = ("only what the goal files import is installed (--only-goal)", *changes)
-        made = pin(needs, detected.base, options, say, changes=changes)
-        if not made.pinned:
-            needs, made = _relaxed(needs, detected.base, made, options, changes, say, agree)
-        origin = environment_record(needs, detected.base, made)
-        detected = replace(detected, needs=needs)
-        return place.write(
-            detected, "requirements.lock", made.text, dry_run=options.dry_run, origin=origin, lock=made
-        )
+    say = progress or (lambda _: None)
+    if options.dry_run:
+        detected, made = _resolve(task, options, say)
+        return Written(detected, made.text, None, lock=made)
+    with locks.held(task.root):
+        if not options.force:
+            require_untouched(task.lock)
+        detected, made = _resolve(task, options, say)
+        origin = environment_record(detected.needs, detected.base, made)
+        changed, copy = write(task, task.lock, made.text, origin)
+    return Written(detected, made.text, task.lock, changed, copy, made)
 
 
-def _goals(where: RepositoryPlace, options: LockOptions) -> tuple[str, ...]:
+def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:
+    """Return the needs as they were pinned, and their lock."""
+    detected = detect(
+        task,
+        base_image=options.base_image,
+        python=options.python,
+        date=None if options.date is None else parse_date(options.date),
+        goals=_goals(task, options),
+    )
+    # Of several for one package the last counts: advice repeats the options of the lock before.
+    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+    options = replace(options, extra=tuple(extra.values()))
+    needs, changes = _with_extra(detected.needs, options.extra)
+    options = replace(options, without=_without(needs, options.without))
+    if options.only_goal:
+        changes = ("only what the goal files import is installed (--only-goal)", *changes)
+    made = pin(needs, detected.base, options, say, changes=changes)
+    if not made.pinned:
+        needs, made = _relaxed(needs, detected.base, made, options, changes, say)
+    return replace(detected, needs=needs), made
+
+
+def parse_date(text: str) -> datetime:
+    """Read ``2023-06-01`` (the whole of that day, UTC) or RFC 3339. Raises UsageError."""
+    hint = "write 2023-06-01, or 2023-06-01T12:00:00Z"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--date {text!r} is not a date", hint) from error
+    if re.fullmatch(r"\d{4}-?\d\d-?\d\d", text):
+        moment += timedelta(days=1, seconds=-1)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    if moment.year < 2005:
+        raise UsageError(f"--date {text}: the package index did not exist", hint)
+    return moment
+
+
+def _goals(task: Task, options: LockOptions) -> tuple[str, ...]:
     if not options.only_goal:
         return ()
-    masked = place.goal_files(where.task.load()) if where.task is not None else ()
-    goals = masked or options.goals
+    goals = task.load().goal_files or options.goals
     if not goals:
         raise UsageError("--only-goal: no goal file is known", "mask a function first, in a task")
     return goals
@@ -117,13 +134,12 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _relaxed(
     needs: Needs, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
-    agree: Agree | None,
 ) -> tuple[Needs, Lock]:  # fmt: skip
-    """Return the needs with changes that were agreed to, and their lock. Raises LmrError where that does not help."""
+    """Return looser needs, and their lock. Raises LmrError where that is not asked for, or does not help."""
     why = _why(failed, base)
     if failed.failure not in (Unpinned.NO_DATES, Unpinned.CONFLICT):
         raise LmrError(why, _advice(failed))
-    if not (options.relax or (agree and agree(f"{why}. Loosen what prevents it?"))):
+    if not options.relax:
         raise LmrError(why, "--relax drops the versions that prevent it, and says which")
     if failed.failure is Unpinned.NO_DATES:
         needs = replace(needs, date=None)

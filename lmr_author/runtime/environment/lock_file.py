@@ -1,4 +1,4 @@
-"""A requirements.lock: its content and comments, its lines read, and the checksum of what was written."""
+"""A requirements.lock: its content and comments, and its lines read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from enum import StrEnum
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author.core.files import sha256_bytes
 from lmr_author.runtime.environment.needs import Declared
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
-_STAMP = re.compile(
-    r"^# Checksum of what lmr-author wrote: ([0-9a-f]{16})\. A changed file is not overwritten\.\n", re.M
-)
 
 
 class Unpinned(StrEnum):
@@ -98,24 +94,6 @@ class LockOptions:
         words = [word for text in self.extra for word in ("--with", text)]
         words += [word for name in self.without for word in ("--without", name)]
         return shlex.join([*words, *(["--only-goal"] if self.only_goal else [])])
-
-
-def stamped(text: str, before: str = "") -> str:
-    """Return text with a checksum line: before the first line that starts with ``before``, by default at the end."""
-    plain = _STAMP.sub("", text)
-    line = f"# Checksum of what lmr-author wrote: {_digest(plain)}. A changed file is not overwritten.\n"
-    place = re.search(rf"^{before}", plain, re.M) if before else None
-    at = place.start() if place else len(plain)
-    return plain[:at] + line + plain[at:]
-
-
-def is_untouched(text: str) -> bool:
-    """Return whether a file is as we wrote it: it has the checksum line, and the line is right."""
-    return _STAMP.findall(text) == [_digest(_STAMP.sub("", text))]
-
-
-def _digest(text: str) -> str:
-    return sha256_bytes(text.encode("utf-8"))[:16]
 
 
 def requirements(lock: str) -> dict[str, str]:

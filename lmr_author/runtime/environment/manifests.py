@@ -1,4 +1,7 @@
-"""Read what a repository declares in pyproject.toml, setup.cfg, setup.py and conda's environment.yml."""
+"""Find the files of a repository that say what it needs, and read them.
+
+pyproject.toml, setup.cfg, setup.py and conda's environment.yml are read here, requirements files and READMEs beside.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,21 @@ import ast
 import configparser
 import posixpath
 import re
-import tomllib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
 from packaging.utils import canonicalize_name
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
+from lmr_author.runtime.environment.base_images import INSTALLED_BY
+from lmr_author.runtime.environment.commands import read_readme
 from lmr_author.runtime.environment.needs import NOTHING, Fact
 from lmr_author.runtime.environment.requirements import (
     Manifest,
@@ -26,10 +33,93 @@ from lmr_author.runtime.environment.requirements import (
     read_text,
 )
 
+_REQUIREMENTS = re.compile(r"^(pip[-_]?)?(requirements?|reqs?)([-_.].*)?\.(txt|in)$", re.I)
+_NOT_FOR_RUNNING = re.compile(
+    r"(^|[-_./])(dev|tests?|docs?|lint|ci|build|examples?|optional|extras?|pre-commit.*|mkdocs)([-_./]|$)",
+    re.I,
+)
+_YAML = (".yml", ".yaml")
+_CONDA = re.compile(r"^(environment|env|conda|requirements?)([-_.].*)?\.ya?ml$", re.I)
+_CONDA_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
+_README = re.compile(
+    r"^(readme|install(ation|ing)?)(\.(md|rst|txt))?$|^(setup|requirements)\.(md|rst)$"
+    r"|^(install|setup|env|environment|create_env)([-_.].*)?\.sh$",
+    re.I,
+)
+"""Files with commands for people, scripts of such commands among them."""
 _OPENED = re.compile(r"^(\./)?[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
 """A requirements file that a ``setup.py`` opens."""
+_UNREADABLE = (
+    LmrError, ValueError, TypeError, AttributeError, SyntaxError, RecursionError, configparser.Error,
+    msgspec.MsgspecError,
+)  # fmt: skip
+"""What reading a file can raise; PyYAML has the odd ones, for a date that is none."""
 _DEEPEST = 20
 """So many names of a ``setup.py`` are followed to a string: one may stand for itself."""
+
+
+def read_manifests(repo: Path) -> list[Manifest]:
+    """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
+    top = _files(repo)
+    read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
+    read += [read_manifest(repo, name) for name in _conda_file(repo, [""])]
+    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
+    if not any(manifest.declared for manifest in read):
+        read += [read_manifest(repo, name) for name in _conda_file(repo, _CONDA_FOLDERS)]
+    readmes = [read_readme(repo, name) for name in filter(_README.match, top)]
+    read += _included(repo, read, readmes)
+    return [manifest for manifest in [*read, *readmes] if manifest != Manifest(manifest.path)]
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the names of a folder's files, sorted; none of a folder that is absent or a link."""
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+
+
+def _requirements_files(repo: Path, top: list[str]) -> list[str]:
+    """Return ``requirements.txt``, else others like it, else those of the folder ``requirements/``."""
+    if "requirements.txt" in top:
+        return ["requirements.txt"]
+    below = [f"requirements/{name}" for name in _files(repo / "requirements") if name.endswith(".txt")]
+    paths = list(filter(_REQUIREMENTS.match, top)) or below
+    return [path for path in paths if not _NOT_FOR_RUNNING.search(path)]
+
+
+def _conda_file(repo: Path, folders: Sequence[str]) -> list[str]:
+    """Return the first YAML file of some folders with dependencies, those with a usual name before others."""
+    for folder in folders:
+        yaml_files = [name for name in _files(repo / folder) if name.endswith(_YAML)]
+        for name in sorted(yaml_files, key=lambda name: not _CONDA.match(name)):
+            path = posixpath.join(folder, name)
+            if not _NOT_FOR_RUNNING.search(name) and _has_dependencies(repo / path):
+                return [path]
+    return []
+
+
+def _has_dependencies(path: Path) -> bool:
+    try:
+        return re.search(r"^dependencies:", read_text(path), re.M) is not None
+    except LmrError:
+        return False
+
+
+def _included(repo: Path, read: list[Manifest], readmes: list[Manifest]) -> list[Manifest]:
+    """Return the files that a command of a README installs; suggestions where another file declares."""
+    names = dict.fromkeys(map(posixpath.normpath, chain.from_iterable(readme.includes for readme in readmes)))
+    already_read = {manifest.path for manifest in read}
+    is_declared = any(manifest.declared for manifest in read)
+    included = []
+    for path in names:
+        if path in already_read or _NOT_FOR_RUNNING.search(path) or not files.is_file_inside(repo, path):
+            continue
+        reader = read_manifest if path.endswith(_YAML) else read_requirements
+        manifest = reader(repo, path)
+        if is_declared:
+            manifest = replace(manifest, declared=[], unused=[], suggested=manifest.declared)
+        included.append(manifest)
+    return included
 
 
 class Lines:
@@ -53,39 +143,47 @@ def read_manifest(root: Path, path: str) -> Manifest:
     manifest = Manifest(path)
     try:
         reader(read_text(files.inside(root, path)), manifest, root)
-    except (
-        LmrError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        SyntaxError,
-        configparser.Error,
-        RecursionError,
-    ) as error:
+    except _UNREADABLE as error:
         return Manifest(path, problems=[f"{path}: cannot be read ({printable(str(error), 100)})"])
     is_name = re.fullmatch(r"[A-Za-z0-9][\w.-]*", manifest.project)
     manifest.project = canonicalize_name(manifest.project) if is_name else ""
     return manifest
 
 
+class _Project(msgspec.Struct):
+    """``[project]`` (PEP 621) or ``[tool.poetry]``, whose dependencies are a table."""
+
+    name: str = ""
+    version: str = ""
+    dependencies: list[str] | dict[str, Any] = []
+    dynamic: list[str] = []
+    python: str = msgspec.field(name="requires-python", default="")
+
+
+class _Tools(msgspec.Struct, frozen=True):
+    poetry: _Project | None = None
+
+
+class _PyProject(msgspec.Struct):
+    project: _Project | None = None
+    tool: _Tools = _Tools()
+
+
 def _read_pyproject(text: str, manifest: Manifest, root: Path) -> None:
-    """Read ``[project]`` (PEP 621), else ``[tool.poetry]``; extras and groups are not used."""
-    data = tomllib.loads(text)
-    lines = Lines(manifest.path, text)
-    project, poetry = _table(data, "project"), _table(_table(data, "tool"), "poetry")
-    if poetry and not project:
-        dependencies = _table(poetry, "dependencies")
-        _read_poetry(dependencies, lines, manifest)
-        python = _poetry_specifier(dependencies.get("python"))
+    """Read ``[project]``, else ``[tool.poetry]``; extras and groups are not used."""
+    pyproject = msgspec.toml.decode(text, type=_PyProject)
+    project = pyproject.project or pyproject.tool.poetry or _Project()
+    lines, python = Lines(manifest.path, text), project.python
+    if isinstance(project.dependencies, dict):
+        python = _poetry_specifier(project.dependencies.get("python"))
+        _read_poetry(project.dependencies, lines, manifest)
     else:
-        for requirement in _strings(project.get("dependencies")):
+        for requirement in project.dependencies:
             manifest.add(parse_requirement(requirement, lines.of(requirement)))
-        python = _text(project.get("requires-python"))
     if python:
         manifest.python = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ ")))
-    manifest.project = _text((project or poetry).get("name"))
-    manifest.version = _text((project or poetry).get("version"))
-    if "dependencies" in _strings(project.get("dynamic")):
+    manifest.project, manifest.version = project.name, project.version
+    if "dependencies" in project.dynamic:
         manifest.problems.append(f"{manifest.path}: dependencies are dynamic")
 
 
@@ -94,16 +192,17 @@ def _read_poetry(dependencies: Mapping[str, Any], lines: Lines, manifest: Manife
         row = value if isinstance(value, dict) else {"version": value}
         if name.lower() == "python" or row.get("optional"):
             continue
-        origin = lines.of(name, "=")
-        address = row.get("git") or row.get("url") or row.get("path")
-        if address:
-            address = f"git+{address}" if "git" in row else address
-            manifest.add(parse_requirement(f"{name} @ {address}", origin))
-            continue
-        extras = ",".join(_strings(row.get("extras")))
-        marker = f"; {row['markers']}" if "markers" in row else ""
-        version = _poetry_specifier(row.get("version"))
-        manifest.add(parse_requirement(f"{name}[{extras}]{version}{marker}", origin))
+        manifest.add(parse_requirement(_poetry_requirement(name, row), lines.of(name, "=")))
+
+
+def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
+    """Return a row of ``[tool.poetry.dependencies]`` in PEP 508's form."""
+    for key, prefix in (("git", "git+"), ("url", ""), ("path", "")):
+        if key in row:
+            return f"{name} @ {prefix}{row[key]}"
+    extras = ",".join(_strings(row.get("extras")))
+    marker = f"; {row['markers']}" if "markers" in row else ""
+    return f"{name}[{extras}]{_poetry_specifier(row.get('version'))}{marker}"
 
 
 def _poetry_specifier(value: object) -> str:
@@ -120,12 +219,9 @@ def _poetry_specifier(value: object) -> str:
 
 def _end_of_range(operator: str, version: str) -> str:
     """Return the first version after ``^version``, where the first number but 0 is kept, or ``~version``."""
-    numbers = [int(number) for number in version.split(".")]
-    last = min(1, len(numbers) - 1)
-    if operator == "^":
-        last = 0
-        while numbers[last] == 0 and last < len(numbers) - 1:
-            last += 1
+    numbers = list(map(int, version.split(".")))
+    last = len(numbers) - 1
+    last = next(filter(numbers.__getitem__, range(last)), last) if operator == "^" else min(1, last)
     return ".".join(map(str, [*numbers[:last], numbers[last] + 1]))
 
 
@@ -242,15 +338,6 @@ _READERS: dict[str, Callable[[str, Manifest, Path], None]] = {
 }
 
 
-def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
-    table = data.get(key)
-    return table if isinstance(table, dict) else {}
-
-
 def _strings(value: object) -> list[str]:
     """Return the strings of a list; nothing else is turned into text (an alias bomb in YAML would explode)."""
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

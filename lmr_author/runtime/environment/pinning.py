@@ -13,8 +13,9 @@ from packaging.version import Version
 
 from lmr_author.core.task import TORCH_FAMILY, Progress
 from lmr_author.core.texts import listed, printable
-from lmr_author.runtime.environment import lock_file, resolver
+from lmr_author.runtime.environment import resolver
 from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, unmet
+from lmr_author.runtime.environment.generated import stamped
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import (
     Declared,
@@ -91,7 +92,7 @@ def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Loc
         # Whole, however long: what reads a lock takes the names from here.
         lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
     plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
-    return replace(made, text=lock_file.stamped("".join(lines) + plain, before="(?=[^#])"))
+    return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
 
 
 def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:

@@ -60,7 +60,7 @@ def plan(older_than: float) -> PrunePlan:
     except SandboxError as error:
         return PrunePlan(tuple(unused), error.message)
     with closing(client), engine_errors():
-        unused += [thing for thing in _in_engine(client) if thing.days >= older_than]
+        unused += [entry for entry in _in_engine(client) if entry.days >= older_than]
     return PrunePlan(tuple(unused))
 
 

@@ -21,9 +21,16 @@ from lmr_author.runtime.environment.packages import pattern, table
 MAX_BYTES = 1024 * 1024
 ELSEWHERE = {"git": "a repository", "url": "an address", "path": "a path"}
 """Kinds of requirements that the package index does not have, in words."""
+_KINDS = (
+    ("own", r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?$"),
+    ("git", r"(git|hg|svn|bzr)\+|git[:@]"),
+    ("url", r"(?!file:)[\w+]+://"),
+    ("path", r"\.|.*([/:]|\.whl$|\.gz$)"),
+    ("unreadable", r""),
+)
+"""Kind of what is no requirement by name and version → how it begins; the first that fits."""
 _INCLUDE = re.compile(r"^(?P<option>-r|--requirement|-c|--constraint)[\s=]*(?P<path>\S.*)$")
 _EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]*(?P<target>\S.*)$")
-_OWN = re.compile(r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?")
 
 
 @dataclass
@@ -59,12 +66,12 @@ class Manifest:
         """Return whether anything in the file was used."""
         return self != Manifest(self.path, problems=self.problems)
 
-    def add(self, requirement: Declared | Unused) -> None:
-        """Add a requirement, or the reason why it is not used."""
-        if isinstance(requirement, Declared):
-            self.declared.append(requirement)
-        else:
+    def add(self, requirement: Declared | Unused, *, only_bound: bool = False) -> None:
+        """Add a requirement, or the bound of one, or the reason why it is not used."""
+        if isinstance(requirement, Unused):
             self.unused.append(requirement)
+        else:
+            (self.constraints if only_bound else self.declared).append(requirement)
 
     def add_conda(self, spec: str, origin: str) -> None:
         """Add a dependency of conda's; of several Pythons the first counts."""
@@ -118,16 +125,13 @@ def is_address(text: str) -> bool:
 
 def _from_elsewhere(text: str, origin: str, address: str, name: str = "") -> Unused:
     """Classify an address or a path, this repository, or nonsense."""
-    shown = printable(text, 120)
-    if _OWN.fullmatch(address):
-        return Unused(shown, origin, "own", "the repository runs from its folder")
-    if not re.search(r"[/:]|^\.|\.whl$|\.gz$", address):
-        return Unused(shown, origin, "unreadable", "no requirement by name and version")
-    if re.match(r"(git|hg|svn|bzr)\+|git[:@]", address):
-        kind = "git"
-    else:
-        kind = "url" if re.match(r"(?!file:)[\w+]+://", address) else "path"
-    return Unused(shown, origin, kind, f"{name or 'it'} comes from {ELSEWHERE[kind]}", name)
+    kind = next(kind for kind, pattern in _KINDS if re.match(pattern, address, re.DOTALL))
+    reasons = {
+        "own": "the repository runs from its folder",
+        "unreadable": "no requirement by name and version",
+    }
+    reason = reasons.get(kind) or f"{name or 'it'} comes from {ELSEWHERE[kind]}"
+    return Unused(printable(text, 120), origin, kind, reason, name)
 
 
 def pip_line(line: str, origin: str) -> Declared | Unused:
@@ -150,12 +154,12 @@ def read_requirements(root: Path, path: str, manifest: Manifest | None = None) -
         manifest: of the file that includes this one, to which its content is added.
     """
     manifest = manifest or Manifest(path)
-    _read_lines(root, (path,), manifest, manifest.declared)
+    _read_lines(root, (path,), manifest, only_bounds=False)
     return manifest
 
 
-def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, target: list[Declared]) -> None:
-    """Add the requirements of the last file of a chain of includes to ``target``."""
+def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, *, only_bounds: bool) -> None:
+    """Add the requirements of the last file of a chain of includes."""
     *including, path = chain
     if path in including:
         manifest.problems.append(f"{including[-1]}: includes {printable(path)} again; ignored")
@@ -171,16 +175,12 @@ def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, target: 
             continue
         if include := _INCLUDE.match(line):
             below = str(PurePosixPath(path).parent / include["path"].strip("'\""))
-            bounds_only = include["option"] in ("-c", "--constraint")
             # What leads out of the repository stays so, and `files.inside` refuses it.
             included = (*chain, posixpath.normpath(below))
-            _read_lines(root, included, manifest, manifest.constraints if bounds_only else target)
-            continue
-        requirement = pip_line(line, f"{printable(path)}:{number}")
-        if isinstance(requirement, Declared):
-            target.append(requirement)
+            is_bound = include["option"] in ("-c", "--constraint")
+            _read_lines(root, included, manifest, only_bounds=only_bounds or is_bound)
         else:
-            manifest.unused.append(requirement)
+            manifest.add(pip_line(line, f"{printable(path)}:{number}"), only_bound=only_bounds)
 
 
 def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

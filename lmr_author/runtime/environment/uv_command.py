@@ -8,16 +8,15 @@ alone, and is not asked to compile what it installed.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.core import files, processes
+from lmr_author.core import files, locks, processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
@@ -152,18 +151,10 @@ def _in_sandbox(
     return UvRun(done.exit_code, done.stdout, done.stderr.decode("utf-8", "replace"), done.timed_out)
 
 
-@contextmanager
-def alone(lock: Path, say: Progress | None = None) -> Iterator[None]:
-    """Hold off other processes that take the same lock, until the block or this process ends."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if say is not None:
-                say("waiting for another lmr-author that installs packages")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def alone(lock: Path, say: Progress | None = None) -> AbstractContextManager[None]:
+    """Hold off other processes that take the same lock."""
+    tell = say or (lambda _: None)
+    return locks.exclusive(lock, lambda: tell("waiting for another lmr-author that installs packages"))
 
 
 def _configuration(chosen: Mapping[str, str]) -> Path | None:

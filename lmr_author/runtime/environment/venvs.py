@@ -27,7 +27,6 @@ from lmr_author.core.texts import counted
 from lmr_author.runtime.environment import lock_file, resolver, uv_command
 from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.environment.interpreters import Interpreter
-from lmr_author.runtime.environment.place import text_of
 
 MANIFEST = "lmr-environment.json"
 """Written last: a folder without it is not complete."""
@@ -110,8 +109,8 @@ def assign(task: Task, environment: LocalEnvironment) -> None:
 
 def find(task: Task) -> LocalEnvironment | None:
     """Return the environment that was made for a task; None when there is none, or its lock has changed since."""
-    name = text_of(task.local_environment_path).strip()
-    lock = f"{_lock_digest(text_of(task.lock))}-"
+    name = files.read_text_or_empty(task.local_environment_path).strip()
+    lock = f"{_lock_digest(files.read_text_or_empty(task.lock))}-"
     return load(folder() / name) if name.startswith(lock) and "/" not in name else None
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Task, TaskInfo
+from lmr_author.core.errors import SandboxBuildError, UsageError
+from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.runtime.environment import venvs
+from lmr_author.runtime.environment.failures import build_hint
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -150,3 +152,12 @@ def python_in_words(task: Task, where: Where) -> str:
         f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "
         "local` makes one, and --python names another"
     )
+
+
+def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
+    """Prepare a sandbox. Raises SandboxError; when an image cannot be built, its hint says why."""
+    try:
+        return sandbox.prepare(progress)
+    except SandboxBuildError as error:
+        error.hint = build_hint(error)
+        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
@@ -11,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
-from lmr_author.core import files
+from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.record import Record
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
@@ -135,14 +134,12 @@ def opened(folder: Path) -> Iterator[Store]:
 
     Raises LmrError: another process writes there, or its file is not one of results.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise LmrError(
-                f"another evaluation is writing to {folder}", "wait for it, or give another folder with --out"
-            ) from error
+
+    def refuse() -> NoReturn:
+        hint = "wait for it, or give another folder with --out"
+        raise LmrError(f"another evaluation is writing to {folder}", hint)
+
+    with locks.exclusive(folder / ".lock", refuse):
         path = folder / RESULTS
         if path.is_file():
             end = path.read_bytes().rfind(b"\n") + 1
