@@ -39,7 +39,7 @@ def load(folder: str, stem: str) -> Document:
     """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
     document = read(folder, stem)
     check(document.tree, document.buffers)
-    if not all(isinstance(part, str) for item in document.omitted for part in item):
+    if not all(isinstance(part, str) for omission in document.omitted for part in omission):
         raise BadDocument("no list of what was left out")
     return document
 
@@ -47,14 +47,17 @@ def load(folder: str, stem: str) -> Document:
 def to_bytes(document: Document) -> bytes:
     """Return a document for a pipe: length of the JSON part (u64, little-endian), JSON, buffers in order."""
     header = {
-        "omitted": [list(item) for item in document.omitted],
+        "omitted": [list(omission) for omission in document.omitted],
         "values": document.tree,
         "buffers": [
-            [name, item.descr, list(item.shape), len(item.data)] for name, item in document.buffers.items()
+            [name, buffer.descr, list(buffer.shape), len(buffer.data)]
+            for name, buffer in document.buffers.items()
         ],
     }
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
-    return b"".join([struct.pack("<Q", len(text)), text] + [item.data for item in document.buffers.values()])
+    return b"".join(
+        [struct.pack("<Q", len(text)), text] + [buffer.data for buffer in document.buffers.values()]
+    )
 
 
 def from_bytes(data: bytes) -> Document:
@@ -125,7 +128,7 @@ def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
                 ids.add(number)
         elif not isinstance(node, (dict, list)):
             raise BadDocument("not a node: %.60r" % (node,))
-        stack.extend((item, depth + 1) for _, item in parts(node))
+        stack.extend((part, depth + 1) for _, part in parts(node))
     if refs - ids:
         raise BadDocument("references to nothing: %.60r" % sorted(refs - ids))
 
@@ -191,7 +194,7 @@ def _holds(value: Any, kind: int) -> bool:
 def _fits(data: Any, shape: Tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(data, (bool, int, float, str))
-    return isinstance(data, list) and len(data) == shape[0] and all(_fits(item, shape[1:]) for item in data)
+    return isinstance(data, list) and len(data) == shape[0] and all(_fits(row, shape[1:]) for row in data)
 
 
 class Frame(NamedTuple):

@@ -93,7 +93,7 @@ def changed(before: Document, after: Document, checkers: Optional[Checkers] = No
     """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
     run = _Comparison(before, after, checkers or {})
     later = after.tree
-    return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
+    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
 
 
 def leaves(document: Document) -> List[Leaf]:
@@ -124,7 +124,7 @@ class _Comparison:
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
         self.differences: List[Difference] = []
         self.seen: Set[Tuple[Any, ...]] = set()
-        self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
+        self.kinds = {name: repr(sorted(checker.items())) for name, checker in checkers.items()}
 
     def run(self, expected: Any, actual: Any) -> List[Difference]:
         self.differences, self.seen = [], set()
@@ -212,10 +212,10 @@ class _Comparison:
             return
         # An item has no place of its own, so no checker can be meant for a part of it.
         inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
-        for place, item in enumerate(wanted):
-            match = next((number for number, other in enumerate(got) if not inner.run(item, other)), None)
+        for index, node in enumerate(wanted):
+            match = next((number for number, other in enumerate(got) if not inner.run(node, other)), None)
             if match is None:
-                self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
+                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % describe(node))
             else:
                 del got[match]
 
@@ -359,12 +359,12 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
     """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
     pairs = _pairs(node)
     others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    by_identity = {step: (step, item) for step, item in parts(others)}
-    for position, (key, item) in enumerate(pairs):
+    by_identity = {step: (step, part) for step, part in parts(others)}
+    for position, (key, part) in enumerate(pairs):
         identity = _plain_key(key) if by_key else str(position)
         if not by_key:
             by_identity["<key>" + identity] = ("<key %d>" % position, key)
-        by_identity["<item>" + identity] = (key_text(key, position), item)
+        by_identity["<item>" + identity] = (key_text(key, position), part)
     return by_identity
 
 

@@ -19,25 +19,25 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
 
     Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
     """
-    found = definitions(tree, qualname)
-    if not found:
+    matches = definitions(tree, qualname)
+    if not matches:
         raise TargetNotFound("there is no function %s" % qualname)
     if nth:
-        if nth > len(found):
-            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
-        return found[nth - 1]
+        if nth > len(matches):
+            raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
+        return matches[nth - 1]
     if line:
-        exact = [path for path in found if def_line(path[-1]) == line]
-        if not exact and len(found) > 1:
+        exact = [path for path in matches if def_line(path[-1]) == line]
+        if not exact and len(matches) > 1:
             raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-        found = exact or found
-    return found[-1]
+        matches = exact or matches
+    return matches[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree, qualname.split("."), ())
-    return [path for path in found if isinstance(path[-1], FUNCTIONS)]
+    paths = _definitions(tree, qualname.split("."), ())
+    return [path for path in paths if isinstance(path[-1], FUNCTIONS)]
 
 
 def _definitions(
@@ -55,12 +55,12 @@ def _definitions(
 
 def def_line(node: Any) -> int:
     """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max([last_line(item) for item in node.decorator_list] or [0])
+    last_decorator = max([last_line(decorator) for decorator in node.decorator_list] or [0])
     return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
 
 
 def last_line(node: Any) -> int:
-    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+    return max(getattr(part, "lineno", 0) for part in ast.walk(node))
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
@@ -74,7 +74,6 @@ def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
     outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
     outer.body[0].body[0] = target
-    outer.body[:0] = [
-        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-    ]
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    outer.body[:0] = [node for node in imports if node.module == "__future__"]
     return compile(outer, filename, "exec", dont_inherit=True)

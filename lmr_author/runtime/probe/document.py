@@ -101,7 +101,7 @@ def tagged(node: Any) -> Any:
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
-        return {"$": "dict", "v": [[key, item] for key, item in node.items()]}
+        return {"$": "dict", "v": [[key, value] for key, value in node.items()]}
     return node
 
 
@@ -112,10 +112,10 @@ def join(path: str, step: str) -> str:
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
-def key_text(key: Any, place: int) -> str:
+def key_text(key: Any, index: int) -> str:
     """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
     return (
-        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
+        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % index
     )
 
 
@@ -130,16 +130,16 @@ def parts(node: Any) -> Iterator[Tuple[str, Any]]:
         if kind == NODE:
             yield "" if name == "base" else "." + name, value
         elif kind == NODES:
-            for place, item in enumerate(value):
-                yield "[%d]" % place, item
+            for index, part in enumerate(value):
+                yield "[%d]" % index, part
         elif kind == PAIRS:
-            for place, (key, item) in enumerate(value):
+            for index, (key, part) in enumerate(value):
                 if isinstance(key, (dict, list)):
-                    yield "<key %d>" % place, key
-                yield key_text(key, place), item
+                    yield "<key %d>" % index, key
+                yield key_text(key, index), part
         elif kind == STATE:
-            for attribute, item in value.items():
-                yield "." + attribute, item
+            for attribute, part in value.items():
+                yield "." + attribute, part
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
@@ -149,7 +149,7 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
         path, node = stack.pop()
         yield path, node
         if isinstance(node, (dict, list)):
-            below = [(join(path, step) if step else path, item) for step, item in parts(node)]
+            below = [(join(path, step) if step else path, part) for step, part in parts(node)]
             stack.extend(reversed(below))
 
 
@@ -165,7 +165,11 @@ def dump(document: Document, folder: str, stem: str) -> None:
     for name, buffer in document.buffers.items():
         with open("%s.%s.npy" % (base, name), "wb") as file:
             file.write(write_npy(buffer))
-    header = {"format": FORMAT, "omitted": [list(item) for item in document.omitted], "values": document.tree}
+    header = {
+        "format": FORMAT,
+        "omitted": [list(omission) for omission in document.omitted],
+        "values": document.tree,
+    }
     with open(base + ".json", "w", encoding="ascii") as text:
         text.write(pretty(header) + "\n")
 
@@ -176,20 +180,20 @@ def pretty(value: Any, indent: str = "") -> str:
     if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
         return text
     inner = indent + " "
-    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+    if isinstance(value, list) and not any(isinstance(part, (dict, list)) for part in value):
         # Lines are broken between items only: a blank inside of a text stays what it is.
         rows, row = [], inner
-        for item in value:
-            word = json.dumps(item) + ", "
+        for part in value:
+            word = json.dumps(part) + ", "
             if len(row) + len(word) > 110 and row != inner:
                 rows.append(row)
                 row = inner
             row += word
         return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
     if isinstance(value, list):
-        lines = [inner + pretty(item, inner) for item in value]
+        lines = [inner + pretty(part, inner) for part in value]
     else:
-        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(item, inner)) for key, item in value.items()]
+        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(part, inner)) for key, part in value.items()]
     opening, closing = "[]" if isinstance(value, list) else "{}"
     return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
 
@@ -217,7 +221,7 @@ def read(folder: str, stem: str) -> Document:
                 if not (isinstance(name, str) and name.isdigit()):
                     raise BadDocument("not the name of a file: %.60r" % (name,))
                 buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
-        omitted = tuple(Omitted(*item) for item in header["omitted"])
+        omitted = tuple(Omitted(*omission) for omission in header["omitted"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadDocument("not a tree: %s" % error) from error
     return Document(header.get("values"), buffers, omitted)

@@ -88,7 +88,7 @@ class _Encoder:
         self.omitted: List[Omitted] = []
         self.problems: List[Omitted] = []
         self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
-        self.known: Dict[int, Tuple[Dict[str, Any], Any]] = {}
+        self.nodes: Dict[int, Tuple[Dict[str, Any], Any]] = {}
         """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
         self.ids = self.depth = self.inside = self.size = 0
         self.sizes: Dict[str, int] = {}
@@ -120,9 +120,9 @@ class _Encoder:
         """Note a part that cannot be stored; inside an object it is only left out."""
         kind = type(value)
         prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-        found = self.omitted if self.inside else self.problems
-        found.append(Omitted(path, prefix + kind.__qualname__, advice))
-        self.known.pop(id(value), None)  # its node is in no tree: nothing may refer to it
+        omissions = self.omitted if self.inside else self.problems
+        omissions.append(Omitted(path, prefix + kind.__qualname__, advice))
+        self.nodes.pop(id(value), None)  # its node is in no tree: nothing may refer to it
         return {"$": "omitted"}
 
     def node(self, value: Any, path: str) -> Any:
@@ -136,9 +136,9 @@ class _Encoder:
         fixture = self.stands_in(value, path) if self.stands_in is not None else None
         if fixture is not None:
             return {"$": "fixture", "v": fixture}
-        known = self.known.get(id(value))
-        if known is not None:
-            first = known[0]
+        encoded = self.nodes.get(id(value))
+        if encoded is not None:
+            first = encoded[0]
             if "id" not in first:
                 first["id"] = self.ids
                 self.ids += 1
@@ -160,19 +160,19 @@ class _Encoder:
     def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
         """Make the node of an object, so that a second encounter becomes a reference."""
         node = dict({"$": tag}, **fields)
-        self.known[id(value)] = node, value
+        self.nodes[id(value)] = node, value
         return node
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
-        nodes = [self.node(item, join(path, "[%d]" % place)) for place, item in enumerate(value)]
+        nodes = [self.node(part, join(path, "[%d]" % index)) for index, part in enumerate(value)]
         self.grow(path, _NODE_BYTES * len(nodes))
         return nodes
 
     def pairs(self, value: Iterable[Tuple[Any, Any]], path: str) -> List[List[Any]]:
         result = []
-        for place, (key, item) in enumerate(value):
-            key_node = self.node(key, join(path, "<key %d>" % place))
-            result.append([key_node, self.node(item, join(path, key_text(key_node, place)))])
+        for index, (key, part) in enumerate(value):
+            key_node = self.node(key, join(path, "<key %d>" % index))
+            result.append([key_node, self.node(part, join(path, key_text(key_node, index)))])
         self.grow(path, 2 * _NODE_BYTES * len(result))
         return result
 
@@ -180,7 +180,7 @@ class _Encoder:
         """Encode an object's attributes. One that cannot be stored leaves a gap."""
         self.inside += 1
         try:
-            return {name: self.node(item, join(path, "." + name)) for name, item in attributes}
+            return {name: self.node(attribute, join(path, "." + name)) for name, attribute in attributes}
         finally:
             self.inside -= 1
 
@@ -204,13 +204,13 @@ class _Encoder:
         if isinstance(value, types.ModuleType):
             return {"$": "name", "v": recorded_module(value.__name__) + ":"}
         for library in (self.torch, self.numpy, self.pandas):
-            found = library(value, path)
-            if found is not None:
-                return found
+            encoded = library(value, path)
+            if encoded is not None:
+                return encoded
         if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
             node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
-            for name, item in zip(kind._fields, value):
-                node["v"][name] = self.node(item, join(path, "." + name))
+            for name, field in zip(kind._fields, value):
+                node["v"][name] = self.node(field, join(path, "." + name))
             return node
         if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or callable(value):
             name = name_of(value)
@@ -310,8 +310,10 @@ class _Encoder:
             node = self.remember(value, "table", columns=None, index=None, v=[])
             node["columns"] = self.node(value.columns, path + ".columns")
             node["index"] = self.node(value.index, path + ".index")
-            columns = [value.iloc[:, place].array for place in range(value.shape[1])]
-            node["v"] = [self.column(item, join(path, "[%d]" % place)) for place, item in enumerate(columns)]
+            columns = [value.iloc[:, index].array for index in range(value.shape[1])]
+            node["v"] = [
+                self.column(column, join(path, "[%d]" % index)) for index, column in enumerate(columns)
+            ]
             return node
         if isinstance(value, pandas.Series):
             node = self.remember(value, "make", kind="series", args=[])
@@ -358,14 +360,14 @@ class _Encoder:
             warnings.simplefilter("ignore")
             try:
                 reducer: Any = copyreg.dispatch_table.get(kind)
-                found = reducer(value) if reducer else value.__reduce_ex__(2)
+                reduction = reducer(value) if reducer else value.__reduce_ex__(2)
             except Exception as error:
                 advice = "%s; it holds what only this process has" % str(error)[:200]
                 return self.problem(path, value, advice)
-        if isinstance(found, str):
-            name = name_of(value, found)
+        if isinstance(reduction, str):
+            name = name_of(value, reduction)
             return {"$": "name", "v": name} if name else self.problem(path, value, LOCAL)
-        call, arguments, state, items, pairs = (tuple(found) + (None,) * 5)[:5]
+        call, arguments, state, elements, pairs = (tuple(reduction) + (None,) * 5)[:5]
         node = self.remember(value, "call", call=None, args=[])
         before, self.inside = len(self.omitted), self.inside + 1
         try:
@@ -374,8 +376,8 @@ class _Encoder:
             # An exception has an empty __dict__ as soon as somebody asked for it.
             if state is not None and state != {}:
                 node["state"] = self.node(state, path)
-            if items is not None:
-                node["items"] = self.items(items, path)
+            if elements is not None:
+                node["items"] = self.items(elements, path)
             if pairs is not None:
                 node["pairs"] = self.pairs(pairs, path)
         finally:
@@ -389,7 +391,7 @@ class _Encoder:
         if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
             # A factory without a name, such as a lambda, is known by what it makes.
             return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
-        return [self.node(item, path + "<argument>[%d]" % n) for n, item in enumerate(arguments)]
+        return [self.node(argument, path + "<argument>[%d]" % n) for n, argument in enumerate(arguments)]
 
 
 def _order(value: Any) -> Tuple[str, Any, str]:
@@ -407,7 +409,7 @@ def _order(value: Any) -> Tuple[str, Any, str]:
 def _shortened(data: Any, dtype: str) -> Any:
     """Return numbers in few digits: enough to tell two numbers of single precision apart."""
     if isinstance(data, list):
-        return [_shortened(item, dtype) for item in data]
+        return [_shortened(number, dtype) for number in data]
     if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
         return data
     for digits in (6, 7, 8):
@@ -420,11 +422,11 @@ def _shortened(data: Any, dtype: str) -> Any:
 def _abbreviated(node: Any) -> Any:
     """Return the tree with lists and plain dictionaries as JSON has them, where nothing refers to them."""
     if isinstance(node, list):
-        return [_abbreviated(item) for item in node]
+        return [_abbreviated(part) for part in node]
     if not isinstance(node, dict):
         return node
     tag = node.get("$")
-    node = {name: item if name == "data" else _abbreviated(item) for name, item in node.items()}
+    node = {name: part if name == "data" else _abbreviated(part) for name, part in node.items()}
     if "id" in node:
         return node
     if tag == "list":

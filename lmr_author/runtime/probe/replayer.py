@@ -148,14 +148,14 @@ def _run_variant(
             if kind == "case" and case in waiting and case not in answered:
                 answered.add(case)
                 send(out, dict(frame.header, variant=variant["id"]), frame.payload)
-        rest = [case for case in waiting if case not in answered]
-        if not rest:
+        unanswered = [case for case in waiting if case not in answered]
+        if not unanswered:
             break
-        lost = rest if ended.loading else rest[:1]
+        lost = unanswered if ended.loading else unanswered[:1]
         any_lost = True
         for case in lost:
             send(out, _lost(variant["id"], case, ended))
-        waiting = [] if request.get("until_lost") else rest[len(lost) :]
+        waiting = [] if request.get("until_lost") else unanswered[len(lost) :]
     return loaded, any_lost
 
 

@@ -72,17 +72,17 @@ def _generator(function: Any, begin: Begin) -> Any:
         step: Callable[[], Any] = functools.partial(next, generator)
         while True:
             try:
-                item = step()
+                yielded = step()
             except StopIteration as stop:
                 call.generated(True, stop.value)
                 return stop.value
             except BaseException as error:
                 call.ended(None, error)
                 raise
-            call.item(item)
+            call.item(yielded)
             call.pause(True)
             try:
-                sent = yield item
+                sent = yield yielded
             except GeneratorExit:
                 generator.close()
                 call.generated(False)
