@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .arrays import (
     FLOATS,
@@ -289,15 +289,10 @@ class _Comparison:
 
     def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
-        for field, kind in FIELDS[e["$"]].items():
-            name = field.lstrip("?")
-            if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
-                texts = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
-                self.differ(path, "expected %s, got %s" % texts)
-                return
-            if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
-                self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
-                return
+        contradiction = _contradiction(e, a)
+        if contradiction:
+            self.differ(path, contradiction)
+            return
         by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
         wanted, got = _parts(e, by_key), _parts(a, by_key)
         for key in dict(wanted, **got):
@@ -320,9 +315,20 @@ class _Comparison:
             self.differ(path, "the keys are in another order")
 
 
+def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
+    """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
+    for name, kind, _ in FIELDS[e["$"]]:
+        if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
+            in_words = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+            return "expected %s, got %s" % in_words
+        if kind is NODES and len(e.get(name, ())) != len(a.get(name, ())):
+            return "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ())))
+    return ""
+
+
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
 def _followed(node: Any, ids: Dict[int, Any]) -> Any:
@@ -391,27 +397,45 @@ def describe(node: Any) -> str:
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
-    tag = node["$"]
-    if tag in ("tensor", "array"):
-        return "%s %s%s" % ("a tensor" if tag == "tensor" else "an array", node["dtype"], node["shape"])
-    if tag in ("list", "tuple", "set", "frozenset", "dict"):
-        return "a %s of %d" % (tag, len(node["v"]))
-    if "cls" in node:
-        return "a %s" % str(node["cls"]).rpartition(":")[2]
-    if tag == "call":
-        name = node["call"].get("v") if isinstance(node["call"], dict) else ""
-        if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
-            name = node["args"][0].get("v", name)
-        return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
-    if tag == "complex":
-        return str(complex(*node["v"]))
-    if tag == "fixture":
-        return "the fixture %s" % node["v"]
-    if tag == "omitted":
-        return "something that was not stored"
-    if tag == "name":
-        return str(node["v"])
-    return "a numpy scalar" if tag == "scalar" else "a %s" % node.get("kind", tag)
+    in_words: Callable[[Any], str] = _IN_WORDS.get(node["$"], lambda node: "a %s" % node["$"])
+    return in_words(node)
+
+
+def _of_class(node: Dict[str, Any]) -> str:
+    return "a %s" % node["cls"].rpartition(":")[2]
+
+
+def _sized(node: Dict[str, Any]) -> str:
+    return "a %s of %d" % (node["$"], len(node["v"]))
+
+
+def _called(node: Dict[str, Any]) -> str:
+    """Name the class of an object that is made by a call, as pickle would make it."""
+    name = node["call"].get("v") if isinstance(node["call"], dict) else ""
+    if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
+        name = node["args"][0].get("v", name)
+    return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
+
+
+_IN_WORDS: Dict[str, Callable[[Dict[str, Any]], str]] = {
+    "tensor": lambda node: "a tensor %s%s" % (node["dtype"], node["shape"]),
+    "array": lambda node: "an array %s%s" % (node["dtype"], node["shape"]),
+    "scalar": lambda node: "a numpy scalar",
+    "list": _sized,
+    "tuple": _sized,
+    "set": _sized,
+    "frozenset": _sized,
+    "dict": _sized,
+    "object": _of_class,
+    "namedtuple": _of_class,
+    "call": _called,
+    "complex": lambda node: str(complex(*node["v"])),
+    "fixture": lambda node: "the fixture %s" % node["v"],
+    "name": lambda node: str(node["v"]),
+    "make": lambda node: "a %s" % node["kind"],
+    "omitted": lambda node: "something that was not stored",
+}
+"""Tag of a node → what it is called in messages; the others are called by their tags."""
 
 
 def _short(value: Any) -> str:
