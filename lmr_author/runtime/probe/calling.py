@@ -9,6 +9,8 @@ import sys
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
+from .objects import library
+
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
 GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
@@ -116,8 +118,8 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
 
 def mode() -> Dict[str, Any]:
     """Return torch's modes that change what a call does, where they are not the usual ones."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "get_default_dtype"):
+    torch = library("torch")
+    if torch is None:
         return {}
     modes = {
         "grad": torch.is_grad_enabled(),
@@ -170,11 +172,11 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
 def random_states() -> Dict[str, Any]:
     """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
     states: Dict[str, Any] = {"python": random.getstate()}
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and hasattr(numpy, "random"):
+    numpy, torch = library("numpy"), library("torch")
+    if numpy is not None:
         kind, keys, position, has_gauss, gauss = numpy.random.get_state()
         states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
-    if torch is not None and hasattr(torch, "get_rng_state"):
+    if torch is not None:
         state = torch.get_rng_state()
         states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
     return states
@@ -217,8 +219,8 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
     from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
     Raises what autograd raises.
     """
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "Tensor"):
+    torch = library("torch")
+    if torch is None:
         return {}
     results = [tensor for _, tensor in _tensors(torch, {"": value})]
     wanted = list(_tensors(torch, inputs))
@@ -257,20 +259,18 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
     call gets that input as data, and knows nothing of the parameter.
     """
     computed = {(tensor.grad_fn, tensor.output_nr) for _, tensor in inputs if not tensor.is_leaf}
-    waiting, reached = [(total.grad_fn, 0)], set()
+    waiting, edges = [(total.grad_fn, 0)], set()
     while waiting:
         edge = waiting.pop()
-        if edge[0] is None or edge in reached:
-            continue
-        reached.add(edge)
-        if edge not in computed:
-            waiting.extend(edge[0].next_functions)
-    leaves = {id(getattr(function, "variable", None)) for function, _ in reached}
-    return [
-        (path, tensor)
-        for path, tensor in inputs
-        if (id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in reached)
-    ]
+        if edge[0] is not None and edge not in edges:
+            edges.add(edge)
+            waiting.extend(() if edge in computed else edge[0].next_functions)
+    leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
+
+    def is_reached(tensor: Any) -> bool:
+        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
+
+    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:

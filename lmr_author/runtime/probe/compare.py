@@ -57,6 +57,9 @@ HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
+_LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
+"""Fields of tensors and arrays that have to be the same before their numbers are compared."""
+
 
 class Difference(NamedTuple):
     """One place where two documents differ."""
@@ -139,14 +142,12 @@ class _Comparison:
             self.differences.append(Difference(path, message))
 
     def pair(self, e: Any, a: Any, path: str) -> None:
-        """Compare two nodes."""
+        """Compare two nodes, unless that is left out or was done."""
         e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
-        if path.startswith(GRAD) and self.left_out(path):
-            return
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
-        omitted = isinstance(e, dict) and e.get("$") == "omitted"
-        if omitted or checker.get("kind") in SKIPPED:
+        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
+        if left_out or e == {"$": "omitted"}:
             return
         if _is_shared(e) or _is_shared(a):
             pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
@@ -158,11 +159,16 @@ class _Comparison:
             e, a = _number(e), _number(a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
-        if _kind(e) != _kind(a) and not sequences:
+        if _kind(e) == _kind(a) or sequences:
+            self.values(e, a, path, first, checker)
+        else:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
-        elif self.loosely(e, a, path, checker):
+
+    def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Compare two nodes of one kind."""
+        if self.loosely(e, a, path, checker):
             return
-        elif dtype_of(e):
+        if dtype_of(e):
             self.leaf(e, a, path, first, checker)
         elif isinstance(e, dict):
             self.parts(e, a, path)
@@ -221,13 +227,11 @@ class _Comparison:
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
-        if isinstance(e, dict) and e["$"] != "complex":
-            labels = (("dtype", "element type"), ("shape", "shape"), ("requires_grad", "requires_grad"))
-            for field, label in labels:
-                if e.get(field, False) != a.get(field, False):
-                    self.differ(
-                        path, "expected %s %s, got %s" % (label, e.get(field, False), a.get(field, False))
-                    )
+        if isinstance(e, dict):
+            for field, label in _LABELS.items():
+                wanted, got = e.get(field, False), a.get(field, False)
+                if wanted != got:
+                    self.differ(path, "expected %s %s, got %s" % (label, wanted, got))
                     return
             if e.get("cls") != a.get("cls"):
                 self.differ(path, "expected class %s, got %s" % (e.get("cls"), a.get("cls")))
@@ -244,12 +248,14 @@ class _Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED or not ("grad" in e or "grad" in a):
+        if checker.get("kind") in SKIPPED:
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
-        else:
-            self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
+        elif "grad" in e:
+            self.differ(path, "expected a gradient, got none")
+        elif "grad" in a:
+            self.differ(path, "expected no gradient")
 
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
@@ -268,8 +274,8 @@ class _Comparison:
         """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
-        rtol = float(checker.get("rtol", 0.0)) if near else 0.0
-        atol = float(checker.get("atol", 0.0)) if near else 0.0
+        allowed = checker if near else {}
+        rtol, atol = float(allowed.get("rtol", 0.0)), float(allowed.get("atol", 0.0))
         if isinstance(e, float):
             mismatch = scalar_mismatch(e, a, rtol, atol)
         elif has_numpy():
@@ -302,17 +308,22 @@ class _Comparison:
             part = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], part)
-            elif self.left_out(part):
-                continue
-            elif not path and _is_changed_argument(part):
-                self.differ(part, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
-            elif key not in wanted:
-                self.differ(part, "expected nothing, got %s" % describe(got[key][1]))
-            elif wanted[key][1] != {"$": "omitted"}:
-                self.differ(part, "expected %s, got nothing" % describe(wanted[key][1]))
+            elif not self.left_out(part):
+                self.one_sided(wanted.get(key), got.get(key), path, part)
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
+
+    def one_sided(
+        self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
+    ) -> None:
+        """Note a part below a path that only one side has, given as :func:`_parts` does."""
+        if not path and _is_changed_argument(part):
+            self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
+        elif wanted is None:
+            self.differ(part, "expected nothing, got %s" % describe(got and got[1]))
+        elif wanted[1] != {"$": "omitted"}:
+            self.differ(part, "expected %s, got nothing" % describe(wanted[1]))
 
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from types import CodeType
-from typing import Any, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Sequence, Tuple, Union, cast
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -36,27 +36,25 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    paths = _definitions(tree, qualname.split("."), ())
-    return [path for path in paths if isinstance(path[-1], FUNCTIONS)]
+    paths: List[Tuple[ast.AST, ...]] = [(tree,)]
+    for name in qualname.split("."):
+        paths = [(*path, node) for path in paths for node in _defined_in(path[-1]) if node.name == name]
+    return [cast(Tuple[ast.stmt, ...], path[1:]) for path in paths if isinstance(path[-1], FUNCTIONS)]
 
 
-def _definitions(
-    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
-) -> Iterator[Tuple[ast.stmt, ...]]:
+def _defined_in(parent: ast.AST) -> Iterator[Any]:
+    """Yield the functions and classes in a body, those in its branches and loops too."""
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            if node.name == names[0] and len(names) == 1:
-                yield (*above, node)
-            elif node.name == names[0]:
-                yield from _definitions(node, names[1:], (*above, node))
+            yield node
         elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
-            yield from _definitions(node, names, above)
+            yield from _defined_in(node)
 
 
 def def_line(node: Any) -> int:
     """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max([last_line(decorator) for decorator in node.decorator_list] or [0])
-    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+    last_decorator = max(map(last_line, node.decorator_list), default=0)
+    return int(node.lineno if node.lineno > last_decorator else last_decorator + 1)
 
 
 def last_line(node: Any) -> int:

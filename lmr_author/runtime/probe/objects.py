@@ -25,6 +25,8 @@ _HOMES = (
 )  # fmt: skip
 """Modules that have functions and singletons which do not know where they are from."""
 
+_MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
+
 aliases: Dict[str, str] = {}
 """Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
 hidden: Set[str] = set()
@@ -34,6 +36,15 @@ hidden: Set[str] = set()
 first_path: Optional[List[str]] = None
 """The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
 _importable: Dict[str, bool] = {}
+
+
+def library(name: str) -> Any:
+    """Return torch, numpy or pandas where this process has loaded it, else None.
+
+    A module of that name may be half loaded, or a folder of the repository.
+    """
+    module = sys.modules.get(name)
+    return module if hasattr(module, _MARKS[name]) else None
 
 
 def load_file(name: str, path: str, register: bool = False) -> Any:
