@@ -32,7 +32,6 @@ class Kind(StrEnum):
     """A kind of effect, as the recorder names it."""
 
     FILES = "files"
-    GLOBALS = "globals"
     PARTS = "parts"
     ARGUMENTS = "arguments"
     GRADS = "grads"
@@ -43,7 +42,7 @@ class Uncompared:
     """An effect of the golden that is not compared, and what has it.
 
     Attributes:
-        names: files, globals, parts of the result, or arguments.
+        names: files, parts of the result, or arguments.
     """
 
     kind: Kind
@@ -55,7 +54,6 @@ class Uncompared:
         names = listed(self.names, MOST_NAMED)
         return {
             Kind.FILES: f"files that the call writes: {names}",
-            Kind.GLOBALS: f"globals that the call changes: {names}",
             Kind.PARTS: f"parts of the result that cannot be stored: {names}",
             Kind.ARGUMENTS: f"arguments that the call changes by the way: {names}",
             Kind.GRADS: f".grad of tensors in {names}, which the call changes",
@@ -66,7 +64,6 @@ class Uncompared:
         """Advice for the annotator: an option, or another way to have it compared."""
         return {
             Kind.FILES: "--files compares their content",
-            Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",
             Kind.PARTS: "return something that can be stored, or mask a function that does",
             Kind.ARGUMENTS: "--in-place compares them",
             Kind.GRADS: "--in-place compares it",

@@ -41,7 +41,7 @@ from .instrument import Hook
 from .outcome import Fixtures, Inputs, changed_parts
 from .pool import Pool, PooledCall
 from .traits import Trait, describe_call, outcome_trait
-from .watching import globals_now, wrap
+from .watching import wrap
 from .written import Written
 
 DEFAULTS = {
@@ -259,7 +259,6 @@ class Call:
         self._mode: Dict[str, Any] = {}
         self._watch = facts.Stopwatch()
         self._written: Optional[Written] = None
-        self._globals: Dict[str, Any] = {}
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
@@ -274,7 +273,6 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
-            self._globals = globals_now(self.function)
             self._written = Written(arguments.values()).start()
             if self.recorder.files:
                 self._inputs.written = self._written
@@ -358,12 +356,8 @@ class Call:
         self.recorder.keep(self, inputs.document, expected, meta)
 
     def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
-        """Return the effects of the call that its outcome does not hold: files, globals, parts without a form."""
-        later = globals_now(self.function)
-        effects = {
-            "globals": [name for name, text in self._globals.items() if later.get(name) != text],
-            "parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)],
-        }
+        """Return the effects of the call that its outcome does not hold: files, and parts without a form."""
+        effects = {"parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)]}
         if self._written is not None and not self.recorder.files:
             effects["files"] = self._written.names()
         return {kind: names for kind, names in effects.items() if names}
