@@ -22,16 +22,14 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
     matches = definitions(tree, qualname)
     if not matches:
         raise TargetNotFound("there is no function %s" % qualname)
+    if nth > len(matches):
+        raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
     if nth:
-        if nth > len(matches):
-            raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
         return matches[nth - 1]
-    if line:
-        exact = [path for path in matches if def_line(path[-1]) == line]
-        if not exact and len(matches) > 1:
-            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-        matches = exact or matches
-    return matches[-1]
+    at_line = [path for path in matches if def_line(path[-1]) == line]
+    if line and not at_line and len(matches) > 1:
+        raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+    return (at_line or matches)[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:

@@ -73,29 +73,27 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
     texts: Dict[str, str] = {}
     traits: List[Trait] = []
     flags: List[str] = []
-    waiting = [_Part(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
+    options = [_Part(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
     # Data is described after all else, or a vocabulary would leave no room for the arguments.
     data: List[_Part] = []
-    while waiting or data:
-        path, node, depth, is_option = (waiting or data).pop()
-        if depth and len(texts) >= MOST_DESCRIBED:
-            continue
-        if isinstance(node, dict) and node.get("$") == "ref":
-            node = ids[node["id"]]
-        text = _in_words(node)
-        if _is_mode_of_whole(path, text, texts):
-            continue
-        texts[path] = text
-        if is_option:
-            traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
+    for waiting in (options, data):
+        while waiting:
+            path, node, depth, is_option = waiting.pop()
+            if isinstance(node, dict) and node.get("$") == "ref":
+                node = ids[node["id"]]
+            text = _in_words(node)
+            if (depth and len(texts) >= MOST_DESCRIBED) or _is_mode_of_whole(path, text, texts):
+                continue
+            texts[path] = text
+            if is_option:
+                traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
-            if "[0]" not in path:  # items of a list are data
+            if is_option and "[0]" not in path:  # items of a list are data
                 flags.append(path + _standing(node, depth))
-        if depth < DEEPEST:
-            for step, part, named in reversed(list(_named(node, names))):
+            for step, part, named in reversed(list(_named(node, names)) if depth < DEEPEST else []):
                 below = _Part(path + step, part, depth + 1, is_option and named)
-                (waiting if below.is_option else data).append(below)
+                (options if below.is_option else data).append(below)
     return Description(texts, [*traits, Trait("", "flags", ", ".join(sorted(flags)))])
 
 

@@ -113,13 +113,13 @@ def _heard(event: str, arguments: Sequence[Any]) -> None:
     if watching is None or event not in ("open", "os.rename", "os.mkdir"):
         return
     try:
-        if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+        if event == "open" and arguments[2] & _WRITING:
             watching.note(arguments[0])
         elif event == "os.rename":
             watching.note(arguments[1])
         elif event == "os.mkdir":
             watching.note(arguments[0], folder=True)
-    except Exception:
+    except Exception:  # flags may be None
         return
 
 
