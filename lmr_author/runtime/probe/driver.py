@@ -24,6 +24,7 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     Ends as the command ends. An uncaught exception is shown as Python shows it, without our own frames; returns 1 then.
     """
     recorder = Recorder(config)
+    objects.first_path = [recorder.tree, *_own_path()]
     recorder.hook.install()
     recorder.save()
     atexit.register(recorder.save)
@@ -40,6 +41,12 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     finally:
         recorder.save()  # a thread that is left over may keep the interpreter from ending
     return 0
+
+
+def _own_path() -> List[str]:
+    """Return the interpreter's own ``sys.path``, without what the environment of this command added."""
+    added = {os.path.realpath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
+    return [entry for entry in sys.path if os.path.realpath(entry or ".") not in added]
 
 
 def _is_ours(filename: str) -> bool:

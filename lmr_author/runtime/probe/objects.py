@@ -33,6 +33,11 @@ hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
 
 
+first_path: Optional[List[str]] = None
+"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
+_importable: Dict[str, bool] = {}
+
+
 def library(name: str) -> Any:
     """Return torch, numpy or pandas where this process has loaded it, else None.
 
@@ -107,6 +112,28 @@ def recorded_module(name: str) -> str:
     return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
 
 
+def is_importable(home: str) -> bool:
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository.
+
+    The code of a model that a hub downloads (``transformers_modules``) can be imported in this run alone.
+    """
+    file = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(file, str):
+        return True
+    top = home.partition(".")[0]
+    if top not in _importable:
+        inside = os.path.realpath(file).startswith(first_path[0] + os.sep)
+        later, sys.path[:] = list(sys.path), first_path
+        try:
+            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            _importable[top] = inside or any(find(top, None) is not None for find in finders)
+        except Exception:  # a finder of the repository's own
+            _importable[top] = True
+        finally:
+            sys.path[:] = later
+    return _importable[top]
+
+
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -114,7 +141,7 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
         return None
     homes = (getattr(value, "__module__", None), type(value).__module__)
     more = () if isinstance(value, (type, types.FunctionType)) else _HOMES
-    for home in (*homes, *more):
+    for home in filter(is_importable, (*homes, *more)):
         for name in (qualname, qualname.rpartition(".")[2]):
             candidate = _look_up(home, name)
             if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
