@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.runtime.probe.encoding import encode
-from lmr_author.runtime.probe.pool import Kept, Pool
+from lmr_author.runtime.probe.pool import Pool, PooledCall
 from tests.probe.scenarios import make
 
 
@@ -71,11 +71,11 @@ def test_the_pool_keeps_what_covers_and_what_differs(tmp_path: Path) -> None:
         (5, {0, 1}, "a", 1),
     ):
         traits = frozenset({("option", option)})
-        pool.offer(Kept(number, frozenset(hits), traits, size), document, document, {})
-    assert sorted(item.number for item in pool.kept) == [3, 4, 5]
+        pool.offer(PooledCall(number, frozenset(hits), traits, size), document, document, {})
+    assert sorted(item.number for item in pool.calls) == [3, 4, 5]
     assert sorted(path.name for path in (tmp_path / "calls").iterdir()) == ["000003", "000004", "000005"]
     assert pool.covered == {0, 1, 2}
-    assert not pool.offer(Kept(6, frozenset({0, 1}), frozenset(), 500), document, document, {}), (
+    assert not pool.offer(PooledCall(6, frozenset({0, 1}), frozenset(), 500), document, document, {}), (
         "too large for what it adds"
     )
 

@@ -53,7 +53,6 @@ class Kind(StrEnum):
     """A kind of effect, as the recorder names it."""
 
     FILES = "files"
-    GLOBALS = "globals"
     PARTS = "parts"
     ARGUMENTS = "arguments"
     GRADS = "grads"
@@ -61,10 +60,6 @@ class Kind(StrEnum):
 
 EFFECTS = {
     Kind.FILES: ("files that the call writes: {}", "--files compares their content"),
-    Kind.GLOBALS: (
-        "globals that the call changes: {}",
-        "pass them in as arguments, or mask the function that reads them",
-    ),
     Kind.PARTS: (
         "parts of the result that cannot be stored: {}",
         "return something that can be stored, or mask a function that does",
@@ -80,7 +75,7 @@ class Uncompared:
     """An effect of the golden that is not compared, and what has it.
 
     Attributes:
-        names: files, globals, parts of the result, or arguments.
+        names: files, parts of the result, or arguments.
     """
 
     kind: Kind

@@ -103,7 +103,7 @@ class RecordedCall:
         changed: arguments and free variables that it changed.
         nothing: it returned None.
         grads: arguments of which it changed nothing but ``.grad`` of tensors.
-        uncompared: kind of an effect that the outcome does not hold → files, globals or parts that have it.
+        uncompared: kind of an effect that the outcome does not hold → files or parts that have it.
         checkers: leaf path → how it is compared.
         exact: leaf path → how exact the golden is there.
         fragile: why a correct version that computes in float64 would fail it; "" where none would.

@@ -9,7 +9,7 @@ import importlib.util
 import json
 import os
 import sys
-from typing import Any, List
+from typing import Any, Callable, Dict, List, Tuple
 
 
 def _load(name: str) -> Any:
@@ -37,20 +37,29 @@ def _read(path: str) -> Any:
     return data
 
 
+def _facts() -> int:
+    facts = _load("facts")
+    print(json.dumps(dict(facts.versions(load=True), packages=facts.packages())))
+    return 0
+
+
+_VERBS: Dict[str, Tuple[int, Callable[..., Any]]] = {
+    "replay": (1, lambda request: _load("replayer").replay(_read(request))),
+    "judge": (1, lambda request: _load("judge").judge(_read(request))),
+    "import": (3, lambda tree, file, seconds: _load("drivers").try_import(tree, file, float(seconds))),
+    "facts": (0, _facts),
+}
+"""Verb → number of its arguments, and the function that gets them; ``record`` takes any number."""
+
+
 def main(arguments: List[str]) -> int:
     """Run a command; returns the exit code. 2: wrong usage."""
-    if len(arguments) >= 4 and arguments[0] == "record" and arguments[2] == "--":
-        return int(_load("driver").record(_read(arguments[1]), arguments[3:]))
-    if len(arguments) == 2 and arguments[0] == "replay":
-        return int(_load("replayer").replay(_read(arguments[1])))
-    if len(arguments) == 2 and arguments[0] == "judge":
-        return int(_load("judge").judge(_read(arguments[1])))
-    if len(arguments) == 4 and arguments[0] == "import":
-        _load("drivers").try_import(arguments[1], arguments[2], float(arguments[3]))
-    if arguments == ["facts"]:
-        facts = _load("facts")
-        print(json.dumps(dict(facts.versions(load=True), packages=facts.packages())))
-        return 0
+    verb, words = arguments[:1], arguments[1:]
+    if verb == ["record"] and words[1:2] == ["--"] and words[2:]:
+        return int(_load("driver").record(_read(words[0]), words[2:]))
+    count, run = _VERBS.get("".join(verb), (-1, None))
+    if run is not None and len(words) == count:
+        return int(run(*words))
     print((__doc__ or "").strip(), file=sys.stderr)
     return 2
 

@@ -77,8 +77,8 @@ def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
     if "data" in node:
         values = [node["data"]]
         for _ in node["shape"]:
-            values = [item for row in values for item in row]
-        return [rounded(item, node["dtype"]) for item in values]
+            values = [number for row in values for number in row]
+        return [rounded(number, node["dtype"]) for number in values]
     buffer = document.buffers[node["file"]]
     if buffer.descr not in _CODES:
         raise BadDocument("the numbers differ, and without numpy nobody can say how much")

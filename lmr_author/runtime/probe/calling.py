@@ -9,6 +9,8 @@ import sys
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
+from .objects import library
+
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
 GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
@@ -46,7 +48,7 @@ def take_setting(inputs: Dict[str, Any]) -> Setting:
 
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
     """Return the free variables among some inputs, by their own names."""
-    return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
+    return {name[len(CLOSURE) :]: value for name, value in inputs.items() if name.startswith(CLOSURE)}
 
 
 def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
@@ -58,7 +60,7 @@ def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
 def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
     """Set the globals among some inputs in the module of a function."""
     space = inspect.unwrap(function).__globals__
-    space.update({name[len(GLOBAL) :]: item for name, item in inputs.items() if name.startswith(GLOBAL)})
+    space.update({name[len(GLOBAL) :]: value for name, value in inputs.items() if name.startswith(GLOBAL)})
 
 
 def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -69,7 +71,7 @@ def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
     """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
     signature = inspect.signature(function)
-    arguments = {name: item for name, item in inputs.items() if name[:1] != "@"}
+    arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
     unknown = [name for name in arguments if name not in signature.parameters]
     if unknown:
         raise TypeError("the function has no parameter %s" % ", ".join(unknown))
@@ -83,14 +85,14 @@ def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[
 def closure(function: Any) -> Dict[str, Any]:
     """Return free variables of a function as ``{"@closure x": value}``, without itself and those not bound yet."""
     function = inspect.unwrap(function)
-    found = {}
+    variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             if name not in ("__class__", function.__name__):
-                found[CLOSURE + name] = cell.cell_contents
+                variables[CLOSURE + name] = cell.cell_contents
         except ValueError:
             continue
-    return found
+    return variables
 
 
 def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
@@ -105,27 +107,27 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
         value = asyncio.run(value)
     if not inspect.isgenerator(value):
         return {VALUE: value}
-    items: List[Any] = []
-    while len(items) < most:
+    yielded: List[Any] = []
+    while len(yielded) < most:
         try:
-            items.append(keep(next(value)))
+            yielded.append(keep(next(value)))
         except StopIteration as stop:
-            return {VALUE: items, EXHAUSTED: True, RETURNED: stop.value}
-    return {VALUE: items, EXHAUSTED: False}
+            return {VALUE: yielded, EXHAUSTED: True, RETURNED: stop.value}
+    return {VALUE: yielded, EXHAUSTED: False}
 
 
 def mode() -> Dict[str, Any]:
     """Return torch's modes that change what a call does, where they are not the usual ones."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "get_default_dtype"):
+    torch = library("torch")
+    if torch is None:
         return {}
-    found = {
+    modes = {
         "grad": torch.is_grad_enabled(),
         "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
         "group": _in_group_of_one(torch),
     }
     usual = {"grad": True, "dtype": "float32", "group": False}
-    return {name: value for name, value in found.items() if value != usual[name]}
+    return {name: value for name, value in modes.items() if value != usual[name]}
 
 
 def _in_group_of_one(torch: Any) -> bool:
@@ -170,11 +172,11 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
 def random_states() -> Dict[str, Any]:
     """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
     states: Dict[str, Any] = {"python": random.getstate()}
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and hasattr(numpy, "random"):
+    numpy, torch = library("numpy"), library("torch")
+    if numpy is not None:
         kind, keys, position, has_gauss, gauss = numpy.random.get_state()
         states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
-    if torch is not None and hasattr(torch, "get_rng_state"):
+    if torch is not None:
         state = torch.get_rng_state()
         states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
     return states
@@ -217,37 +219,37 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
     from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
     Raises what autograd raises.
     """
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "Tensor"):
+    torch = library("torch")
+    if torch is None:
         return {}
-    results = [item for _, item in _tensors(torch, {"": value})]
+    results = [tensor for _, tensor in _tensors(torch, {"": value})]
     wanted = list(_tensors(torch, inputs))
     if not results or not wanted:
         return {}
-    found: Dict[str, Any] = {}
+    by_path: Dict[str, Any] = {}
 
     def stop(path: str) -> Callable[[Any], Any]:
         def hook(gradient: Any) -> Any:
-            found[path] = gradient.clone()
+            by_path[path] = gradient.clone()
             return torch.zeros_like(gradient)
 
         return hook
 
     with torch.enable_grad():
-        total = sum((item * _weights(torch, item)).sum() for item in results)
+        total = sum((tensor * _weights(torch, tensor)).sum() for tensor in results)
         wanted = _reached(total, wanted)
-        hooks = [item.register_hook(stop(path)) for path, item in wanted]
+        hooks = [tensor.register_hook(stop(path)) for path, tensor in wanted]
         try:
-            ends = [item for _, item in wanted]
+            ends = [tensor for _, tensor in wanted]
             returned = torch.autograd.grad(total, ends, retain_graph=True, allow_unused=True)
         finally:
             for handle in hooks:
                 handle.remove()
     for (path, _), gradient in zip(wanted, returned):
         # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
-        if path not in found and gradient is not None:
-            found[path] = gradient
-    return {path: found[path] for path, _ in wanted if path in found}
+        if path not in by_path and gradient is not None:
+            by_path[path] = gradient
+    return {path: by_path[path] for path, _ in wanted if path in by_path}
 
 
 def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
@@ -256,53 +258,51 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
     Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
     call gets that input as data, and knows nothing of the parameter.
     """
-    computed = {(item.grad_fn, item.output_nr) for _, item in inputs if not item.is_leaf}
-    waiting, seen = [(total.grad_fn, 0)], set()
+    computed = {(tensor.grad_fn, tensor.output_nr) for _, tensor in inputs if not tensor.is_leaf}
+    waiting, edges = [(total.grad_fn, 0)], set()
     while waiting:
         edge = waiting.pop()
-        if edge[0] is None or edge in seen:
-            continue
-        seen.add(edge)
-        if edge not in computed:
-            waiting.extend(edge[0].next_functions)
-    leaves = {id(getattr(function, "variable", None)) for function, _ in seen}
-    return [
-        (path, item)
-        for path, item in inputs
-        if (id(item) in leaves if item.is_leaf else (item.grad_fn, item.output_nr) in seen)
-    ]
+        if edge[0] is not None and edge not in edges:
+            edges.add(edge)
+            waiting.extend(() if edge in computed else edge[0].next_functions)
+    leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
+
+    def is_reached(tensor: Any) -> bool:
+        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
+
+    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
     """Return numbers between -1 and 1, one for each element, the same ones each time."""
-    places = torch.arange(tensor.numel(), dtype=torch.float64)
-    return torch.cos(1.7 * places + 0.3).reshape(tensor.shape).to(tensor)
+    positions = torch.arange(tensor.numel(), dtype=torch.float64)
+    return torch.cos(1.7 * positions + 0.3).reshape(tensor.shape).to(tensor)
 
 
 def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
     """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
-    seen: Set[int] = set()
+    visited: Set[int] = set()
     waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
     while waiting:
-        path, item, depth = waiting.pop()
-        if id(item) in seen or depth > DEEPEST or isinstance(item, (str, bytes, int, float)):
+        path, holder, depth = waiting.pop()
+        if id(holder) in visited or depth > DEEPEST or isinstance(holder, (str, bytes, int, float)):
             continue
-        seen.add(id(item))
-        if isinstance(item, torch.Tensor):
-            if item.requires_grad and item.is_floating_point():
-                yield path, item
+        visited.add(id(holder))
+        if isinstance(holder, torch.Tensor):
+            if holder.requires_grad and holder.is_floating_point():
+                yield path, holder
             continue
-        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, item)))
+        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, holder)))
 
 
 def _steps(torch: Any, value: Any) -> List[Tuple[str, Any]]:
     if isinstance(value, torch.nn.Module):
         return [("." + name, parameter) for name, parameter in value.named_parameters()]
     if isinstance(value, dict):
-        return [("[%r]" % (key,), item) for key, item in value.items()]
+        return [("[%r]" % (key,), part) for key, part in value.items()]
     if isinstance(value, (list, tuple)):
-        return [("[%d]" % place, item) for place, item in enumerate(value)]
+        return [("[%d]" % index, part) for index, part in enumerate(value)]
     attributes = getattr(value, "__dict__", None)
     if isinstance(value, type) or not isinstance(attributes, dict) or callable(value):
         return []
-    return [("." + name, item) for name, item in attributes.items()]
+    return [("." + name, part) for name, part in attributes.items()]

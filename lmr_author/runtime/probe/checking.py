@@ -6,20 +6,18 @@ imported, constructed or run here.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import operator
 import struct
 from typing import Any, Dict, List, NamedTuple, Set, Tuple
 
 from .document import (
     FIELDS,
-    FLAG,
     INTS,
     MAX_DEPTH,
-    NODES,
     NPY_TYPES,
-    PAIRS,
-    STATE,
     TEXT,
     BadDocument,
     Buffer,
@@ -39,7 +37,7 @@ def load(folder: str, stem: str) -> Document:
     """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
     document = read(folder, stem)
     check(document.tree, document.buffers)
-    if not all(isinstance(part, str) for item in document.omitted for part in item):
+    if not all(isinstance(part, str) for omission in document.omitted for part in omission):
         raise BadDocument("no list of what was left out")
     return document
 
@@ -47,14 +45,17 @@ def load(folder: str, stem: str) -> Document:
 def to_bytes(document: Document) -> bytes:
     """Return a document for a pipe: length of the JSON part (u64, little-endian), JSON, buffers in order."""
     header = {
-        "omitted": [list(item) for item in document.omitted],
+        "omitted": [list(omission) for omission in document.omitted],
         "values": document.tree,
         "buffers": [
-            [name, item.descr, list(item.shape), len(item.data)] for name, item in document.buffers.items()
+            [name, buffer.descr, list(buffer.shape), len(buffer.data)]
+            for name, buffer in document.buffers.items()
         ],
     }
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
-    return b"".join([struct.pack("<Q", len(text)), text] + [item.data for item in document.buffers.values()])
+    return b"".join(
+        [struct.pack("<Q", len(text)), text] + [buffer.data for buffer in document.buffers.values()]
+    )
 
 
 def from_bytes(data: bytes) -> Document:
@@ -66,17 +67,22 @@ def from_bytes(data: bytes) -> Document:
     start, buffers = 8 + size, {}
     entries = header.get("buffers")
     for entry in entries if isinstance(entries, list) else ():
-        if not (isinstance(entry, list) and len(entry) == 4):
+        if not _is_buffer(entry):
             raise BadDocument("not a buffer: %.60r" % (entry,))
         name, descr, shape, length = entry
-        texts = _holds(name, TEXT) and _holds(descr, TEXT)
-        if not (texts and _holds(shape, INTS) and _holds([length], INTS)):
-            raise BadDocument("not a buffer: %.60r" % (entry,))
         if length > len(data) - start:
             raise BadDocument("a buffer outside of its document")
         buffers[name] = Buffer(descr, tuple(shape), data[start : start + length])
         start += length
     return _checked(header.get("values"), buffers, header)
+
+
+def _is_buffer(entry: Any) -> bool:
+    """Tell whether a header's entry is a buffer's name, type, shape and length."""
+    if not isinstance(entry, list) or len(entry) != 4:
+        return False
+    name, descr, shape, length = entry
+    return TEXT.fits(name) and TEXT.fits(descr) and INTS.fits(shape) and INTS.fits([length])
 
 
 def digest(document: Document) -> str:
@@ -101,53 +107,54 @@ def check(tree: Any, buffers: Dict[str, Buffer]) -> None:
 
     A hostile process may have written the tree, so this never recurses: depth cannot exhaust the stack.
     """
-    ids: Set[Any] = set()
-    refs: Set[Any] = set()
+    ids: Set[int] = set()
+    refs: Set[int] = set()
     stack: List[Tuple[Any, int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
-        if node is None or isinstance(node, (bool, int, float, str)):
+        if isinstance(node, _PLAIN):
             continue
         if depth > MAX_DEPTH:
             raise BadDocument("nested too deeply")
-        if isinstance(node, dict) and "$" in node:
-            if not isinstance(node["$"], str) or node["$"] not in FIELDS:
-                raise BadDocument("not a node: %.60r" % (node,))
-            _check_fields(node)
-            if "dtype" in node:
-                _check_array(node, buffers)
-            number = node.get("id")
-            if node["$"] == "ref":
-                refs.add(_id(number))
-            elif "id" in node:
-                if _id(number) in ids:
-                    raise BadDocument("an id that is used twice: %.60r" % (number,))
-                ids.add(number)
-        elif not isinstance(node, (dict, list)):
+        if not isinstance(node, (dict, list)):
             raise BadDocument("not a node: %.60r" % (node,))
-        stack.extend((item, depth + 1) for _, item in parts(node))
+        if isinstance(node, dict) and "$" in node:
+            _check_tagged(node, buffers)
+            _note_id(node, ids, refs)
+        stack.extend((part, depth + 1) for _, part in parts(node))
     if refs - ids:
         raise BadDocument("references to nothing: %.60r" % sorted(refs - ids))
 
 
-def _id(number: Any) -> int:
+_PLAIN = (type(None), bool, int, float, str)
+
+
+def _note_id(node: Dict[str, Any], ids: Set[int], refs: Set[int]) -> None:
+    """Note the id that a node has, or refers to."""
+    is_reference = node["$"] == "ref"
+    if "id" not in node and not is_reference:
+        return
+    number = node.get("id")
     if type(number) is not int:
         raise BadDocument("not an id: %.60r" % (number,))
-    return number
+    if number in ids and not is_reference:
+        raise BadDocument("an id that is used twice: %.60r" % (number,))
+    (refs if is_reference else ids).add(number)
 
 
-def _check_fields(node: Dict[str, Any]) -> None:
-    for field, kind in FIELDS[node["$"]].items():
-        name = field.lstrip("?")
-        if name not in node:
-            if not field.startswith("?"):
-                raise BadDocument("a %s without %s" % (node["$"], name))
-        elif not _holds(node[name], kind):
-            raise BadDocument("%s of a %s is %.60r" % (name, node["$"], node[name]))
-    if node["$"] == "complex" and not (
-        _fits(node["v"], (2,)) and all(isinstance(n, float) for n in node["v"])
-    ):
+def _check_tagged(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
+    tag = node["$"]
+    if not isinstance(tag, str) or tag not in FIELDS:
+        raise BadDocument("not a node: %.60r" % (node,))
+    for field in FIELDS[tag]:
+        if field.required and field.name not in node:
+            raise BadDocument("a %s without %s" % (tag, field.name))
+        if field.name in node and not field.kind.fits(node[field.name]):
+            raise BadDocument("%s of a %s is %.60r" % (field.name, tag, node[field.name]))
+    if tag == "complex" and not (_fits(node["v"], (2,)) and {*map(type, node["v"])} == {float}):
         raise BadDocument("not a complex number: %.60r" % (node["v"],))
+    if "dtype" in node:
+        _check_array(node, buffers)
 
 
 def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
@@ -165,33 +172,15 @@ def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     if buffer.descr != descr or buffer.shape != shape:
         raise BadDocument("an array whose type or shape is not its buffer's")
     if descr in NPY_TYPES.values():
-        size = int(descr[2:])
-        for length in shape:
-            size *= length
+        size = functools.reduce(operator.mul, shape, int(descr[2:]))
         if size != len(buffer.data):
             raise BadDocument("%d bytes do not fit an array's type and shape" % len(buffer.data))
-
-
-def _holds(value: Any, kind: int) -> bool:
-    if kind == NODES:
-        return isinstance(value, list)
-    if kind == PAIRS:
-        return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-    if kind == STATE:
-        return isinstance(value, dict)
-    if kind == TEXT:
-        return isinstance(value, str)
-    if kind == FLAG:
-        return isinstance(value, bool)
-    if kind == INTS:
-        return isinstance(value, list) and all(type(n) is int and 0 <= n < 2**48 for n in value)
-    return True
 
 
 def _fits(data: Any, shape: Tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(data, (bool, int, float, str))
-    return isinstance(data, list) and len(data) == shape[0] and all(_fits(item, shape[1:]) for item in data)
+    return isinstance(data, list) and len(data) == shape[0] and all(_fits(row, shape[1:]) for row in data)
 
 
 class Frame(NamedTuple):
@@ -212,17 +201,23 @@ def read_frames(data: bytes) -> List[Frame]:
     frames: List[Frame] = []
     position = data.find(MAGIC)
     while position >= 0:
-        start = position + len(MAGIC) + _LENGTHS.size
-        end = position + 1  # where the next message may begin
-        if start <= len(data):
-            header_size, payload_size = _LENGTHS.unpack(data[start - _LENGTHS.size : start])
-            middle = start + header_size
-            if header_size <= MAX_HEADER and middle + payload_size <= len(data):
-                try:
-                    header = parse_json(data[start:middle])
-                    frames.append(Frame(header, data[middle : middle + payload_size]))
-                    end = middle + payload_size
-                except BadDocument:
-                    pass
+        try:
+            frame, end = _read_frame(data, position + len(MAGIC))
+            frames.append(frame)
+        except BadDocument:
+            end = position + 1  # where the next message may begin
         position = data.find(MAGIC, end)
     return frames
+
+
+def _read_frame(data: bytes, position: int) -> Tuple[Frame, int]:
+    """Return the message whose lengths begin at a position, and its end. Raises BadDocument."""
+    start = position + _LENGTHS.size
+    if start > len(data):
+        raise BadDocument("no lengths")
+    header_size, payload_size = _LENGTHS.unpack(data[position:start])
+    middle = start + header_size
+    end = middle + payload_size
+    if header_size > MAX_HEADER or end > len(data):
+        raise BadDocument("no complete message")
+    return Frame(parse_json(data[start:middle]), data[middle:end]), end

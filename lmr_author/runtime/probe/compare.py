@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .arrays import (
     FLOATS,
@@ -57,6 +57,9 @@ HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
+_LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
+"""Fields of tensors and arrays that have to be the same before their numbers are compared."""
+
 
 class Difference(NamedTuple):
     """One place where two documents differ."""
@@ -93,7 +96,7 @@ def changed(before: Document, after: Document, checkers: Optional[Checkers] = No
     """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
     run = _Comparison(before, after, checkers or {})
     later = after.tree
-    return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
+    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
 
 
 def leaves(document: Document) -> List[Leaf]:
@@ -124,7 +127,7 @@ class _Comparison:
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
         self.differences: List[Difference] = []
         self.seen: Set[Tuple[Any, ...]] = set()
-        self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
+        self.kinds = {name: repr(sorted(checker.items())) for name, checker in checkers.items()}
 
     def run(self, expected: Any, actual: Any) -> List[Difference]:
         self.differences, self.seen = [], set()
@@ -139,14 +142,12 @@ class _Comparison:
             self.differences.append(Difference(path, message))
 
     def pair(self, e: Any, a: Any, path: str) -> None:
-        """Compare two nodes."""
+        """Compare two nodes, unless that is left out or was done."""
         e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
-        if path.startswith(GRAD) and self.left_out(path):
-            return
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
-        omitted = isinstance(e, dict) and e.get("$") == "omitted"
-        if omitted or checker.get("kind") in SKIPPED:
+        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
+        if left_out or e == {"$": "omitted"}:
             return
         if _is_shared(e) or _is_shared(a):
             pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
@@ -158,11 +159,16 @@ class _Comparison:
             e, a = _number(e), _number(a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
-        if _kind(e) != _kind(a) and not sequences:
+        if _kind(e) == _kind(a) or sequences:
+            self.values(e, a, path, first, checker)
+        else:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
-        elif self.loosely(e, a, path, checker):
+
+    def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Compare two nodes of one kind."""
+        if self.loosely(e, a, path, checker):
             return
-        elif dtype_of(e):
+        if dtype_of(e):
             self.leaf(e, a, path, first, checker)
         elif isinstance(e, dict):
             self.parts(e, a, path)
@@ -212,22 +218,20 @@ class _Comparison:
             return
         # An item has no place of its own, so no checker can be meant for a part of it.
         inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
-        for place, item in enumerate(wanted):
-            match = next((number for number, other in enumerate(got) if not inner.run(item, other)), None)
+        for index, node in enumerate(wanted):
+            match = next((number for number, other in enumerate(got) if not inner.run(node, other)), None)
             if match is None:
-                self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
+                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % describe(node))
             else:
                 del got[match]
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
-        if isinstance(e, dict) and e["$"] != "complex":
-            labels = (("dtype", "element type"), ("shape", "shape"), ("requires_grad", "requires_grad"))
-            for field, label in labels:
-                if e.get(field, False) != a.get(field, False):
-                    self.differ(
-                        path, "expected %s %s, got %s" % (label, e.get(field, False), a.get(field, False))
-                    )
+        if isinstance(e, dict):
+            for field, label in _LABELS.items():
+                wanted, got = e.get(field, False), a.get(field, False)
+                if wanted != got:
+                    self.differ(path, "expected %s %s, got %s" % (label, wanted, got))
                     return
             if e.get("cls") != a.get("cls"):
                 self.differ(path, "expected class %s, got %s" % (e.get("cls"), a.get("cls")))
@@ -244,12 +248,14 @@ class _Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED or not ("grad" in e or "grad" in a):
+        if checker.get("kind") in SKIPPED:
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
-        else:
-            self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
+        elif "grad" in e:
+            self.differ(path, "expected a gradient, got none")
+        elif "grad" in a:
+            self.differ(path, "expected no gradient")
 
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
@@ -268,8 +274,8 @@ class _Comparison:
         """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
-        rtol = float(checker.get("rtol", 0.0)) if near else 0.0
-        atol = float(checker.get("atol", 0.0)) if near else 0.0
+        allowed = checker if near else {}
+        rtol, atol = float(allowed.get("rtol", 0.0)), float(allowed.get("atol", 0.0))
         if isinstance(e, float):
             mismatch = scalar_mismatch(e, a, rtol, atol)
         elif has_numpy():
@@ -289,15 +295,10 @@ class _Comparison:
 
     def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
-        for field, kind in FIELDS[e["$"]].items():
-            name = field.lstrip("?")
-            if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
-                texts = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
-                self.differ(path, "expected %s, got %s" % texts)
-                return
-            if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
-                self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
-                return
+        contradiction = _contradiction(e, a)
+        if contradiction:
+            self.differ(path, contradiction)
+            return
         by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
         wanted, got = _parts(e, by_key), _parts(a, by_key)
         for key in dict(wanted, **got):
@@ -307,22 +308,38 @@ class _Comparison:
             part = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], part)
-            elif self.left_out(part):
-                continue
-            elif not path and _is_changed_argument(part):
-                self.differ(part, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
-            elif key not in wanted:
-                self.differ(part, "expected nothing, got %s" % describe(got[key][1]))
-            elif wanted[key][1] != {"$": "omitted"}:
-                self.differ(part, "expected %s, got nothing" % describe(wanted[key][1]))
+            elif not self.left_out(part):
+                self.one_sided(wanted.get(key), got.get(key), path, part)
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
 
+    def one_sided(
+        self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
+    ) -> None:
+        """Note a part below a path that only one side has, given as :func:`_parts` does."""
+        if not path and _is_changed_argument(part):
+            self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
+        elif wanted is None:
+            self.differ(part, "expected nothing, got %s" % describe(got and got[1]))
+        elif wanted[1] != {"$": "omitted"}:
+            self.differ(part, "expected %s, got nothing" % describe(wanted[1]))
+
+
+def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
+    """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
+    for name, kind, _ in FIELDS[e["$"]]:
+        if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
+            in_words = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+            return "expected %s, got %s" % in_words
+        if kind is NODES and len(e.get(name, ())) != len(a.get(name, ())):
+            return "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ())))
+    return ""
+
 
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
 def _followed(node: Any, ids: Dict[int, Any]) -> Any:
@@ -359,12 +376,12 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
     """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
     pairs = _pairs(node)
     others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    by_identity = {step: (step, item) for step, item in parts(others)}
-    for position, (key, item) in enumerate(pairs):
+    by_identity = {step: (step, part) for step, part in parts(others)}
+    for position, (key, part) in enumerate(pairs):
         identity = _plain_key(key) if by_key else str(position)
         if not by_key:
             by_identity["<key>" + identity] = ("<key %d>" % position, key)
-        by_identity["<item>" + identity] = (key_text(key, position), item)
+        by_identity["<item>" + identity] = (key_text(key, position), part)
     return by_identity
 
 
@@ -391,27 +408,45 @@ def describe(node: Any) -> str:
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
-    tag = node["$"]
-    if tag in ("tensor", "array"):
-        return "%s %s%s" % ("a tensor" if tag == "tensor" else "an array", node["dtype"], node["shape"])
-    if tag in ("list", "tuple", "set", "frozenset", "dict"):
-        return "a %s of %d" % (tag, len(node["v"]))
-    if "cls" in node:
-        return "a %s" % str(node["cls"]).rpartition(":")[2]
-    if tag == "call":
-        name = node["call"].get("v") if isinstance(node["call"], dict) else ""
-        if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
-            name = node["args"][0].get("v", name)
-        return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
-    if tag == "complex":
-        return str(complex(*node["v"]))
-    if tag == "fixture":
-        return "the fixture %s" % node["v"]
-    if tag == "omitted":
-        return "something that was not stored"
-    if tag == "name":
-        return str(node["v"])
-    return "a numpy scalar" if tag == "scalar" else "a %s" % node.get("kind", tag)
+    in_words: Callable[[Any], str] = _IN_WORDS.get(node["$"], lambda node: "a %s" % node["$"])
+    return in_words(node)
+
+
+def _of_class(node: Dict[str, Any]) -> str:
+    return "a %s" % node["cls"].rpartition(":")[2]
+
+
+def _sized(node: Dict[str, Any]) -> str:
+    return "a %s of %d" % (node["$"], len(node["v"]))
+
+
+def _called(node: Dict[str, Any]) -> str:
+    """Name the class of an object that is made by a call, as pickle would make it."""
+    name = node["call"].get("v") if isinstance(node["call"], dict) else ""
+    if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
+        name = node["args"][0].get("v", name)
+    return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
+
+
+_IN_WORDS: Dict[str, Callable[[Dict[str, Any]], str]] = {
+    "tensor": lambda node: "a tensor %s%s" % (node["dtype"], node["shape"]),
+    "array": lambda node: "an array %s%s" % (node["dtype"], node["shape"]),
+    "scalar": lambda node: "a numpy scalar",
+    "list": _sized,
+    "tuple": _sized,
+    "set": _sized,
+    "frozenset": _sized,
+    "dict": _sized,
+    "object": _of_class,
+    "namedtuple": _of_class,
+    "call": _called,
+    "complex": lambda node: str(complex(*node["v"])),
+    "fixture": lambda node: "the fixture %s" % node["v"],
+    "name": lambda node: str(node["v"]),
+    "make": lambda node: "a %s" % node["kind"],
+    "omitted": lambda node: "something that was not stored",
+}
+"""Tag of a node → what it is called in messages; the others are called by their tags."""
 
 
 def _short(value: Any) -> str:

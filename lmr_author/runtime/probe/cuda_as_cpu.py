@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import types
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 _FACTORIES = """
     arange as_tensor asarray bartlett_window blackman_window empty empty_like empty_strided eye frombuffer full
@@ -17,7 +17,7 @@ _FACTORIES = """
     randint_like randn randn_like randperm range scalar_tensor sparse_coo_tensor tensor tril_indices triu_indices
     zeros zeros_like
 """
-_METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
+_METHODS = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
 _ANSWERS: Dict[str, Any] = {
     "current_device": 0, "empty_cache": None, "get_arch_list": [], "get_device_capability": (8, 0),
     "get_device_name": "CPU", "init": None, "ipc_collect": None, "is_bf16_supported": True,
@@ -45,46 +45,54 @@ def use_cpu_for_cuda() -> None:
     if hasattr(torch.cuda, "__lmr_cpu__"):
         return
     torch.cuda.__lmr_cpu__ = True
-
-    def on_cpu(value: Any) -> Any:
-        if isinstance(value, str):
-            return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
-        return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
-
-    def device_on_cpu(value: Any) -> Any:
-        # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
-        return "cpu" if type(value) is int else on_cpu(value)
-
-    def wrapped(owner: Any, name: str, positional: Any = None) -> None:
-        function = getattr(owner, name, None)
-        if function is None:  # in another version of PyTorch
-            return
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            for key in ("device", "map_location"):
-                if key in kwargs:
-                    kwargs[key] = device_on_cpu(kwargs[key])
-            return function(*(map(positional, args) if positional else args), **kwargs)
-
-        setattr(owner, name, call)
-
     for name in _FACTORIES.split():
-        wrapped(torch, name)
+        _convert_devices(torch, name)
     for name in _METHODS.split():
-        wrapped(torch.Tensor, name, device_on_cpu if name == "to" else None)
-    wrapped(torch.nn.Module, "to", device_on_cpu)
-    wrapped(torch.nn.Module, "to_empty", device_on_cpu)
-    wrapped(torch.Tensor, "type", on_cpu)
-    wrapped(torch, "set_default_tensor_type", on_cpu)
-    wrapped(torch, "set_default_device", device_on_cpu)
-    wrapped(torch, "load", on_cpu)
+        _convert_devices(torch.Tensor, name)
+    for owner, name, convert in (
+        (torch.Tensor, "to", _device_on_cpu),
+        (torch.nn.Module, "to", _device_on_cpu),
+        (torch.nn.Module, "to_empty", _device_on_cpu),
+        (torch.Tensor, "type", _on_cpu),
+        (torch, "set_default_tensor_type", _on_cpu),
+        (torch, "set_default_device", _device_on_cpu),
+        (torch, "load", _on_cpu),
+    ):
+        _convert_devices(owner, name, convert)
     load = torch.load
     torch.load = lambda *args, **kwargs: load(
         *args, **dict({} if args[1:] else {"map_location": "cpu"}, **kwargs)
     )
     torch.Tensor.cuda = torch.Tensor.pin_memory = lambda self, *args, **kwargs: self
     _answer_queries(torch)
+
+
+def _on_cpu(value: Any) -> Any:
+    """Return the CPU for a device or type of tensors that is CUDA's; anything else as it is."""
+    torch: Any = sys.modules["torch"]
+    if isinstance(value, str):
+        return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
+    return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
+
+
+def _device_on_cpu(value: Any) -> Any:
+    # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
+    return "cpu" if type(value) is int else _on_cpu(value)
+
+
+def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lambda value: value) -> None:
+    """Wrap a function that takes a device by keyword. ``convert``: what is done to its positional arguments."""
+    function = getattr(owner, name, None)
+    if function is None:  # in another version of PyTorch
+        return
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for key in kwargs.keys() & {"device", "map_location"}:
+            kwargs[key] = _device_on_cpu(kwargs[key])
+        return function(*map(convert, args), **kwargs)
+
+    setattr(owner, name, call)
 
 
 def _answer_queries(torch: Any) -> None:

@@ -29,7 +29,7 @@ class _Plain(Decoder):
         if isinstance(node, dict) and "$" in node:
             if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix"):
                 raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
-            if node["$"] == "ref" and node["id"] not in self.known:
+            if node["$"] == "ref" and node["id"] not in self.values:
                 return self.node(self.by_id[node["id"]])  # the first place lies outside of this part
         return super().node(node)
 

@@ -31,7 +31,7 @@ class Decoder:
 
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
         self.buffers, self.build = document.buffers, build
-        self.known: Dict[int, Any] = {}
+        self.values: Dict[int, Any] = {}
         self.path = ""
         """The part that is being rebuilt."""
 
@@ -45,32 +45,32 @@ class Decoder:
     def node(self, node: Any) -> Any:
         """Return the value of a node."""
         if isinstance(node, list):
-            return [self.node(item) for item in node]
+            return [self.node(part) for part in node]
         if not isinstance(node, dict):
             return node
         if "$" not in node:
-            return {key: self.below("[%r]" % key, item) for key, item in node.items()}
+            return {key: self.below("[%r]" % key, part) for key, part in node.items()}
         if node["$"] == "ref":
-            return self.known[node["id"]]
+            return self.values[node["id"]]
         simple = _SIMPLE.get(node["$"])
         return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
 
     def _remember(self, node: Dict[str, Any], value: Any) -> Any:
         """Note the value of a node for references to it, which may lie inside of the node itself."""
         if "id" in node:
-            self.known[node["id"]] = value
+            self.values[node["id"]] = value
         return value
 
     def _list(self, node: Dict[str, Any]) -> Any:
         value: List[Any] = self._remember(node, [])
-        value.extend(self.node(item) for item in node["v"])
+        value.extend(self.node(part) for part in node["v"])
         return value
 
     def _dict(self, node: Dict[str, Any]) -> Any:
         value: Dict[Any, Any] = self._remember(node, {})
-        for key, item in node["v"]:
+        for key, part in node["v"]:
             name = self.node(key)
-            value[name] = self.node(item)
+            value[name] = self.node(part)
         return value
 
     def _set(self, node: Dict[str, Any]) -> Any:
@@ -84,10 +84,10 @@ class Decoder:
         return self.build(node["v"])
 
     def _class(self, node: Dict[str, Any]) -> Any:
-        found = resolve(node["cls"])
-        if not isinstance(found, type):
+        cls = resolve(node["cls"])
+        if not isinstance(cls, type):
             raise TypeError("%s is no class" % node["cls"])
-        return found
+        return cls
 
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
@@ -110,8 +110,8 @@ class Decoder:
         value = self._remember(node, value if node.get("leaf", True) else value.clone())
         if "grad" in node:
             value.grad = self.node(node["grad"])
-        for name, item in node.get("attrs", {}).items():
-            value.__dict__[name] = self.node(item)
+        for name, attribute in node.get("attrs", {}).items():
+            value.__dict__[name] = self.node(attribute)
         return value
 
     def _array(self, node: Dict[str, Any]) -> Any:
@@ -133,21 +133,21 @@ class Decoder:
         import numpy
 
         value = self._remember(node, numpy.empty(tuple(node["shape"]), dtype=object))
-        for place, item in enumerate(self.node(node["v"])):
-            value.reshape(-1)[place] = item
+        for index, element in enumerate(self.node(node["v"])):
+            value.reshape(-1)[index] = element
         return value
 
     def _table(self, node: Dict[str, Any]) -> Any:
         import pandas
 
         index, columns = self.node(node["index"]), self.node(node["columns"])
-        made = [_pandas("series", self.node(item), index, None) for item in node["v"]]
+        made = [_pandas("series", self.node(column), index, None) for column in node["v"]]
         table = pandas.DataFrame(dict(enumerate(made)), index=index)
         table.columns = columns
         return table
 
     def _namedtuple(self, node: Dict[str, Any]) -> Any:
-        return self._class(node)._make([self.node(item) for item in node["v"].values()])
+        return self._class(node)._make([self.node(part) for part in node["v"].values()])
 
     def _object(self, node: Dict[str, Any]) -> Any:
         cls = self._class(node)
@@ -157,24 +157,24 @@ class Decoder:
                 fill_object(value, self.node(node["base"]))
         else:
             value = self._remember(node, new_object(cls, self.node(node["base"])))
-        state = {name: self.below("." + name, item) for name, item in node["state"].items()}
+        state = {name: self.below("." + name, part) for name, part in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
         set_state(value, state)
         return value
 
     def _call(self, node: Dict[str, Any]) -> Any:
-        value = self._remember(node, self.node(node["call"])(*[self.node(item) for item in node["args"]]))
+        value = self._remember(node, self.node(node["call"])(*[self.node(part) for part in node["args"]]))
         state = self.node(node.get("state"))
         if state is not None and hasattr(value, "__setstate__"):
             value.__setstate__(state)
         elif state is not None:
             attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
             set_state(value, dict(attributes or {}, **(slots or {})))
-        for item in node.get("items", ()):
-            value.append(self.node(item))
-        for key, item in node.get("pairs", ()):
-            value[self.node(key)] = self.node(item)
+        for part in node.get("items", ()):
+            value.append(self.node(part))
+        for key, part in node.get("pairs", ()):
+            value[self.node(key)] = self.node(part)
         return value
 
 

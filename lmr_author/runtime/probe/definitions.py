@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from types import CodeType
-from typing import Any, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Sequence, Tuple, Union, cast
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -19,48 +19,44 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
 
     Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
     """
-    found = definitions(tree, qualname)
-    if not found:
+    matches = definitions(tree, qualname)
+    if not matches:
         raise TargetNotFound("there is no function %s" % qualname)
+    if nth > len(matches):
+        raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
     if nth:
-        if nth > len(found):
-            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
-        return found[nth - 1]
-    if line:
-        exact = [path for path in found if def_line(path[-1]) == line]
-        if not exact and len(found) > 1:
-            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-        found = exact or found
-    return found[-1]
+        return matches[nth - 1]
+    at_line = [path for path in matches if def_line(path[-1]) == line]
+    if line and not at_line and len(matches) > 1:
+        raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+    return (at_line or matches)[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree, qualname.split("."), ())
-    return [path for path in found if isinstance(path[-1], FUNCTIONS)]
+    paths: List[Tuple[ast.AST, ...]] = [(tree,)]
+    for name in qualname.split("."):
+        paths = [(*path, node) for path in paths for node in _defined_in(path[-1]) if node.name == name]
+    return [cast(Tuple[ast.stmt, ...], path[1:]) for path in paths if isinstance(path[-1], FUNCTIONS)]
 
 
-def _definitions(
-    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
-) -> Iterator[Tuple[ast.stmt, ...]]:
+def _defined_in(parent: ast.AST) -> Iterator[Any]:
+    """Yield the functions and classes in a body, those in its branches and loops too."""
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            if node.name == names[0] and len(names) == 1:
-                yield (*above, node)
-            elif node.name == names[0]:
-                yield from _definitions(node, names[1:], (*above, node))
+            yield node
         elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
-            yield from _definitions(node, names, above)
+            yield from _defined_in(node)
 
 
 def def_line(node: Any) -> int:
     """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max([last_line(item) for item in node.decorator_list] or [0])
-    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+    last_decorator = max(map(last_line, node.decorator_list), default=0)
+    return int(node.lineno if node.lineno > last_decorator else last_decorator + 1)
 
 
 def last_line(node: Any) -> int:
-    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+    return max(getattr(part, "lineno", 0) for part in ast.walk(node))
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
@@ -74,7 +70,6 @@ def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
     outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
     outer.body[0].body[0] = target
-    outer.body[:0] = [
-        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-    ]
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    outer.body[:0] = [node for node in imports if node.module == "__future__"]
     return compile(outer, filename, "exec", dont_inherit=True)

@@ -11,40 +11,97 @@ import ast
 import json
 import os
 import struct
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Tuple
 
 FORMAT = "lmr-recording/2"
 MAX_DEPTH = 200
 """Deepest nesting of a tree; encoder and reader agree on it."""
 
-NODE, NODES, PAIRS, STATE, TEXT, INTS, FLAG, DATA = range(8)
-_ARRAY = {"dtype": TEXT, "shape": INTS, "?data": DATA, "?file": TEXT}
-FIELDS: Dict[str, Dict[str, int]] = {
-    "ref": {},
-    "list": {"v": NODES},
-    "tuple": {"v": NODES},
-    "set": {"v": NODES},
-    "frozenset": {"v": NODES},
-    "dict": {"v": PAIRS},
-    "bytes": {"v": TEXT},
-    "bytearray": {"v": TEXT},
-    "complex": {"v": DATA},
-    "tensor": dict(
-        _ARRAY, **{"?requires_grad": FLAG, "?leaf": FLAG, "?cls": TEXT, "?grad": NODE, "?attrs": STATE}
-    ),
-    "array": dict(_ARRAY, **{"?cls": TEXT}),
+
+class Kind(NamedTuple):
+    """What a field of a node holds.
+
+    Attributes:
+        fits: whether a value is of this kind; whoever writes a hostile document chooses it.
+        steps: field's name and value → the nodes in it, each with the step of the path that leads there.
+    """
+
+    fits: Callable[[Any], bool]
+    steps: Callable[[str, Any], Iterable[Tuple[str, Any]]] = lambda name, value: ()
+
+
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+
+
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
+
+
+def _pair_steps(name: str, pairs: Any) -> Iterator[Tuple[str, Any]]:
+    for index, (key, value) in enumerate(pairs):
+        if isinstance(key, (dict, list)):
+            yield "<key %d>" % index, key
+        yield key_text(key, index), value
+
+
+NODE = Kind(lambda value: True, lambda name, node: [("" if name == "base" else "." + name, node)])
+NODES = Kind(
+    lambda value: isinstance(value, list),
+    lambda name, nodes: [("[%d]" % index, node) for index, node in enumerate(nodes)],
+)
+PAIRS = Kind(_are_pairs, _pair_steps)
+STATE = Kind(
+    lambda value: isinstance(value, dict),
+    lambda name, state: [("." + attribute, node) for attribute, node in state.items()],
+)
+TEXT = Kind(lambda value: isinstance(value, str))
+FLAG = Kind(lambda value: isinstance(value, bool))
+INTS = Kind(_are_sizes)
+DATA = Kind(lambda value: True)
+
+
+class Field(NamedTuple):
+    """A field of a node. ``required``: no node of its tag is without it."""
+
+    name: str
+    kind: Kind
+    required: bool = True
+
+
+def _fields(**kinds: Kind) -> Tuple[Field, ...]:
+    return tuple(Field(name, kind) for name, kind in kinds.items())
+
+
+def _optional(**kinds: Kind) -> Tuple[Field, ...]:
+    return tuple(Field(name, kind, required=False) for name, kind in kinds.items())
+
+
+_ARRAY = _fields(dtype=TEXT, shape=INTS) + _optional(data=DATA, file=TEXT)
+FIELDS: Dict[str, Tuple[Field, ...]] = {
+    "ref": (),
+    "list": _fields(v=NODES),
+    "tuple": _fields(v=NODES),
+    "set": _fields(v=NODES),
+    "frozenset": _fields(v=NODES),
+    "dict": _fields(v=PAIRS),
+    "bytes": _fields(v=TEXT),
+    "bytearray": _fields(v=TEXT),
+    "complex": _fields(v=DATA),
+    "tensor": _ARRAY + _optional(requires_grad=FLAG, leaf=FLAG, cls=TEXT, grad=NODE, attrs=STATE),
+    "array": _ARRAY + _optional(cls=TEXT),
     "scalar": _ARRAY,
-    "objects": {"shape": INTS, "v": NODES},
-    "table": {"columns": NODE, "index": NODE, "v": NODES},
-    "name": {"v": TEXT},
-    "namedtuple": {"cls": TEXT, "v": STATE},
-    "object": {"cls": TEXT, "state": STATE, "?base": NODE},
-    "call": {"call": NODE, "args": NODES, "?state": NODE, "?items": NODES, "?pairs": PAIRS},
-    "make": {"kind": TEXT, "args": NODES},
-    "fixture": {"v": TEXT},
-    "omitted": {},
+    "objects": _fields(shape=INTS, v=NODES),
+    "table": _fields(columns=NODE, index=NODE, v=NODES),
+    "name": _fields(v=TEXT),
+    "namedtuple": _fields(cls=TEXT, v=STATE),
+    "object": _fields(cls=TEXT, state=STATE) + _optional(base=NODE),
+    "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
+    "make": _fields(kind=TEXT, args=NODES),
+    "fixture": _fields(v=TEXT),
+    "omitted": (),
 }
-"""Tag → its fields and what each holds; ``?`` marks one that may be absent."""
+"""Tag → its fields, in the order in which their nodes are walked."""
 
 NPY_TYPES = {
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
@@ -101,7 +158,7 @@ def tagged(node: Any) -> Any:
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
-        return {"$": "dict", "v": [[key, item] for key, item in node.items()]}
+        return {"$": "dict", "v": [[key, value] for key, value in node.items()]}
     return node
 
 
@@ -112,34 +169,18 @@ def join(path: str, step: str) -> str:
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
-def key_text(key: Any, place: int) -> str:
+def key_text(key: Any, index: int) -> str:
     """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
-    return (
-        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
-    )
+    plain = key is None or isinstance(key, (bool, int, float, str))
+    return "[%r]" % (key,) if plain else "[<item %d>]" % index
 
 
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
     """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
     node = tagged(node)
-    for field, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
-        name = field.lstrip("?")
-        if name not in node:
-            continue
-        value = node[name]
-        if kind == NODE:
-            yield "" if name == "base" else "." + name, value
-        elif kind == NODES:
-            for place, item in enumerate(value):
-                yield "[%d]" % place, item
-        elif kind == PAIRS:
-            for place, (key, item) in enumerate(value):
-                if isinstance(key, (dict, list)):
-                    yield "<key %d>" % place, key
-                yield key_text(key, place), item
-        elif kind == STATE:
-            for attribute, item in value.items():
-                yield "." + attribute, item
+    for field in FIELDS[node["$"]] if isinstance(node, dict) else ():
+        if field.name in node:
+            yield from field.kind.steps(field.name, node[field.name])
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
@@ -149,7 +190,7 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
         path, node = stack.pop()
         yield path, node
         if isinstance(node, (dict, list)):
-            below = [(join(path, step) if step else path, item) for step, item in parts(node)]
+            below = [(join(path, step) if step else path, part) for step, part in parts(node)]
             stack.extend(reversed(below))
 
 
@@ -165,7 +206,11 @@ def dump(document: Document, folder: str, stem: str) -> None:
     for name, buffer in document.buffers.items():
         with open("%s.%s.npy" % (base, name), "wb") as file:
             file.write(write_npy(buffer))
-    header = {"format": FORMAT, "omitted": [list(item) for item in document.omitted], "values": document.tree}
+    header = {
+        "format": FORMAT,
+        "omitted": [list(omission) for omission in document.omitted],
+        "values": document.tree,
+    }
     with open(base + ".json", "w", encoding="ascii") as text:
         text.write(pretty(header) + "\n")
 
@@ -176,20 +221,20 @@ def pretty(value: Any, indent: str = "") -> str:
     if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
         return text
     inner = indent + " "
-    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+    if isinstance(value, list) and not any(isinstance(part, (dict, list)) for part in value):
         # Lines are broken between items only: a blank inside of a text stays what it is.
         rows, row = [], inner
-        for item in value:
-            word = json.dumps(item) + ", "
+        for part in value:
+            word = json.dumps(part) + ", "
             if len(row) + len(word) > 110 and row != inner:
                 rows.append(row)
                 row = inner
             row += word
         return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
     if isinstance(value, list):
-        lines = [inner + pretty(item, inner) for item in value]
+        lines = [inner + pretty(part, inner) for part in value]
     else:
-        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(item, inner)) for key, item in value.items()]
+        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(part, inner)) for key, part in value.items()]
     opening, closing = "[]" if isinstance(value, list) else "{}"
     return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
 
@@ -217,7 +262,7 @@ def read(folder: str, stem: str) -> Document:
                 if not (isinstance(name, str) and name.isdigit()):
                     raise BadDocument("not the name of a file: %.60r" % (name,))
                 buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
-        omitted = tuple(Omitted(*item) for item in header["omitted"])
+        omitted = tuple(Omitted(*omission) for omission in header["omitted"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadDocument("not a tree: %s" % error) from error
     return Document(header.get("values"), buffers, omitted)

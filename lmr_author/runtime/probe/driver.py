@@ -45,8 +45,8 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
 
 def _own_path() -> List[str]:
     """Return the interpreter's own ``sys.path``, without what the environment of this command added."""
-    added = {os.path.realpath(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place}
-    return [place for place in sys.path if os.path.realpath(place or ".") not in added]
+    added = {os.path.realpath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
+    return [entry for entry in sys.path if os.path.realpath(entry or ".") not in added]
 
 
 def _is_ours(filename: str) -> bool:

@@ -68,7 +68,7 @@ def import_goal(tree: str, goal_file: str) -> Any:
     for way in ways(tree, goal_file):
         before = list(sys.path)
         # In this order: below its own folder, a package of the same name as the file would not be found.
-        sys.path[:] = way.path + [place for place in before if place not in way.path]
+        sys.path[:] = way.path + [entry for entry in before if entry not in way.path]
         try:
             if way.module:
                 return importlib.import_module(way.module)
@@ -122,9 +122,9 @@ def _own_names(tree: str) -> Set[str]:
     """Return names that the repository itself may mean: of its modules and folders, wherever they lie."""
     names = set()
     for _, folders, files in os.walk(tree):
-        folders[:] = [item for item in folders if not item.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".")]
         names.update(folders)
-        names.update(os.path.splitext(item)[0] for item in files if item.endswith(".py"))
+        names.update(os.path.splitext(name)[0] for name in files if name.endswith(".py"))
         if len(names) > 50000:
             break
     return names
@@ -136,12 +136,12 @@ def _missing(tree: str, goal: str) -> List[str]:
     base = os.path.realpath(tree) + os.sep
     modules = list(sys.modules.values())
     loaded = {os.path.realpath(getattr(module, "__file__", None) or os.devnull) for module in modules}
-    found: List[str] = []
-    for path in sorted({item for item in loaded if item.startswith(base)} | {goal}):
+    absent: List[str] = []
+    for path in sorted({file for file in loaded if file.startswith(base)} | {goal}):
         for name in _top_imports(path):
-            if name not in own and name not in found and not _is_installed(name):
-                found.append(name)
-    return found
+            if name not in own and name not in absent and not _is_installed(name):
+                absent.append(name)
+    return absent
 
 
 def _top_imports(path: str) -> Iterator[str]:
@@ -182,19 +182,19 @@ def suite(arguments: List[str]) -> int:
 
 def examples(request: Dict[str, Any]) -> int:
     """Run the examples; returns 1 when one of them raised."""
-    known: Dict[str, Any] = {"math": math, "random": random}
+    names: Dict[str, Any] = {"math": math, "random": random}
     module = import_goal(os.getcwd(), request["goal_file"])
     for name, library in LIBRARIES:
         if importlib.util.find_spec(library) is not None:
-            known[name] = importlib.import_module(library)
-    known.update((name, value) for name, value in vars(module).items() if not name.startswith("__"))
+            names[name] = importlib.import_module(library)
+    names.update((name, value) for name, value in vars(module).items() if not name.startswith("__"))
     if request.get("fixtures"):
-        known.update(Fixtures(path=request["fixtures"]).functions())
+        names.update(Fixtures(path=request["fixtures"]).functions())
     failed = 0
     for number, text in enumerate(request["examples"]):
         _seed(number)
         try:
-            _run_example(text, dict(known))
+            _run_example(text, dict(names))
         except Exception:
             failed += 1
             print("example %d: %s\n%s" % (number + 1, text, traceback.format_exc()), file=sys.stderr)
@@ -210,14 +210,14 @@ def _seed(number: int) -> None:
         sys.modules["torch"].manual_seed(number)
 
 
-def _run_example(text: str, known: Dict[str, Any]) -> None:
+def _run_example(text: str, names: Dict[str, Any]) -> None:
     """Run an expression, whose result is used up as nothing of a generator or coroutine runs before, or statements."""
     try:
         code = compile(text.strip(), "<example>", "eval")
     except SyntaxError:
-        exec(compile(text, "<example>", "exec"), known)
+        exec(compile(text, "<example>", "exec"), names)
         return
-    call(eval, (code, known), {}, ITEM_LIMIT, lambda item: None)
+    call(eval, (code, names), {}, ITEM_LIMIT, lambda value: None)
 
 
 def main(arguments: List[str]) -> int:

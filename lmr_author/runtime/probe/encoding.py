@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .decoding import OmittedPart
 from .document import MAX_DEPTH, NPY_TYPES, Buffer, Document, Omitted, join, key_text
-from .objects import content_type, is_plain, name_of, recorded_module, state_of
+from .objects import content_type, is_plain, library, name_of, recorded_module, state_of
 
 DEFAULT_LIMIT = 256 * 1024 * 1024
 """Largest document by default (bytes)."""
@@ -88,7 +88,7 @@ class _Encoder:
         self.omitted: List[Omitted] = []
         self.problems: List[Omitted] = []
         self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
-        self.known: Dict[int, Tuple[Dict[str, Any], Any]] = {}
+        self.nodes: Dict[int, Tuple[Dict[str, Any], Any]] = {}
         """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
         self.ids = self.depth = self.inside = self.size = 0
         self.sizes: Dict[str, int] = {}
@@ -120,9 +120,9 @@ class _Encoder:
         """Note a part that cannot be stored; inside an object it is only left out."""
         kind = type(value)
         prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-        found = self.omitted if self.inside else self.problems
-        found.append(Omitted(path, prefix + kind.__qualname__, advice))
-        self.known.pop(id(value), None)  # its node is in no tree: nothing may refer to it
+        omissions = self.omitted if self.inside else self.problems
+        omissions.append(Omitted(path, prefix + kind.__qualname__, advice))
+        self.nodes.pop(id(value), None)  # its node is in no tree: nothing may refer to it
         return {"$": "omitted"}
 
     def node(self, value: Any, path: str) -> Any:
@@ -136,9 +136,9 @@ class _Encoder:
         fixture = self.stands_in(value, path) if self.stands_in is not None else None
         if fixture is not None:
             return {"$": "fixture", "v": fixture}
-        known = self.known.get(id(value))
-        if known is not None:
-            first = known[0]
+        encoded = self.nodes.get(id(value))
+        if encoded is not None:
+            first = encoded[0]
             if "id" not in first:
                 first["id"] = self.ids
                 self.ids += 1
@@ -160,19 +160,19 @@ class _Encoder:
     def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
         """Make the node of an object, so that a second encounter becomes a reference."""
         node = dict({"$": tag}, **fields)
-        self.known[id(value)] = node, value
+        self.nodes[id(value)] = node, value
         return node
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
-        nodes = [self.node(item, join(path, "[%d]" % place)) for place, item in enumerate(value)]
+        nodes = [self.node(part, join(path, "[%d]" % index)) for index, part in enumerate(value)]
         self.grow(path, _NODE_BYTES * len(nodes))
         return nodes
 
     def pairs(self, value: Iterable[Tuple[Any, Any]], path: str) -> List[List[Any]]:
         result = []
-        for place, (key, item) in enumerate(value):
-            key_node = self.node(key, join(path, "<key %d>" % place))
-            result.append([key_node, self.node(item, join(path, key_text(key_node, place)))])
+        for index, (key, part) in enumerate(value):
+            key_node = self.node(key, join(path, "<key %d>" % index))
+            result.append([key_node, self.node(part, join(path, key_text(key_node, index)))])
         self.grow(path, 2 * _NODE_BYTES * len(result))
         return result
 
@@ -180,63 +180,82 @@ class _Encoder:
         """Encode an object's attributes. One that cannot be stored leaves a gap."""
         self.inside += 1
         try:
-            return {name: self.node(item, join(path, "." + name)) for name, item in attributes}
+            return {name: self.node(attribute, join(path, "." + name)) for name, attribute in attributes}
         finally:
             self.inside -= 1
 
     def compound(self, value: Any, kind: type, path: str) -> Any:
         """Return the node of anything but a plain number or text."""
-        if kind in (list, tuple, dict, set, frozenset):
-            node = self.remember(value, kind.__name__, v=[])
-            if kind is dict:
-                node["v"] = self.pairs(list(value.items()), path)
-            else:  # a set is always written in the same order, whatever the hash seed
-                ordered = sorted(value, key=_order) if kind in (set, frozenset) else value
-                node["v"] = self.items(ordered, path)
-            return node
-        if kind in (bytes, bytearray):
-            self.grow(path, len(value))
-            return self.remember(value, kind.__name__, v=base64.b64encode(bytes(value)).decode("ascii"))
-        if kind is complex:
-            return {"$": "complex", "v": [value.real, value.imag]}
-        if kind is OmittedPart:
-            return {"$": "omitted"}
-        if isinstance(value, types.ModuleType):
-            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
-        for library in (self.torch, self.numpy, self.pandas):
-            found = library(value, path)
-            if found is not None:
-                return found
-        if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
-            node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
-            for name, item in zip(kind._fields, value):
-                node["v"][name] = self.node(item, join(path, "." + name))
-            return node
-        if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or callable(value):
-            name = name_of(value)
-            if name is not None:
-                return {"$": "name", "v": name}
-            if isinstance(value, (type, types.FunctionType)):
-                return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
+        built_in = _BUILT_IN.get(kind)
+        if built_in is not None:
+            return built_in(self, value, path)
+        for encoded_as in (self.torch, self.numpy, self.pandas, self.namedtuple, self.named):
+            node = encoded_as(value, path)
+            if node is not None:
+                return node
         if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
             return self.problem(path, value, ITERATOR)
         plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
         return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
 
+    def sequence(self, value: Any, path: str) -> Any:
+        node = self.remember(value, type(value).__name__, v=[])
+        node["v"] = self.items(value, path)
+        return node
+
+    def unordered(self, value: Any, path: str) -> Any:
+        node = self.remember(value, type(value).__name__, v=[])
+        node["v"] = self.items(sorted(value, key=_order), path)  # the same order, whatever the hash seed
+        return node
+
+    def dictionary(self, value: Any, path: str) -> Any:
+        node = self.remember(value, "dict", v=[])
+        node["v"] = self.pairs(list(value.items()), path)
+        return node
+
+    def bytes(self, value: Any, path: str) -> Any:
+        self.grow(path, len(value))
+        return self.remember(value, type(value).__name__, v=base64.b64encode(value).decode("ascii"))
+
+    def namedtuple(self, value: Any, path: str) -> Any:
+        """Return the node of a named tuple; None for anything else."""
+        names = getattr(value, "_fields", None) if isinstance(value, tuple) else None
+        cls = name_of(type(value)) if names is not None else None
+        if cls is None:
+            return None
+        node = self.remember(value, "namedtuple", cls=cls, v={})
+        for name, field in zip(type(value)._fields, value):
+            node["v"][name] = self.node(field, join(path, "." + name))
+        return node
+
+    def named(self, value: Any, path: str) -> Any:
+        """Return the node of a module, class or function; None for anything else, also what can only be called."""
+        if isinstance(value, types.ModuleType):
+            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
+        name = name_of(value) if callable(value) else None
+        if name is not None:
+            return {"$": "name", "v": name}
+        if isinstance(value, (type, types.FunctionType)):
+            return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
+        return None
+
     def torch(self, value: Any, path: str) -> Any:
         """Return the node of a tensor or generator; None for anything else. A sparse tensor is reduced."""
-        torch: Any = sys.modules.get("torch")
-        if torch is None or not hasattr(torch, "Tensor"):
+        torch = library("torch")
+        if torch is None:
             return None
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             node = self.remember(value, "make", kind="generator", args=[])
             node["args"] = [self.node(value.get_state(), path)]
             return node
-        if not isinstance(value, torch.Tensor) or value.layout is torch.sparse_coo:
-            return None
+        if isinstance(value, torch.Tensor) and value.layout is not torch.sparse_coo:
+            return self.tensor(torch, value, path)
+        return None
+
+    def tensor(self, torch: Any, value: Any, path: str) -> Any:
         dtype = str(value.dtype).rpartition(".")[2]
-        odd = value.layout is not torch.strided or getattr(value, "is_nested", False)
-        if odd or dtype not in NPY_TYPES or getattr(value, "is_meta", False):
+        odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
+        if odd or value.layout is not torch.strided or dtype not in NPY_TYPES:
             return self.problem(path, value, "only dense and COO tensors of plain numbers can be stored")
         node = self.remember(value, "tensor", dtype=dtype, shape=list(value.shape))
         if type(value) is not torch.Tensor:
@@ -244,45 +263,40 @@ class _Encoder:
             if node["cls"] is None:
                 return self.problem(path, value, LOCAL)
         if value.requires_grad:
-            node.update(requires_grad=True, **({} if value.is_leaf else {"leaf": False}))
-        if value.is_leaf and value.grad is not None:
+            node["requires_grad"] = True
+        if not value.is_leaf:
+            node["leaf"] = False
+        elif value.grad is not None:
             node["grad"] = self.node(value.grad, join(path, ".grad"))
         if getattr(value, "__dict__", None):
             node["attrs"] = self.state(list(value.__dict__.items()), path)
-        with torch.no_grad():
-            plain = value.detach()
-            plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
-            for lazy in ("resolve_conj", "resolve_neg"):
-                plain = getattr(plain, lazy)() if hasattr(plain, lazy) else plain
+        plain = _detached(torch, value)
         size = plain.numel() * plain.element_size()
-        self.grow(path, size)
-        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
-            node["data"] = _shortened(plain.tolist(), dtype)
-            return node
 
         def copied() -> Buffer:
             dense = plain.cpu().contiguous()
             data = ctypes.string_at(dense.data_ptr(), size) if size else b""
             return Buffer(NPY_TYPES[dtype], tuple(plain.shape), data)
 
-        self.buffers.append((node, copied))
+        self.grow(path, size)
+        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
+            node["data"] = _shortened(plain.tolist(), dtype)
+        else:
+            self.buffers.append((node, copied))
         return node
 
     def numpy(self, value: Any, path: str) -> Any:
         """Return the node of an array or scalar; None for anything else."""
-        numpy: Any = sys.modules.get("numpy")
-        if numpy is None or not hasattr(numpy, "ndarray"):
-            return None
-        if not isinstance(value, (numpy.ndarray, numpy.generic)):
+        numpy = library("numpy")
+        if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
             return None
         scalar, dtype = isinstance(value, numpy.generic), value.dtype
-        cls = "" if scalar else type(value).__name__
-        if dtype.kind == "O" and cls == "ndarray":
+        if dtype.kind == "O" and type(value) is numpy.ndarray:
             node = self.remember(value, "objects", shape=list(value.shape), v=[])
             node["v"] = self.items(value.ravel().tolist() if value.ndim else [value.item()], path)
             return node
-        plain = ("", "ndarray", "memmap", "matrix", "recarray")
-        if cls not in plain or type(value).__module__[:5] != "numpy" or dtype.hasobject:
+        arrays = (numpy.ndarray, numpy.memmap, numpy.matrix, numpy.recarray)
+        if dtype.hasobject or not (scalar or type(value) in arrays):
             return self.problem(
                 path, value, "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
             )
@@ -291,28 +305,23 @@ class _Encoder:
         name = dtype.name if dtype.name in _INLINE and dtype.isnative else dtype.str
         fields = {"dtype": name, "shape": list(value.shape)}
         node = dict(fields, **{"$": "scalar"}) if scalar else self.remember(value, "array", **fields)
-        if cls == "matrix":
-            node["cls"] = cls
+        if type(value) is numpy.matrix:
+            node["cls"] = "matrix"
         self.grow(path, value.nbytes)
         if value.size <= MOST_INLINE and (name in _INLINE or dtype.kind == "U"):
             node["data"] = _shortened(value.tolist(), name)
-            return node
-        descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
-        self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
+        else:
+            descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
+            self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
         return node
 
     def pandas(self, value: Any, path: str) -> Any:
         """Return the node of a table, column or index; None for anything else."""
-        pandas: Any = sys.modules.get("pandas")
-        if pandas is None or not hasattr(pandas, "DataFrame"):
+        pandas = library("pandas")
+        if pandas is None:
             return None
         if isinstance(value, pandas.DataFrame):
-            node = self.remember(value, "table", columns=None, index=None, v=[])
-            node["columns"] = self.node(value.columns, path + ".columns")
-            node["index"] = self.node(value.index, path + ".index")
-            columns = [value.iloc[:, place].array for place in range(value.shape[1])]
-            node["v"] = [self.column(item, join(path, "[%d]" % place)) for place, item in enumerate(columns)]
-            return node
+            return self.table(value, path)
         if isinstance(value, pandas.Series):
             node = self.remember(value, "make", kind="series", args=[])
             node["args"] = [self.column(value.array, path), *self.items([value.index, value.name], path)]
@@ -324,6 +333,15 @@ class _Encoder:
             node["args"] = [self.column(value.array, path), self.node(value.name, path)]
             return node
         return self.column(value, path) if isinstance(value, pandas.api.extensions.ExtensionArray) else None
+
+    def table(self, value: Any, path: str) -> Any:
+        node = self.remember(value, "table", columns=None, index=None, v=[])
+        node["columns"] = self.node(value.columns, path + ".columns")
+        node["index"] = self.node(value.index, path + ".index")
+        for index in range(value.shape[1]):
+            array = value.iloc[:, index].array
+            node["v"].append(self.column(array, join(path, "[%d]" % index)))
+        return node
 
     def column(self, array: Any, path: str) -> Any:
         pandas: Any = sys.modules["pandas"]
@@ -341,12 +359,14 @@ class _Encoder:
         if name is None:
             return self.problem(path, value, "its class %s: %s" % (kind.__qualname__, LOCAL))
         node = self.remember(value, "object", cls=name, state={})
-        if base is not None:
-            content: Any = value
-            if base in (dict, list, set, bytearray):  # past any override
-                content = dict.items(value) if base is dict else base.__iter__(value)
-            content = base(content)
-            node["base"] = content if base in (str, int, float) else self.compound(content, base, path)
+        if base in (str, int, float):
+            node["base"] = base(value)
+        elif base is not None:
+            # Past any override of the class.
+            content = (
+                dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
+            )
+            node["base"] = self.compound(base(content), base, path)
         if isinstance(value, collections.defaultdict):
             node["state"]["default_factory"] = self.node(value.default_factory, path)
         node["state"].update(self.state(state_of(value), path))
@@ -358,26 +378,17 @@ class _Encoder:
             warnings.simplefilter("ignore")
             try:
                 reducer: Any = copyreg.dispatch_table.get(kind)
-                found = reducer(value) if reducer else value.__reduce_ex__(2)
+                reduction = reducer(value) if reducer else value.__reduce_ex__(2)
             except Exception as error:
                 advice = "%s; it holds what only this process has" % str(error)[:200]
                 return self.problem(path, value, advice)
-        if isinstance(found, str):
-            name = name_of(value, found)
+        if isinstance(reduction, str):
+            name = name_of(value, reduction)
             return {"$": "name", "v": name} if name else self.problem(path, value, LOCAL)
-        call, arguments, state, items, pairs = (tuple(found) + (None,) * 5)[:5]
         node = self.remember(value, "call", call=None, args=[])
         before, self.inside = len(self.omitted), self.inside + 1
         try:
-            node["call"] = self.node(call, path)
-            node["args"] = self.arguments(kind, arguments, path)
-            # An exception has an empty __dict__ as soon as somebody asked for it.
-            if state is not None and state != {}:
-                node["state"] = self.node(state, path)
-            if items is not None:
-                node["items"] = self.items(items, path)
-            if pairs is not None:
-                node["pairs"] = self.pairs(pairs, path)
+            self.fill_call(node, kind, reduction, path)
         finally:
             self.inside -= 1
         # Here a gap would be passed to the object's own code: it cannot be stored without the part.
@@ -385,11 +396,49 @@ class _Encoder:
             self.problems.extend(self.omitted[before:])
         return node
 
+    def fill_call(self, node: Dict[str, Any], kind: type, reduction: Tuple[Any, ...], path: str) -> None:
+        """Add the parts of what ``__reduce_ex__`` returned."""
+        call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
+        node["call"] = self.node(call, path)
+        node["args"] = self.arguments(kind, arguments, path)
+        # An exception has an empty __dict__ as soon as somebody asked for it.
+        if state is not None and state != {}:
+            node["state"] = self.node(state, path)
+        if elements is not None:
+            node["items"] = self.items(elements, path)
+        if pairs is not None:
+            node["pairs"] = self.pairs(pairs, path)
+
     def arguments(self, kind: type, arguments: Tuple[Any, ...], path: str) -> List[Any]:
         if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
             # A factory without a name, such as a lambda, is known by what it makes.
             return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
-        return [self.node(item, path + "<argument>[%d]" % n) for n, item in enumerate(arguments)]
+        return [self.node(argument, path + "<argument>[%d]" % n) for n, argument in enumerate(arguments)]
+
+
+_BUILT_IN: Dict[type, Callable[[_Encoder, Any, str], Any]] = {
+    list: _Encoder.sequence,
+    tuple: _Encoder.sequence,
+    set: _Encoder.unordered,
+    frozenset: _Encoder.unordered,
+    dict: _Encoder.dictionary,
+    bytes: _Encoder.bytes,
+    bytearray: _Encoder.bytes,
+    complex: lambda encoder, value, path: {"$": "complex", "v": [value.real, value.imag]},
+    OmittedPart: lambda encoder, value, path: {"$": "omitted"},
+}
+"""Type → how exactly its values are encoded; derived classes are objects."""
+_ITERATED = (list, set, bytearray)
+
+
+def _detached(torch: Any, value: Any) -> Any:
+    """Return a plain tensor that shares a tensor's numbers."""
+    with torch.no_grad():
+        plain = value.detach()
+        plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
+        for lazy in ("resolve_conj", "resolve_neg"):  # older versions have none of them
+            plain = getattr(plain, lazy, lambda plain=plain: plain)()
+    return plain
 
 
 def _order(value: Any) -> Tuple[str, Any, str]:
@@ -407,7 +456,7 @@ def _order(value: Any) -> Tuple[str, Any, str]:
 def _shortened(data: Any, dtype: str) -> Any:
     """Return numbers in few digits: enough to tell two numbers of single precision apart."""
     if isinstance(data, list):
-        return [_shortened(item, dtype) for item in data]
+        return [_shortened(number, dtype) for number in data]
     if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
         return data
     for digits in (6, 7, 8):
@@ -420,11 +469,11 @@ def _shortened(data: Any, dtype: str) -> Any:
 def _abbreviated(node: Any) -> Any:
     """Return the tree with lists and plain dictionaries as JSON has them, where nothing refers to them."""
     if isinstance(node, list):
-        return [_abbreviated(item) for item in node]
+        return [_abbreviated(part) for part in node]
     if not isinstance(node, dict):
         return node
     tag = node.get("$")
-    node = {name: item if name == "data" else _abbreviated(item) for name, item in node.items()}
+    node = {name: part if name == "data" else _abbreviated(part) for name, part in node.items()}
     if "id" in node:
         return node
     if tag == "list":

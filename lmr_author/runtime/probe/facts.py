@@ -20,12 +20,12 @@ def packages() -> Dict[str, str]:
         from importlib import metadata  # novm
     except ImportError:
         return {}
-    found = {}
-    for item in metadata.distributions():
-        name = item.metadata["Name"] if item.metadata is not None else None
+    installed = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"] if distribution.metadata is not None else None
         if name:
-            found[str(name)] = str(item.version)
-    return dict(sorted(found.items()))
+            installed[str(name)] = str(distribution.version)
+    return dict(sorted(installed.items()))
 
 
 def versions(load: bool = False) -> Dict[str, Any]:

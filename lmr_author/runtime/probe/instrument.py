@@ -64,13 +64,13 @@ def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> In
     probes = _Probes()
     target.body = probes.function_body(target)
     target.decorator_list.append(_name(REGISTER, target))
-    nested = any(isinstance(item, FUNCTIONS) for item in path[:-1])
+    nested = any(isinstance(definition, FUNCTIONS) for definition in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
     return Instrumented(code, probes.lines, probes.absent, first, last, nested, tree, path)
 
 
-def _name(name: str, place: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Name(id=name, ctx=ast.Load()), place)
+def _name(name: str, at: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Name(id=name, ctx=ast.Load()), at)
 
 
 class _Probes(ast.NodeTransformer):
@@ -80,26 +80,26 @@ class _Probes(ast.NodeTransformer):
         self.lines: Dict[int, int] = {}
         self.absent: Dict[int, int] = {}
 
-    def call(self, place: Any) -> ast.expr:
+    def call(self, at: Any) -> ast.expr:
         number = len(self.lines)
-        self.lines[number] = getattr(place, "lineno", 0)
-        value = ast.copy_location(ast.Constant(value=number), place)
-        return ast.copy_location(ast.Call(func=_name(HIT, place), args=[value], keywords=[]), place)
+        self.lines[number] = getattr(at, "lineno", 0)
+        value = ast.copy_location(ast.Constant(value=number), at)
+        return ast.copy_location(ast.Call(func=_name(HIT, at), args=[value], keywords=[]), at)
 
-    def statement(self, place: Any) -> ast.stmt:
-        return ast.copy_location(ast.Expr(value=self.call(place)), place)
+    def statement(self, at: Any) -> ast.stmt:
+        return ast.copy_location(ast.Expr(value=self.call(at)), at)
 
     def function_body(self, target: Function) -> List[ast.stmt]:
         """Return the target's body with probes; the docstring stays first."""
         body = list(target.body)
         doc = body[:1] if ast.get_docstring(target, clean=False) is not None else []
-        rest = body[len(doc) :]
-        first = self.statement(rest[0] if rest else body[0])
-        return doc + [first] + [self.visit(item) for item in rest]
+        statements = body[len(doc) :]
+        first = self.statement(statements[0] if statements else body[0])
+        return doc + [first] + [self.visit(statement) for statement in statements]
 
     def block(self, body: List[ast.stmt]) -> List[ast.stmt]:
         first = self.statement(body[0])
-        return [first] + [self.visit(item) for item in body]
+        return [first] + [self.visit(statement) for statement in body]
 
     def visit_If(self, node: ast.If) -> ast.If:
         node.test = self.visit(node.test)
@@ -156,7 +156,7 @@ class Hook:
 
     Attributes:
         hits: numbers of the blocks executed; ``~number`` for one executed more than once.
-        found: what was instrumented; None before the file is imported.
+        instrumented: the code served; None before the file is imported.
     """
 
     serving: Optional[Hook] = None
@@ -174,7 +174,7 @@ class Hook:
         self.qualname, self.line = qualname, line
         self.source = source
         self.hits: Set[int] = set()
-        self.found: Optional[Instrumented] = None
+        self.instrumented: Optional[Instrumented] = None
         self.register = register
         self._name = os.path.basename(self.goal_file)
 
@@ -220,5 +220,5 @@ class Hook:
         else:
             text = source.decode("utf-8", "replace")
             linecache.cache[path] = (len(text), None, text.splitlines(True), path)
-        self.found = instrument(source, path, self.qualname, self.line)
-        return self.found.code
+        self.instrumented = instrument(source, path, self.qualname, self.line)
+        return self.instrumented.code

@@ -19,14 +19,14 @@ def judge(request: Dict[str, Any]) -> int:
         functions = load_checkers(request["checkers"])
     except Exception as error:
         problem = "unit_test/checkers.py cannot be imported: %s: %s" % (type(error).__name__, error)
-    for number, item in enumerate(request["items"]):
-        for path, name in item["paths"].items():
+    for number, outcome in enumerate(request["items"]):
+        for path, name in outcome["paths"].items():
             message = problem
             if not message:
                 try:
-                    with open(item["actual"], "rb") as file:
+                    with open(outcome["actual"], "rb") as file:
                         actual = from_bytes(file.read())
-                    message = verdict(functions, name, load(item["expected"], "expected"), actual, path)
+                    message = verdict(functions, name, load(outcome["expected"], "expected"), actual, path)
                 except (BadDocument, OSError) as error:
                     message = str(error)
             send(out, {"kind": "judged", "item": number, "path": path, "message": message})

@@ -25,6 +25,8 @@ _HOMES = (
 )  # fmt: skip
 """Modules that have functions and singletons which do not know where they are from."""
 
+_MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
+
 aliases: Dict[str, str] = {}
 """Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
 hidden: Set[str] = set()
@@ -34,6 +36,15 @@ hidden: Set[str] = set()
 first_path: Optional[List[str]] = None
 """The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
 _importable: Dict[str, bool] = {}
+
+
+def library(name: str) -> Any:
+    """Return torch, numpy or pandas where this process has loaded it, else None.
+
+    A module of that name may be half loaded, or a folder of the repository.
+    """
+    module = sys.modules.get(name)
+    return module if hasattr(module, _MARKS[name]) else None
 
 
 def load_file(name: str, path: str, register: bool = False) -> Any:
@@ -68,9 +79,9 @@ def load_helper(path: str) -> Any:
     if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
         return loaded
     package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
-    places = list(getattr(package, "__path__", ()))
-    if folder not in places:
-        package.__path__ = [folder, *places]
+    folders = list(getattr(package, "__path__", ()))
+    if folder not in folders:
+        package.__path__ = [folder, *folders]
     module = load_file(name, path, register=True)
     setattr(package, stem, module)
     return module
@@ -85,15 +96,15 @@ def resolve(name: str) -> Any:
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
     try:
-        found: Any = importlib.import_module(module_name)
+        value: Any = importlib.import_module(module_name)
     except Exception as error:
         problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
         raise LookupError(problem) from error
     for part in qualname.split(".") if qualname else ():
-        found = getattr(found, part, None)
-    if found is None:
+        value = getattr(value, part, None)
+    if value is None:
         raise LookupError("there is no %s" % name)
-    return found
+    return value
 
 
 def recorded_module(name: str) -> str:
@@ -102,13 +113,16 @@ def recorded_module(name: str) -> str:
 
 
 def is_importable(home: str) -> bool:
-    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository."""
-    place = getattr(sys.modules.get(home), "__file__", None)
-    if first_path is None or not isinstance(place, str):
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository.
+
+    The code of a model that a hub downloads (``transformers_modules``) can be imported in this run alone.
+    """
+    file = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(file, str):
         return True
     top = home.partition(".")[0]
     if top not in _importable:
-        inside = os.path.realpath(place).startswith(first_path[0] + os.sep)
+        inside = os.path.realpath(file).startswith(first_path[0] + os.sep)
         later, sys.path[:] = list(sys.path), first_path
         try:
             finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
@@ -125,21 +139,24 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if not isinstance(qualname, str) or "<" in qualname:
         return None
-    homes = [
-        home for home in (getattr(value, "__module__", None), type(value).__module__) if isinstance(home, str)
-    ]
-    if not isinstance(value, (type, types.FunctionType)):
-        homes += _HOMES
-    for home in filter(is_importable, homes):
-        for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
-            found: Any = sys.modules.get(home) if home not in hidden else None
-            for part in last.split("."):
-                # getattr would make a lazy module import things that the recorded command never needed.
-                module = isinstance(found, types.ModuleType)
-                found = vars(found).get(part) if module else getattr(found, part, None)
-            if found is value or (isinstance(found, types.BuiltinMethodType) and found == value):
-                return "%s:%s" % (recorded_module(home), last)
+    homes = (getattr(value, "__module__", None), type(value).__module__)
+    more = () if isinstance(value, (type, types.FunctionType)) else _HOMES
+    for home in filter(is_importable, (*homes, *more)):
+        for name in (qualname, qualname.rpartition(".")[2]):
+            candidate = _look_up(home, name)
+            if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
+                return "%s:%s" % (recorded_module(home), name)
     return None
+
+
+def _look_up(home: Any, qualname: str) -> Any:
+    """Return the object of a name in a module that is loaded, else None."""
+    value: Any = sys.modules.get(home) if isinstance(home, str) and home not in hidden else None
+    for part in qualname.split("."):
+        # getattr would make a lazy module import things that the recorded command never needed.
+        is_module = isinstance(value, types.ModuleType)
+        value = vars(value).get(part) if is_module else getattr(value, part, None)
+    return value
 
 
 def is_plain(cls: type) -> bool:
@@ -170,7 +187,7 @@ def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
         attributes = {}
-    yield from [(name, item) for name, item in list(attributes.items()) if isinstance(name, str)]
+    yield from [(name, attribute) for name, attribute in list(attributes.items()) if isinstance(name, str)]
     for name, member in _slots(type(value)):
         try:
             yield name, member.__get__(value)
@@ -190,11 +207,11 @@ def _slots(cls: type) -> List[Tuple[str, Any]]:
 def set_state(value: Any, state: Dict[str, Any]) -> None:
     """Put attributes back, past any ``__setattr__`` of the class."""
     slots = {name for name, _ in _slots(type(value))}
-    for name, item in state.items():
+    for name, attribute in state.items():
         if name in slots:
-            object.__setattr__(value, name, item)
+            object.__setattr__(value, name, attribute)
         else:
-            object.__getattribute__(value, "__dict__")[name] = item
+            object.__getattribute__(value, "__dict__")[name] = attribute
 
 
 def new_object(cls: type, content: Any) -> Any:
@@ -213,8 +230,8 @@ def fill_object(value: Any, content: Any) -> None:
     """Put the items of a container-derived object back, past any override of its class."""
     if isinstance(value, dict):
         home: Any = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
-        for key, item in content.items():
-            home.__setitem__(value, key, item)
+        for key, part in content.items():
+            home.__setitem__(value, key, part)
     elif isinstance(value, list):
         list.extend(value, content)
     elif isinstance(value, set):

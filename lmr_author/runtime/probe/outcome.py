@@ -67,7 +67,7 @@ class Fixtures:
     ) -> None:
         self.path, self.kinds = path, kinds or {}
         self._names = frozenset(names)
-        self._known: Dict[int, Tuple[str, Any]] = {}
+        self._names_by_id: Dict[int, Tuple[str, Any]] = {}
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
@@ -75,8 +75,8 @@ class Fixtures:
         """Return the fixture that stands for an object of the inputs, by where it is, or None."""
         match = _LAST_STEP.search(as_written(path))
         if match is None or match.group(1) not in self._names or not self._stands_for(match.group(1), value):
-            return self.known(value, path)
-        self._known[id(value)] = (match.group(1), value)
+            return self.named(value, path)
+        self._names_by_id[id(value)] = (match.group(1), value)
         return match.group(1)
 
     def _stands_for(self, name: str, value: Any) -> bool:
@@ -91,10 +91,10 @@ class Fixtures:
         except (Unstorable, TooLarge):
             return True
 
-    def known(self, value: Any, path: str) -> Optional[str]:
+    def named(self, value: Any, path: str) -> Optional[str]:
         """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
-        found = self._known.get(id(value))
-        return None if found is None else found[0]
+        fixture = self._names_by_id.get(id(value))
+        return None if fixture is None else fixture[0]
 
     def build(self, name: str) -> Any:
         """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
@@ -103,7 +103,7 @@ class Fixtures:
             if function is None:
                 raise LookupError("unit_test/fixtures.py has no function %s" % name)
             self._built[name] = function()
-            self._known[id(self._built[name])] = (name, self._built[name])
+            self._names_by_id[id(self._built[name])] = (name, self._built[name])
         return self._built[name]
 
     def functions(self) -> Dict[str, Any]:
@@ -112,14 +112,14 @@ class Fixtures:
             if self.path is None:
                 raise LookupError("it takes unit_test/fixtures.py to build a fixture")
             self._module = load_helper(self.path)
-        return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
+        return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
 
 
 class Inputs:
     """The parts that a call may change, and their document from before it.
 
     Args:
-        known: object and path → its fixture, or None.
+        fixture_of: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
         written: the files that the call writes, where they belong to the outcome.
     """
@@ -130,24 +130,24 @@ class Inputs:
         document: Document,
         limit: int = DEFAULT_LIMIT,
         skip: Iterable[str] = (),
-        known: Optional[Callable[[Any, str], Optional[str]]] = None,
+        fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
         gradients: bool = False,
         written: Optional[Written] = None,
     ) -> None:
         self.parts, self.document, self.limit = parts, document, limit
-        self.skip, self.known, self.gradients, self.written = tuple(skip), known, gradients, written
+        self.skip, self.fixture_of, self.gradients, self.written = tuple(skip), fixture_of, gradients, written
 
     def encode(self, value: Any) -> Document:
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
-        return encode(value, self.limit, self.skip, self.known)
+        return encode(value, self.limit, self.skip, self.fixture_of)
 
     def _after(self, function: Any) -> Dict[str, Any]:
         """Return the parts that differ from before, as they are now, and the files that were written."""
-        found: Dict[str, Any] = {}
+        effects: Dict[str, Any] = {}
         if self.written is not None:
             self.written.stop()
             contents = self.written.contents()
-            found = {FILES: contents} if contents else {}
+            effects = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         later = self.encode(now)
@@ -156,8 +156,8 @@ class Inputs:
         for name in names:
             if not name.startswith(GLOBAL):
                 prefix = "" if name in more_than_grads else GRAD
-                found[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
-        return found
+                effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
+        return effects
 
     def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
         """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
@@ -166,7 +166,7 @@ class Inputs:
             root[GRADIENTS] = gradients(self.parts, value)
         return self.encode(dict(root, **self._after(function)))
 
-    def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
+    def generated(self, function: Any, yielded: List[Document], end: Optional[Document]) -> Document:
         """Return the outcome of a generator.
 
         Args:
@@ -174,11 +174,11 @@ class Inputs:
             end: its return value when it was exhausted, else None.
         """
         after = self.encode(self._after(function))
-        whole = _combine([*items, after, *([end] if end is not None else [])])
-        tree: Dict[str, Any] = {VALUE: whole.tree[: len(items)], EXHAUSTED: end is not None}
+        whole = _combine([*yielded, after, *([end] if end is not None else [])])
+        tree: Dict[str, Any] = {VALUE: whole.tree[: len(yielded)], EXHAUSTED: end is not None}
         if end is not None:
             tree[RETURNED] = whole.tree[-1]
-        return Document(dict(tree, **whole.tree[len(items)]), whole.buffers, whole.omitted)
+        return Document(dict(tree, **whole.tree[len(yielded)]), whole.buffers, whole.omitted)
 
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
@@ -189,12 +189,12 @@ def changed_parts(inputs: Document, expected: Document) -> List[str]:
     return [name for name in names if name in expected.tree]
 
 
-def _combine(items: List[Document]) -> Document:
+def _combine(documents: List[Document]) -> Document:
     """Make one list document of several documents that share nothing."""
     buffers: Dict[str, Buffer] = {}
     omitted: List[Omitted] = []
     trees, next_id = [], 0
-    for document in items:
+    for document in documents:
         tree = json.loads(json.dumps(document.tree))
         first_id, first_file = next_id, len(buffers)
         buffers.update((str(first_file + int(name)), buffer) for name, buffer in document.buffers.items())

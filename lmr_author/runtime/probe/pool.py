@@ -16,7 +16,7 @@ _SPREAD = 2654435761
 """Knuth's multiplier: multiples of it, modulo 2**32, lie anywhere."""
 
 
-class Kept(NamedTuple):
+class PooledCall(NamedTuple):
     """A call in the pool. ``traits``: its traits, and the descriptions of its parts, as (path, kind, text)."""
 
     number: int
@@ -37,18 +37,18 @@ class Pool:
     def __init__(self, folder: str, most: int, max_bytes: int) -> None:
         self.folder = os.path.join(folder, "calls")
         self.most, self.max_bytes = max(1, most), max_bytes
-        self.kept: List[Kept] = []
+        self.calls: List[PooledCall] = []
 
     @property
     def covered(self) -> Set[int]:
         """Return the blocks that the kept calls execute together."""
-        return set().union(*(item.hits for item in self.kept))
+        return set().union(*(call.hits for call in self.calls))
 
-    def offer(self, call: Kept, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
+    def offer(self, call: PooledCall, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:
         """Store a call if it is worth its place, and drop others for it. Returns whether it was stored."""
-        staying, dropped = [*self.kept, call], []
+        staying, dropped = [*self.calls, call], []
         while len(staying) > 1 and (
-            len(staying) > self.most or sum(item.size for item in staying) > self.max_bytes
+            len(staying) > self.most or sum(pooled.size for pooled in staying) > self.max_bytes
         ):
             worst = self._most_superfluous(staying)
             staying.remove(worst)
@@ -62,27 +62,27 @@ class Pool:
         with open(os.path.join(partial, "meta.json"), "w", encoding="ascii") as file:
             json.dump(meta, file, indent=1)
         os.rename(partial, os.path.join(self.folder, "%06d" % call.number))
-        self.kept = staying
+        self.calls = staying
         for other in dropped:
             shutil.rmtree(os.path.join(self.folder, "%06d" % other.number), ignore_errors=True)
         return True
 
     @staticmethod
-    def _most_superfluous(staying: List[Kept]) -> Kept:
+    def _most_superfluous(staying: List[PooledCall]) -> PooledCall:
         """Return the call without coverage or options of its own, then of many like it, then much larger, then by lot.
 
         The smallest of many calls are the poorest too: an empty text, a single row. So sizes count by powers of
         two, and among equals the number is as good as drawn, though the same each time.
         """
-        executed = Counter(block for item in staying for block in item.hits)
-        shared = Counter(trait for item in staying for trait in item.traits)
+        executed = Counter(block for call in staying for block in call.hits)
+        shared = Counter(trait for call in staying for trait in call.traits)
         values = Counter(trait[:2] for trait in shared)
-        alike = Counter((item.traits, item.hits) for item in staying)
+        alike = Counter((call.traits, call.hits) for call in staying)
 
-        def burden(item: Kept) -> Any:
-            covered = all(executed[block] > 1 for block in item.hits)
-            own = sum(shared[trait] == 1 and values[trait[:2]] <= MOST_OPTIONS for trait in item.traits)
-            lot = item.number * _SPREAD % 2**32
-            return covered, -own, alike[item.traits, item.hits], item.size.bit_length(), lot
+        def burden(call: PooledCall) -> Any:
+            covered = all(executed[block] > 1 for block in call.hits)
+            own = sum(shared[trait] == 1 and values[trait[:2]] <= MOST_OPTIONS for trait in call.traits)
+            lot = call.number * _SPREAD % 2**32
+            return covered, -own, alike[call.traits, call.hits], call.size.bit_length(), lot
 
         return max(staying, key=burden)

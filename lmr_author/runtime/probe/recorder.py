@@ -39,9 +39,9 @@ from .document import Document
 from .encoding import TooLarge, Unstorable, encode
 from .instrument import Hook
 from .outcome import Fixtures, Inputs, changed_parts
-from .pool import Kept, Pool
+from .pool import Pool, PooledCall
 from .traits import Trait, describe_call, outcome_trait
-from .watching import globals_now, wrap
+from .watching import wrap
 from .written import Written
 
 DEFAULTS = {
@@ -176,8 +176,8 @@ class Recorder:
                     raise
                 self._skip.add(error.path)
                 continue
-            known = fixtures.known if fixtures else None
-            return Inputs(parts, document, limit, self._skip, known, self.gradients)
+            fixture_of = fixtures.named if fixtures else None
+            return Inputs(parts, document, limit, self._skip, fixture_of, self.gradients)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
@@ -195,9 +195,9 @@ class Recorder:
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
         """Offer a complete call to the pool."""
         texts = [(path, "text", text) for path, text in meta["summary"].items()]
-        kept = Kept(call.number, call.hits, frozenset([*meta["traits"], *texts]), meta["bytes"])
+        pooled = PooledCall(call.number, call.hits, frozenset([*meta["traits"], *texts]), meta["bytes"])
         with self._lock:
-            stored = self.pool.offer(kept, inputs, expected, meta)
+            stored = self.pool.offer(pooled, inputs, expected, meta)
             if stored and time.monotonic() - self._saved > 2.0:
                 self._saved = time.monotonic()
                 self.save()
@@ -206,15 +206,15 @@ class Recorder:
         """Write ``summary.json`` as far as it is known."""
         if self._elsewhere:
             return
-        found = self.hook.found
+        instrumented = self.hook.instrumented
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
         fields = ("kind", "reason", "path", "type", "size", "count")
-        refused = sorted(self.refused.items(), key=lambda item: -item[1])
+        refused = sorted(self.refused.items(), key=lambda entry: -entry[1])
         summary = {
             "calls": self.calls,
-            "blocks": found.lines if found else {},
+            "blocks": instrumented.lines if instrumented else {},
             "executed": sorted(self._executed),
-            "absent": found.absent if found else {},
+            "absent": instrumented.absent if instrumented else {},
             "module": None if name == objects.MAIN else name,
             "sys_path": self._sys_path(),
             "imported": self._imported(),
@@ -235,14 +235,14 @@ class Recorder:
         return os.path.relpath(real, self.tree).replace(os.sep, "/")
 
     def _sys_path(self) -> List[str]:
-        places = [self._inside(entry) for entry in sys.path if os.path.isdir(entry or ".")]
-        return list(dict.fromkeys(place for place in places if place is not None)) or [""]
+        folders = [self._inside(entry) for entry in sys.path if os.path.isdir(entry or ".")]
+        return list(dict.fromkeys(folder for folder in folders if folder is not None)) or [""]
 
     def _imported(self) -> List[str]:
         """List the files of the repository that are loaded as modules."""
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-        places = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
-        return sorted(place for place in places if place)
+        files = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
+        return sorted(file for file in files if file)
 
 
 class Call:
@@ -259,7 +259,6 @@ class Call:
         self._mode: Dict[str, Any] = {}
         self._watch = facts.Stopwatch()
         self._written: Optional[Written] = None
-        self._globals: Dict[str, Any] = {}
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
@@ -274,7 +273,6 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
-            self._globals = globals_now(self.function)
             self._written = Written(arguments.values()).start()
             if self.recorder.files:
                 self._inputs.written = self._written
@@ -358,12 +356,8 @@ class Call:
         self.recorder.keep(self, inputs.document, expected, meta)
 
     def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
-        """Return the effects of the call that its outcome does not hold: files, globals, parts without a form."""
-        later = globals_now(self.function)
-        effects = {
-            "globals": [name for name, text in self._globals.items() if later.get(name) != text],
-            "parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)],
-        }
+        """Return the effects of the call that its outcome does not hold: files, and parts without a form."""
+        effects = {"parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)]}
         if self._written is not None and not self.recorder.files:
             effects["files"] = self._written.names()
         return {kind: names for kind, names in effects.items() if names}
@@ -385,33 +379,35 @@ class Call:
             "nothing": expected.tree.get(VALUE, 0) is None,
             "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
             "uncompared": self._uncompared(expected),
-            "omitted": [dict(item._asdict()) for item in inputs.omitted],
-            "bytes": sum(item.nbytes + len(json.dumps(item.tree)) for item in (inputs, expected)),
+            "omitted": [dict(omission._asdict()) for omission in inputs.omitted],
+            "bytes": sum(side.nbytes + len(json.dumps(side.tree)) for side in (inputs, expected)),
         }
 
 
 def _shapes(arguments: Dict[str, Any]) -> str:
     """Write the shapes of arguments, as in ``" (x: [512, 768])"``: these can be sliced where a call is too large."""
-    found = []
+    shapes = []
     for name, value in arguments.items():
         shape = getattr(value, "shape", None)
         if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
-            found.append("%s: %s" % (name, list(shape)))
-    return " (%s)" % ", ".join(found) if found else ""
+            shapes.append("%s: %s" % (name, list(shape)))
+    return " (%s)" % ", ".join(shapes) if shapes else ""
 
 
 def names_used(function: Any, owner: Any) -> Set[str]:
     """Return attribute names in a function's code and in the methods of its object that it calls, and they call."""
     names: Set[str] = set()
     waiting: List[types.CodeType] = [function.__code__]
-    seen: Set[types.CodeType] = set()
+    visited: Set[types.CodeType] = set()
     while waiting:
         code = waiting.pop()
-        if code in seen:
+        if code in visited:
             continue
-        seen.add(code)
-        waiting.extend(item for item in code.co_consts if isinstance(item, types.CodeType))
-        for name in code.co_names + tuple(item for item in code.co_consts if isinstance(item, str)):
+        visited.add(code)
+        waiting.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+        for name in code.co_names + tuple(
+            constant for constant in code.co_consts if isinstance(constant, str)
+        ):
             names.add(name)
             method = getattr(type(owner), name, None) if name.isidentifier() else None
             method = getattr(method, "fget", None) or method

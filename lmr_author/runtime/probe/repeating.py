@@ -74,7 +74,7 @@ def repeat(
             values,
             Document(before, inputs.buffers),
             limit,
-            known=built.known,
+            fixture_of=built.named,
             gradients=setting.gradients,
             written=None if setting.files is None else Written(values.values()).start(),
         )

@@ -136,27 +136,36 @@ def _run_variant(
     Returns the modules that it loaded, and whether it was lost in a case.
     """
     waiting = list(request["cases"])
-    loaded: List[str] = []
+    modules: List[str] = []
     any_lost = False
     while waiting:
         ended = _run_child(request, variant, waiting, out, share)
-        answered = set()
-        for frame in ended.frames:
-            kind, case = frame.header.get("kind"), frame.header.get("case")
-            if kind == "used" and isinstance(frame.header.get("modules"), list):
-                loaded = frame.header["modules"]
-            if kind == "case" and case in waiting and case not in answered:
-                answered.add(case)
-                send(out, dict(frame.header, variant=variant["id"]), frame.payload)
-        rest = [case for case in waiting if case not in answered]
-        if not rest:
+        answers, used = _answers(ended.frames, waiting)
+        modules = used or modules
+        for answer in answers.values():
+            send(out, dict(answer.header, variant=variant["id"]), answer.payload)
+        unanswered = [case for case in waiting if case not in answers]
+        if not unanswered:
             break
-        lost = rest if ended.loading else rest[:1]
         any_lost = True
+        lost = unanswered if ended.loading else unanswered[:1]
         for case in lost:
             send(out, _lost(variant["id"], case, ended))
-        waiting = [] if request.get("until_lost") else rest[len(lost) :]
-    return loaded, any_lost
+        waiting = [] if request.get("until_lost") else unanswered[len(lost) :]
+    return modules, any_lost
+
+
+def _answers(frames: List[Frame], cases: List[str]) -> Tuple[Dict[str, Frame], List[str]]:
+    """Return the first answer to each case, and the modules that were loaded."""
+    answers: Dict[str, Frame] = {}
+    modules: List[str] = []
+    for frame in frames:
+        kind, case = frame.header.get("kind"), frame.header.get("case")
+        if kind == "case" and case in cases:
+            answers.setdefault(case, frame)
+        elif kind == "used" and isinstance(frame.header.get("modules"), list):
+            modules = frame.header["modules"]
+    return answers, modules
 
 
 def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:

@@ -46,8 +46,8 @@ class Target:
     ) -> None:
         self.path = os.path.join(str(root), *goal_file.split("/"))
         self.qualname, self.nth = qualname, nth
-        places = [os.path.join(str(root), item) if item else str(root) for item in sys_path]
-        sys.path[:0] = places + ([] if module else [os.path.dirname(self.path)])
+        folders = [os.path.join(str(root), folder) if folder else str(root) for folder in sys_path]
+        sys.path[:0] = folders + ([] if module else [os.path.dirname(self.path)])
         if module:
             self.module: Any = importlib.import_module(module)
         else:
@@ -58,29 +58,29 @@ class Target:
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the function without its decorators; a nested one is built with the given free variables."""
         names = self.qualname.split(".")
-        found: Any = self.module
+        value: Any = self.module
         for name in names:
-            found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
+            value = vars(value).get(name) if isinstance(value, (type, types.ModuleType)) else None
         for name in ("__func__", "fget", "func"):
-            found = getattr(found, name, None) or found
-        if callable(found) and not self.nth and not free:
-            found = inspect.unwrap(found, stop=lambda item: hasattr(item, "__lmr_watched__"))
-            code = getattr(inspect.unwrap(found), "__code__", None)
+            value = getattr(value, name, None) or value
+        if callable(value) and not self.nth and not free:
+            value = inspect.unwrap(value, stop=lambda wrapped: hasattr(wrapped, "__lmr_watched__"))
+            code = getattr(inspect.unwrap(value), "__code__", None)
             if code and code.co_name == names[-1] and os.path.samefile(code.co_filename, self.path):
-                return found
+                return value
         return self._from_source(free)
 
     def _from_source(self, free: Dict[str, Any]) -> Any:
         with open(self.path, "rb") as file:
             tree = ast.parse(file.read(), self.path)
-        found = definitions(tree, self.qualname)
-        if len(found) < max(1, self.nth):
+        matches = definitions(tree, self.qualname)
+        if len(matches) < max(1, self.nth):
             raise LookupError("there is no function %s in %s" % (self.qualname, self.path))
-        above, target = found[self.nth - 1][:-1], found[self.nth - 1][-1]
+        above, target = matches[self.nth - 1][:-1], matches[self.nth - 1][-1]
         target.decorator_list = []  # type: ignore[attr-defined]
         if above and isinstance(above[-1], ast.ClassDef):
             free = dict(free, __class__=vars(self.module).get(self.qualname.split(".")[0]))
-        free = {name: item for name, item in free.items() if name != target.name}  # type: ignore[attr-defined]
+        free = {name: value for name, value in free.items() if name != target.name}  # type: ignore[attr-defined]
         space = self.module.__dict__
         exec(closure_factory(tree, target, self.path, list(free)), space)
         made = space.pop("__lmr_outer__")(**free)
@@ -104,11 +104,11 @@ def check(
     shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
     problems = ["%s: %s" % (made.status, raised)]
     if made.document is not None:
-        problems = [str(item) for item in compare(expected, made.document, checkers)]
-        for path, item in checkers.items():
-            if item["kind"] == "custom":
+        problems = [str(difference) for difference in compare(expected, made.document, checkers)]
+        for path, checker in checkers.items():
+            if checker["kind"] == "custom":
                 functions = load_checkers(custom)
-                message = verdict(functions, item["function"], expected, made.document, path)
+                message = verdict(functions, checker["function"], expected, made.document, path)
                 problems += ["%s: %s" % (path, message)] if message else []
     if problems:
         text = "\n  ".join(problems)

@@ -60,8 +60,8 @@ class ReplayTarget:
         self.tree = os.path.abspath(request["tree"])
         self.path = os.path.join(self.tree, *request["goal_file"].split("/"))
         self.module = None if request.get("module") == MAIN else request.get("module")
-        places = request.get("sys_path") or [""]
-        self.sys_path = [os.path.join(self.tree, item) if item else self.tree for item in places]
+        folders = request.get("sys_path") or [""]
+        self.sys_path = [os.path.join(self.tree, folder) if folder else self.tree for folder in folders]
         self.qualname, self.fixtures = request["qualname"], request.get("fixtures")
         self.limit = int(request.get("max_bytes") or DEFAULT_LIMIT)
         self._functions: List[Any] = []
@@ -79,8 +79,8 @@ class ReplayTarget:
 
     def load(self) -> Dict[str, Any]:
         """Import the goal file with the target instrumented. Returns what is wrong as ``Result.error``, or {}."""
-        places = list(self.sys_path) + ([] if self.module else [os.path.dirname(self.path)])
-        sys.path[:] = list(dict.fromkeys(places + sys.path))
+        folders = list(self.sys_path) + ([] if self.module else [os.path.dirname(self.path)])
+        sys.path[:] = list(dict.fromkeys(folders + sys.path))
         self.hook.install()
         try:
             if self.module:
@@ -94,24 +94,24 @@ class ReplayTarget:
         except BaseException as error:
             return describe(error, self.hook)
         self._namespace = module.__dict__
-        found = self.hook.found
-        if found is None:
+        instrumented = self.hook.instrumented
+        if instrumented is None:
             where = getattr(module, "__file__", None)
             message = "module %s was imported from %s, which is not the goal file" % (self.module, where)
             return problem("WrongFile", message)
-        if not found.nested and not self._functions:
+        if not instrumented.nested and not self._functions:
             return problem("NotDefined", "importing the file does not define %s" % self.qualname)
         return {}
 
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the raw function; a nested one is built with the given free variables."""
-        found = self.hook.found
-        assert found is not None
-        if not found.nested:
+        instrumented = self.hook.instrumented
+        assert instrumented is not None
+        if not instrumented.nested:
             return self._functions[-1]
-        target: Any = copy(found.path[-1])
+        target: Any = copy(instrumented.path[-1])
         target.decorator_list = target.decorator_list[-1:]  # the one that registers it
-        exec(closure_factory(found.tree, target, self.path, list(free)), self._namespace)
+        exec(closure_factory(instrumented.tree, target, self.path, list(free)), self._namespace)
         return self._namespace.pop("__lmr_outer__")(**free)
 
     def call(self, inputs: Document) -> Result:
@@ -140,12 +140,12 @@ def problem(kind: str, message: str) -> Dict[str, Any]:
 def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
     """Describe an exception; ``raised_in_target``: the ``raise`` itself lies in the target's lines."""
     frames = traceback.extract_tb(error.__traceback__)
-    found = hook.found
+    instrumented = hook.instrumented
     inside = False
-    if frames and found is not None:
+    if frames and instrumented is not None:
         last = frames[-1]
         same = os.path.realpath(last.filename) == hook.goal_file
-        inside = same and found.first <= (last.lineno or 0) <= found.last
+        inside = same and instrumented.first <= (last.lineno or 0) <= instrumented.last
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     return {
         "type": type_name(error),
@@ -196,12 +196,12 @@ def run_cases(
 def _installed(before: Any, tree: str) -> List[str]:
     """List modules that were loaded from installed packages, in the order they were loaded."""
     base = os.path.realpath(tree) + os.sep
-    found = []
+    names = []
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None) if name not in before else None
         if isinstance(path, str) and not os.path.realpath(path).startswith(base):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _report(out: int, case: str, result: Result, tree: str) -> None:

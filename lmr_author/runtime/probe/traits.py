@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import operator
+import re
+from bisect import bisect
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from .compare import describe
@@ -10,8 +12,30 @@ from .document import Buffer, by_id, parts, tagged
 
 MOST_DESCRIBED, DEEPEST, LONG_TEXT = 40, 3, 40
 """Parts of a call that are described, how deep they lie, and the length of a text that is no option."""
-MOST_ORDERED = 1000
-"""Numbers of a list that are looked at for their order, at most."""
+MOST_LISTED = 1000
+"""Numbers or texts of a list that are looked at, at most."""
+
+_LIMITS = {0: "zero", 1: "one", float("inf"): "infinite", float("-inf"): "infinite"}
+"""Numbers that functions treat in a way of their own."""
+_AMOUNTS = ("none", "one", "several")
+_ORDERS = (
+    ("equal", operator.eq),
+    ("ascending", operator.le),
+    ("descending", operator.ge),
+    ("mixed", lambda number, following: True),
+)
+"""How a list is sorted → what holds for each two neighbours; the first that fits."""
+_SPELLINGS = (
+    ("case", lambda text: text != text.lower(), "with capitals", "without capitals"),
+    (
+        "blanks",
+        lambda text: "  " in text or text != text.strip(),
+        "with blanks in a row or at an end",
+        "with single blanks",
+    ),
+    ("letters", lambda text: not text.isascii(), "with letters outside ASCII", "of ASCII alone"),
+)
+"""Kind of a trait, what a text has, and the trait's value where one of the texts has it, and where none has."""
 
 
 class Trait(NamedTuple):
@@ -49,29 +73,27 @@ def describe_call(arguments: Dict[str, Any], names: Set[str], buffers: Dict[str,
     texts: Dict[str, str] = {}
     traits: List[Trait] = []
     flags: List[str] = []
-    waiting = [_Part(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
+    options = [_Part(name, node, 0, True) for name, node in reversed(list(arguments.items()))]
     # Data is described after all else, or a vocabulary would leave no room for the arguments.
     data: List[_Part] = []
-    while waiting or data:
-        path, node, depth, is_option = (waiting or data).pop()
-        if depth and len(texts) >= MOST_DESCRIBED:
-            continue
-        if isinstance(node, dict) and node.get("$") == "ref":
-            node = ids[node["id"]]
-        text = _in_words(node)
-        if _is_mode_of_whole(path, text, texts):
-            continue
-        texts[path] = text
-        if is_option:
-            traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
+    for waiting in (options, data):
+        while waiting:
+            path, node, depth, is_option = waiting.pop()
+            if isinstance(node, dict) and node.get("$") == "ref":
+                node = ids[node["id"]]
+            text = _in_words(node)
+            if (depth and len(texts) >= MOST_DESCRIBED) or _is_mode_of_whole(path, text, texts):
+                continue
+            texts[path] = text
+            if is_option:
+                traits.extend(Trait(path, kind, value) for kind, value in _traits(node, buffers))
             if depth == 0:
                 traits.extend(Trait(path, kind, value) for kind, value in (*_order(node), *_spelling(node)))
-            if "[0]" not in path:  # items of a list are data
+            if is_option and "[0]" not in path:  # items of a list are data
                 flags.append(path + _standing(node, depth))
-        if depth < DEEPEST:
-            for step, part, named in reversed(list(_named(node, names))):
+            for step, part, named in reversed(list(_named(node, names)) if depth < DEEPEST else []):
                 below = _Part(path + step, part, depth + 1, is_option and named)
-                (waiting if below.is_option else data).append(below)
+                (options if below.is_option else data).append(below)
     return Description(texts, [*traits, Trait("", "flags", ", ".join(sorted(flags)))])
 
 
@@ -106,18 +128,17 @@ def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any, bool]]:
     node = tagged(node)
     tag = node["$"] if isinstance(node, dict) else ""
     if tag in ("list", "tuple"):
-        yield from (("[0]", item, True) for item in node["v"][:1] if isinstance(item, (dict, list)))
+        yield from (("[0]", part, True) for part in node["v"][:1] if isinstance(part, (dict, list)))
     elif tag == "dict":
-        for step, item in parts(node):
-            if step[:1] == "[":
-                yield step, item, step[2:-2] in names
+        items = [(step, part) for step, part in parts(node) if step.startswith("[")]  # no keys
+        yield from ((step, part, step[2:-2] in names) for step, part in items)
     elif tag == "object":
-        for name, item in node["state"].items():
+        for name, attribute in node["state"].items():
             if name in ("_modules", "_parameters", "_buffers"):
-                inner = ((step[2:-2], part) for step, part in parts(item))
-                yield from (("." + step, part, True) for step, part in inner if step in names)
+                children = [(step[2:-2], part) for step, part in parts(attribute)]
+                yield from (("." + child, part, True) for child, part in children if child in names)
             elif name in names or name == "training":
-                yield "." + name, item, True
+                yield "." + name, attribute, True
 
 
 def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
@@ -132,111 +153,70 @@ def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
     elif isinstance(node, str):
         yield "type", "text"
         yield "size", _amount(len(node))
-        if len(node) <= LONG_TEXT and not any(map(str.isspace, node)):
+        if len(node) <= LONG_TEXT and not re.search(r"\s", node):
             yield "value", repr(node)
-    elif node["$"] in ("tensor", "array", "scalar"):
+    elif "dtype" in node:
         yield from _of_numbers(node, buffers)
+    elif node["$"] in ("list", "tuple", "set", "frozenset", "dict"):
+        yield "type", node["$"]
+        yield "size", _amount(len(node["v"]))
     else:
-        several = node["$"] in ("list", "tuple", "set", "frozenset", "dict")
-        yield "type", node["$"] if several else describe(node)
-        if several:
-            yield "size", _amount(len(node["v"]))
+        yield "type", describe(node)
 
 
 def _of_numbers(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
-    shape = node["shape"]
-    yield (
-        "type",
-        "%s %s with %d dimension%s" % (node["$"], node["dtype"], len(shape), "s" * (len(shape) != 1)),
-    )
+    shape, data = node["shape"], node.get("data")
+    dimensions = "%d dimension%s" % (len(shape), "s" * (len(shape) != 1))
+    yield "type", "%s %s with %s" % (node["$"], node["dtype"], dimensions)
     if node.get("requires_grad"):
         yield "grad", "requires grad"
     if shape:
         yield "size", " × ".join(map(_amount, shape))
-    data = node.get("data")
-    if not shape and isinstance(data, (int, float)):
+    elif isinstance(data, (int, float)):
         yield "range", number_range(data)
         return
-    if isinstance(data, list):
-        zeros = bool(data) and all(item == 0 for item in _flat(data))
-    else:
-        buffer = buffers.get(str(node.get("file")))
-        zeros = buffer is not None and bool(buffer.data) and buffer.data.count(0) == len(buffer.data)
-    yield "content", "zeros" if zeros else "numbers"
+    numbers = buffers[node["file"]].data if node.get("file") in buffers else _flat(data)
+    yield "content", "zeros" if numbers and numbers.count(0) == len(numbers) else "numbers"
 
 
-def _flat(data: List[Any]) -> Iterator[Any]:
-    for item in data:
-        if isinstance(item, list):
-            yield from _flat(item)
-        else:
-            yield item
+def _flat(data: Any) -> Any:
+    return [number for row in data for number in _flat(row)] if isinstance(data, list) else [data]
 
 
 def number_range(value: float) -> str:
     """Return where a number lies: at a limit that functions treat in a way of its own, or between two."""
-    if math.isnan(value):
+    if value != value:
         return "not a number"
-    if math.isinf(value):
-        return "infinite"
-    if value in (0, 1):
-        return "zero" if value == 0 else "one"
-    if value < 0:
-        return "negative"
-    return "between 0 and 1" if value < 1 else "above 1"
+    return _LIMITS.get(value) or ("negative", "between 0 and 1", "above 1")[bisect([0, 1], value)]
 
 
 def _amount(size: int) -> str:
-    if size == 0:
-        return "none"
-    return "one" if size == 1 else "several"
+    return _AMOUNTS[min(size, 2)]
 
 
 def _order(node: Any) -> Iterator[Tuple[str, str]]:
     """Yield how an argument's numbers are sorted: a loop that runs backwards, or breaks ties otherwise, shows by it."""
-    numbers = _listed(node)
-    if len(numbers) < 2:
-        return
-    steps = [(numbers[position], numbers[position + 1]) for position in range(len(numbers) - 1)]
-    if all(a == b for a, b in steps):
-        yield "order", "equal"
-    elif all(a <= b for a, b in steps):
-        yield "order", "ascending"
-    elif all(a >= b for a, b in steps):
-        yield "order", "descending"
-    else:
-        yield "order", "mixed"
-    yield "ties", "with ties" if len(set(numbers)) < len(numbers) else "without ties"
-
-
-def _listed(node: Any) -> List[Any]:
-    """Return the numbers of a list, or of an array of one dimension; [] where there are too many, or others."""
-    node = tagged(node)
-    if not isinstance(node, dict):
-        return []
-    if node["$"] not in ("list", "tuple") and len(node.get("shape", ())) != 1:
-        return []
-    items = node.get("v", node.get("data"))
-    if not isinstance(items, list) or len(items) > MOST_ORDERED:
-        return []
-    return items if all(isinstance(number, (int, float)) for number in items) else []
+    numbers = _listed(node, (int, float))
+    if len(numbers) > 1:
+        yield "order", next(word for word, holds in _ORDERS if all(map(holds, numbers, numbers[1:])))
+        yield "ties", "with ties" if len(set(numbers)) < len(numbers) else "without ties"
 
 
 def _spelling(node: Any) -> Iterator[Tuple[str, str]]:
     """Yield what an argument's texts have that functions treat apart: capitals, blanks, accents, nothing."""
-    node = tagged(node)
-    listed = isinstance(node, dict) and node["$"] in ("list", "tuple")
-    texts = (node["v"] if listed else [node])[:MOST_ORDERED]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        return
-    capitals = any(text != text.lower() for text in texts)
-    yield "case", "with capitals" if capitals else "without capitals"
-    odd = any("  " in text or text != text.strip() for text in texts)
-    yield "blanks", "with blanks in a row or at an end" if odd else "with single blanks"
-    if not all(texts):
+    texts = [node] if isinstance(node, str) else _listed(node, (str,))
+    for kind, has, with_it, without in _SPELLINGS if texts else ():
+        yield kind, with_it if any(map(has, texts)) else without
+    if "" in texts:
         yield "content", "with an empty text"
-    ascii_only = all(text.isascii() for text in texts)
-    yield "letters", "of ASCII alone" if ascii_only else "with letters outside ASCII"
+
+
+def _listed(node: Any, types: Tuple[type, ...]) -> List[Any]:
+    """Return the first elements of a list, or of an array of one dimension; [] where some are of other types."""
+    node = tagged(node)
+    is_list = isinstance(node, dict) and (node["$"] in ("list", "tuple") or len(node.get("shape", ())) == 1)
+    elements = node.get("v", node.get("data", ()))[:MOST_LISTED] if is_list else []
+    return elements if all(isinstance(element, types) for element in elements) else []
 
 
 def outcome_trait(raised: Optional[str]) -> Trait:
@@ -250,8 +230,9 @@ def _in_words(node: Any) -> str:
         return "text of %d characters" % len(node)
     if isinstance(node, float):
         text = "%.6g" % node
-        return text if set(text) & set(".en") else text + ".0"
-    text = describe(node)
-    if isinstance(node, (dict, list)) and text[:2] in ("a ", "an"):
-        text = text[text.index(" ") + 1 :]
-    return text + (", requires grad" if isinstance(node, dict) and node.get("requires_grad") else "")
+        return text if re.search("[.en]", text) else text + ".0"
+    if not isinstance(node, (dict, list)):
+        return describe(node)
+    text = re.sub("^an? ", "", describe(node))
+    differentiable = isinstance(node, dict) and node.get("requires_grad")
+    return text + (", requires grad" if differentiable else "")

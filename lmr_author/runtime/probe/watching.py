@@ -1,19 +1,13 @@
-"""Watching calls of the target, each from its arguments to its outcome, and the globals that they may change."""
+"""Watching calls of the target, each from its arguments to its outcome."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import json
-from types import CodeType
-from typing import Any, Callable, Dict, Set
-
-from .encoding import TooLarge, Unstorable, encode
+from typing import Any, Callable
 
 SENT = "values are sent into the generator: only plain iteration is replayed"
 
-LARGEST = 64 * 1024
-"""Largest global (bytes) that is looked at: its changes are no part of an outcome, and are only named."""
 Begin = Callable[[Any, Any, Any], Any]
 """Called with function, positional and keyword arguments; returns a watched call, or None."""
 
@@ -72,17 +66,17 @@ def _generator(function: Any, begin: Begin) -> Any:
         step: Callable[[], Any] = functools.partial(next, generator)
         while True:
             try:
-                item = step()
+                yielded = step()
             except StopIteration as stop:
                 call.generated(True, stop.value)
                 return stop.value
             except BaseException as error:
                 call.ended(None, error)
                 raise
-            call.item(item)
+            call.item(yielded)
             call.pause(True)
             try:
-                sent = yield item
+                sent = yield yielded
             except GeneratorExit:
                 generator.close()
                 call.generated(False)
@@ -97,23 +91,3 @@ def _generator(function: Any, begin: Begin) -> Any:
             call.pause(False)
 
     return wrapper
-
-
-def globals_now(function: Any) -> Dict[str, str]:
-    """Return the globals that a function's code names and that hold plain data, each as text."""
-    space: Dict[str, Any] = inspect.unwrap(function).__globals__
-    texts = {}
-    for name in sorted(_names(inspect.unwrap(function).__code__)):
-        value = space.get(name)
-        if isinstance(value, (bool, int, float, str, list, dict, set, tuple)):
-            try:
-                document = encode(value, LARGEST)
-            except (Unstorable, TooLarge):
-                continue
-            texts[name] = json.dumps(document.tree) + repr(document.buffers)
-    return texts
-
-
-def _names(code: CodeType) -> Set[str]:
-    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*map(_names, nested))

@@ -34,7 +34,7 @@ class Written:
         self._made: List[str] = []
         self._paths: List[str] = []
         self._here = os.path.realpath(os.getcwd())
-        self._named = [str(item) for item in arguments if isinstance(item, (str, PurePath))]
+        self._named = [str(argument) for argument in arguments if isinstance(argument, (str, PurePath))]
         self._before: Dict[str, Tuple[int, int]] = {}
 
     def start(self) -> Written:
@@ -59,9 +59,9 @@ class Written:
         if isinstance(path, int):
             return
         name = os.path.realpath(os.fsdecode(path))
-        known = self._made if folder else self._paths
-        if name not in known:
-            known.append(name)
+        noted = self._made if folder else self._paths
+        if name not in noted:
+            noted.append(name)
         parent = os.path.dirname(name)
         if parent not in self._made and self._shown(parent) not in self.folders and os.path.isdir(parent):
             self.folders.append(self._shown(parent))
@@ -72,7 +72,7 @@ class Written:
 
     def contents(self) -> Dict[str, Union[str, bytes]]:
         """Return the written files that are left: text where they are text."""
-        found: Dict[str, Union[str, bytes]] = {}
+        texts: Dict[str, Union[str, bytes]] = {}
         for path in self._left():
             try:
                 with open(path, "rb") as file:
@@ -80,10 +80,10 @@ class Written:
             except OSError:  # it wrote what nobody may read
                 data = b""
             try:
-                found[self._shown(path)] = data.decode("utf-8")
+                texts[self._shown(path)] = data.decode("utf-8")
             except UnicodeDecodeError:
-                found[self._shown(path)] = data
-        return dict(sorted(found.items()))
+                texts[self._shown(path)] = data
+        return dict(sorted(texts.items()))
 
     def _left(self) -> List[str]:
         """Return the files that are still there, without Python's own caches."""
@@ -94,17 +94,17 @@ class Written:
         return os.path.relpath(path, self._here) if inside else path
 
     def _listed(self) -> Dict[str, Tuple[int, int]]:
-        found = {}
+        states = {}
         for name in self._named:
             try:
                 entries = [entry.path for entry in os.scandir(name)] if os.path.isdir(name) else [name]
                 for path in entries[:MOST_ENTRIES]:
                     state = os.stat(path)
                     if os.path.isfile(path):
-                        found[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
+                        states[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
             except (OSError, ValueError):  # no path after all, or nothing there yet
                 continue
-        return found
+        return states
 
 
 def _heard(event: str, arguments: Sequence[Any]) -> None:
@@ -113,13 +113,13 @@ def _heard(event: str, arguments: Sequence[Any]) -> None:
     if watching is None or event not in ("open", "os.rename", "os.mkdir"):
         return
     try:
-        if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+        if event == "open" and arguments[2] & _WRITING:
             watching.note(arguments[0])
         elif event == "os.rename":
             watching.note(arguments[1])
         elif event == "os.mkdir":
             watching.note(arguments[0], folder=True)
-    except Exception:
+    except Exception:  # flags may be None
         return
 
 
@@ -133,21 +133,21 @@ def room_to_write(folders: Optional[Sequence[str]]) -> Iterator[None]:
     if folders is None:
         yield
         return
-    here, place = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
+    here, copy = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
     try:
-        _link(here, place)
-        os.chdir(place)
+        _link(here, copy)
+        os.chdir(copy)
         for folder in folders:
             _make_real(folder)
         yield
     finally:
         os.chdir(here)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(copy, ignore_errors=True)
 
 
-def _link(source: str, place: str) -> None:
+def _link(source: str, folder: str) -> None:
     for name in os.listdir(source):
-        os.symlink(os.path.join(source, name), os.path.join(place, name))
+        os.symlink(os.path.join(source, name), os.path.join(folder, name))
 
 
 def _make_real(folder: str) -> None:

@@ -45,7 +45,11 @@ class Judging:
 
 def functions_of(checkers: Checkers) -> dict[str, str]:
     """Return path → function, for the parts that a function judges."""
-    return {path: str(item["function"]) for path, item in checkers.items() if item.get("kind") == "custom"}
+    return {
+        path: str(checker["function"])
+        for path, checker in checkers.items()
+        if checker.get("kind") == "custom"
+    }
 
 
 def judge(
@@ -58,20 +62,20 @@ def judge(
     Raises:
         SandboxError: the sandbox failed.
     """
-    found = [dict.fromkeys(judging.functions.get(case, {}), NOT_JUDGED) for case, _ in outcomes]
+    objections = [dict.fromkeys(judging.functions.get(case, {}), NOT_JUDGED) for case, _ in outcomes]
     with files.temporary_folder("lmr-author-judge-") as job:
         job.chmod(0o755)
-        items = []
-        for place, (case, document) in enumerate(outcomes):
-            expected, actual = job / "cases" / case, job / f"outcome_{place}.bin"
+        requests = []
+        for index, (case, document) in enumerate(outcomes):
+            expected, actual = job / "cases" / case, job / f"outcome_{index}.bin"
             expected.mkdir(parents=True, exist_ok=True)
             for file in (judging.recording / case).glob("expected.*"):
                 shutil.copyfile(file, expected / file.name)
             actual.write_bytes(checking.to_bytes(document))
             paths = dict(judging.functions.get(case, {}))
-            items.append({"expected": f"cases/{case}", "actual": actual.name, "paths": paths})
+            requests.append({"expected": f"cases/{case}", "actual": actual.name, "paths": paths})
         shutil.copyfile(judging.file, job / judging.file.name)
-        request = {"checkers": judging.file.name, "items": items}
+        request = {"checkers": judging.file.name, "items": requests}
         (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
         for file in job.rglob("*"):  # for the user that the sandbox runs as
             file.chmod(0o755 if file.is_dir() else 0o644)
@@ -80,11 +84,11 @@ def judge(
             mounts=(probe_mount(resources.probe_folder()), Mount(job, PLACE)),
             cwd=PLACE,
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": "0"},
-            limits=Limits(seconds=SECONDS + SECONDS_EACH * len(items)),
+            limits=Limits(seconds=SECONDS + SECONDS_EACH * len(requests)),
         )
         result = sandbox.run(command)
     for frame in checking.read_frames(result.stdout):
         number, path = frame.header.get("item"), frame.header.get("path")
-        if isinstance(number, int) and 0 <= number < len(found) and path in found[number]:
-            found[number][path] = str(frame.header.get("message"))
-    return found
+        if isinstance(number, int) and 0 <= number < len(objections) and path in objections[number]:
+            objections[number][path] = str(frame.header.get("message"))
+    return objections

@@ -209,8 +209,8 @@ def replay(
             stop=stop,
         )
         result = sandbox.run(command)
-    found = _read(result)
-    return found if plan.judging is None else _judged(sandbox, plan.judging, found)
+    replayed = _read(result)
+    return replayed if plan.judging is None else _judged(sandbox, plan.judging, replayed)
 
 
 def most_seconds(plan: ReplayPlan, variants: int) -> float:
@@ -236,12 +236,12 @@ def differences(
     """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
         return [outcome.error_text or outcome.status]
-    found = [str(item) for item in compare.compare(expected, outcome.document, checkers)]
+    texts = [str(difference) for difference in compare.compare(expected, outcome.document, checkers)]
     for path in judging.functions_of(checkers):
         message = outcome.judged.get(path, judging.NOT_JUDGED)
-        found += [f"{path}: {message}"] if message else []
+        texts += [f"{path}: {message}"] if message else []
     # A call that raised where it should have returned: the exception explains more than the missing value.
-    return [f"raised {outcome.error_text}", *found] if found and outcome.error_text else found
+    return [f"raised {outcome.error_text}", *texts] if texts and outcome.error_text else texts
 
 
 def beside_the_golden(
@@ -269,13 +269,13 @@ def beside_the_golden(
         outcomes = {case: replayed.outcomes.get((golden.id, case)) for case in cases}
         return frozenset(case for case, outcome in outcomes.items() if outcome and passes(case, outcome))
 
-    found = run([golden, *versions], seconds, True)
-    if len(fair(found)) < len(cases):
+    result = run([golden, *versions], seconds, True)
+    if len(fair(result)) < len(cases):
         for shared in (True, False):
             if len(fair(run([golden], MORE_TIME * seconds, shared))) == len(cases):
-                found = run([golden, *versions], MORE_TIME * seconds, shared)
+                result = run([golden, *versions], MORE_TIME * seconds, shared)
                 break
-    return Controlled(found, fair(found))
+    return Controlled(result, fair(result))
 
 
 def write_job(
@@ -312,20 +312,20 @@ def write_job(
     return f"{INPUTS}/request.json"
 
 
-def _judged(sandbox: Sandbox, judged: judging.Judging, found: Replay) -> Replay:
+def _judged(sandbox: Sandbox, judged: judging.Judging, unjudged: Replay) -> Replay:
     """Add the objections of the annotator's checkers to each outcome."""
     waiting = [
-        (key, item.document)
-        for key, item in found.outcomes.items()
-        if item.document is not None and judged.functions.get(key[1])
+        (key, outcome.document)
+        for key, outcome in unjudged.outcomes.items()
+        if outcome.document is not None and judged.functions.get(key[1])
     ]
-    outcomes = dict(found.outcomes)
+    outcomes = dict(unjudged.outcomes)
     answers = (
         judging.judge(sandbox, judged, [(key[1], document) for key, document in waiting]) if waiting else ()
     )
     for (key, _), answer in zip(waiting, answers, strict=True):
         outcomes[key] = replace(outcomes[key], judged=answer)
-    return replace(found, outcomes=outcomes)
+    return replace(unjudged, outcomes=outcomes)
 
 
 def _read(result: ExecResult) -> Replay:
@@ -357,5 +357,7 @@ def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
         error=error if isinstance(error, dict) else {},
         document=loaded,
         seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
-        hits=frozenset(item for item in (hits if isinstance(hits, list) else ()) if isinstance(item, int)),
+        hits=frozenset(
+            number for number in (hits if isinstance(hits, list) else ()) if isinstance(number, int)
+        ),
     )

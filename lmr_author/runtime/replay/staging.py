@@ -68,14 +68,19 @@ def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> 
     Args:
         masked: further functions that stay as the task has them.
     """
-    overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
-    along = (Place(item.path, item.qualname, item.nth) for item in also_masked.load(task))
-    for item in (*along, *masked):
-        if item.path in overlay:
-            data = files.inside(task.repository(info), item.path).read_bytes()
-            spliced = _with_one_of(overlay[item.path], data, item.path, item.qualname, item.nth)
-            overlay[item.path] = spliced or overlay[item.path]
+    overlay = _golden_files(task, info)
+    functions: list[also_masked.AlsoMasked | Place] = [*also_masked.load(task), *masked]
+    for function in functions:
+        path = function.path
+        if path in overlay:
+            data = files.inside(task.repository(info), path).read_bytes()
+            spliced = _with_one_of(overlay[path], data, path, function.qualname, function.nth)
+            overlay[path] = spliced or overlay[path]
     return overlay
+
+
+def _golden_files(task: Task, info: TaskInfo) -> dict[str, bytes]:
+    return {other.goal_file: read_golden(task, other) for other in info.implementations}
 
 
 def _with_one_of(golden: bytes, goal: bytes, path: str, qualname: str, nth: int | None) -> bytes | None:
@@ -87,10 +92,10 @@ def _with_one_of(golden: bytes, goal: bytes, path: str, qualname: str, nth: int 
 
 def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
     """Return the original content of every file in which something is masked."""
-    overlay = {item.goal_file: read_golden(task, item) for item in info.implementations}
-    for item in also_masked.load(task):
-        if item.path not in overlay and item.original:
-            overlay[item.path] = files.inside(task.root, item.original).read_bytes()
+    overlay = _golden_files(task, info)
+    for lookalike in also_masked.load(task):
+        if lookalike.path not in overlay and lookalike.original:
+            overlay[lookalike.path] = files.inside(task.root, lookalike.original).read_bytes()
     return overlay
 
 
@@ -110,16 +115,12 @@ def only_masked(
         twins: functions of other implementations that stay masked, because they contain the solution of this one.
     """
     overlay = golden_overlay(task, info, twins)
-    alone = all(
-        item.index == implementation.index
-        for item in info.implementations
-        if item.goal_file == implementation.goal_file
-    )
+    in_this_file = [other for other in info.implementations if other.goal_file == implementation.goal_file]
     goal_path = task.goal(info, implementation)
     if not goal_path.is_file():
         raise LmrError(f"{implementation.goal_file} is missing in {task.name}", "restore the goal file")
     data = goal_path.read_bytes()
-    if alone:
+    if len(in_this_file) <= 1:
         overlay[implementation.goal_file] = data
         return overlay
     path = implementation.goal_file
