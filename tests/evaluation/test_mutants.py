@@ -19,20 +19,9 @@ from lmr_author.proof.evaluation.mutants.operators import OPERATORS
 from tests.masking.roundtrip import library_files
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
-METHOD = """class C:
-    beta: float = 0.1
-    low = -2
-    def __init__(self, scale=0.5, merged=False):
-        self.scale, self.size = scale, 3
-        self.scale = scale
-        self.merged = False
-    def f(self, x, y=2):
-"""
 
 
 def framed(body: str) -> str:
-    if re.search(r"self\.(scale|merged|beta|low)", body):
-        return METHOD + textwrap.indent(body, "        ") + "\n"
     return HEAD + textwrap.indent(body, "    ") + "\n"
 
 
@@ -42,8 +31,7 @@ def of_body(body: str, most: int | None = None, differentiated: Sequence[str] = 
 
 def of(text: str, most: int | None = None, differentiated: Sequence[str] = ()) -> tuple[Mutant, ...]:
     module = code.Module.parse(text.encode(), "file.py")
-    name = "C.f" if text.startswith("class") else "f"
-    return mutants(module, code.find(module, Target("file.py", name)), most, differentiated)
+    return mutants(module, code.find(module, Target("file.py", "f")), most, differentiated)
 
 
 def as_tree(text: str) -> str:
@@ -56,7 +44,7 @@ def as_tree(text: str) -> str:
 )
 def test_an_operator_does_what_its_example_shows(operator: str, before: str, after: str) -> None:
     frame = framed(before).removesuffix("\n").partition(textwrap.indent(before, "    ")[4:])[0].rstrip(" ")
-    wanted = as_tree(frame + textwrap.indent(after, " " * (8 if "class C" in frame else 4)))
+    wanted = as_tree(frame + textwrap.indent(after, "    "))
 
     made = [item for item in of_body(before, None, ["x", "y"]) if as_tree(item.data.decode()) == wanted]
 
@@ -112,12 +100,9 @@ def changes(body: str) -> list[str]:
         ("for i in tqdm(x, desc='go'):\n    y += i\nreturn y", "tqdm(x)"),
         ("return len(list(x)) + y", "len(x)"),
         ("return g(x, y, mask=None) + 1", "g(x, y)"),
-        ("return torch.eye(y, dtype=torch.float32, device=x.device)", "eye(y, device=x.device)"),
-        ("return x.view(y, z).mean()", "view(z, y)"),
-        ("return torch.where(x < 1e-6, 1, y)", "<="),
         ("return torch.where(x < 1e-6, 1, y)", "1.01e"),
         ("class Z:\n    def __init__(self, n=3): ...\nreturn Z(n=3, m=x)", "Z(m=x)"),
-        ("m = Probe(penalty='l2', max_iter=1000, verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
+        ("m = Probe(penalty='l2', verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
 )
 def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: str) -> None:
@@ -147,9 +132,6 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("z = torch.zeros(y)\nfor i in range(y):\n    if x[i]:\n        z[i] = x\nreturn z", "ones"),
         ("out = g(x + y)\nreturn x", "x - y"),
         ("return g(x, seed=y)", "g(x)"),
-        ("return x * self.scale if self.merged else self.scale", "x * 0.5 if self.merged else 0.5"),
-        ("return g(self.beta, x)", "g(0.1, x)"),
-        ("return self.low ** x", "(-2) ** x"),
         ("global offset\noffset = 0\nreturn y", "offset = 1"),
         ("def check(z):\n    if z > 3:\n        raise ValueError\ncheck(x - 1)\nreturn y * 2", "pass"),
         ("def tell(z):\n    print(z)\nx.map(tell)\ntell(x - 1)\nreturn y * 2", "x + 1"),

@@ -31,6 +31,7 @@ _THOUGHTS = "think|thinking|reasoning|thought|thoughts|scratchpad"
 _TAG = re.compile(rf"(?<!{_QUOTE})<(?P<end>/?)(?P<name>{_THOUGHTS})>(?!{_QUOTE})", re.IGNORECASE)
 _OPENING = re.compile(r"^(?P<before>[^`\n]*?)(?P<fence>`{3,}|~{3,})[^\n`]*\n", re.MULTILINE)
 _BEGINS = re.compile(r"[ \t]*(?:(?:def|class|async|import|from)\b|@|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
+_DEF = re.compile(r"\s*(async )?def\b")
 _WRAPPER = "if True:\n"
 
 
@@ -55,29 +56,11 @@ class Block:
     def of(cls, module: Module, *, is_whole: bool = True) -> Block:
         return cls(module, tuple(_flat(module.tree.body)), is_whole)
 
-    def definitions_of(self, target: Definition) -> list[Definition]:
-        """Return the definitions of a target: of its full name, else of its last name.
-
-        Of several, those with the same decorators are meant: a property has a getter and a setter.
-        """
-        functions = [function for function in self._functions if not function.is_overload]
-        named = [function for function in functions if function.qualname == target.qualname]
-        named = named or [function for function in functions if function.qualname == target.name]
-        return [function for function in named if _decorators(function) == _decorators(target)] or named
-
-    def only_definition_of(self, target: Definition) -> list[Definition]:
-        """Return the definition in a class of the right name, or in another function, if there is just one."""
-        functions = [function for function in self._functions if function.name == target.name]
-        owner = target.class_name.rpartition(".")[2]
-        nested = [function for function in functions if not function.class_name]
-        if owner:
-            end = f"{owner}.{target.name}"
-            nested = [function for function in functions if function.qualname.endswith(end)] or nested
-        return nested if len(nested) == 1 else []
-
     @property
-    def _functions(self) -> list[Definition]:
-        return [definition for definition in self.module.definitions if definition.kind == "function"]
+    def functions(self) -> list[Definition]:
+        """The functions at any depth, without overloads."""
+        functions = (definition for definition in self.module.definitions if definition.kind == "function")
+        return [function for function in functions if not function.is_overload]
 
 
 @dataclass(frozen=True)
@@ -94,14 +77,30 @@ class Reply:
     elsewhere: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
-        """Return the last complete definition of a target; the last stub where nothing is complete."""
-        definitions = []
-        for look in (Block.only_definition_of, Block.definitions_of):
-            for block in self.blocks:
-                definitions += [(block, definition) for definition in look(block, target)]
-        complete = [(block, definition) for block, definition in definitions if not _is_stub(definition)]
-        chosen = complete or definitions
-        return chosen[-1] if chosen else None
+        """Return the last complete definition of a target; the last stub where nothing is complete.
+
+        One of the target's full name, or at the top, comes before one in another function or class. Of several in a
+        block, those with the same decorators are meant: a property has a getter and a setter.
+        """
+        owner, written = target.class_name.rpartition(".")[2], _decorators(target)
+        ranked = []
+        for number, block in enumerate(self.blocks):
+            for definition in block.functions:
+                inside = definition.class_name.rpartition(".")[2]
+                if definition.name != target.name or inside not in ("", owner):
+                    continue
+                rank = (
+                    not _is_stub(definition),
+                    definition.qualname in (target.qualname, target.name),
+                    number,
+                    definition.qualname == target.qualname,
+                    _decorators(definition) == written,
+                )
+                ranked.append((rank, block, definition))
+        if not ranked:
+            return None
+        _, block, definition = max(reversed(ranked), key=lambda entry: entry[0])
+        return block, definition
 
 
 def _decorators(definition: Definition) -> list[str]:
@@ -143,18 +142,16 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
     reader = _Reader()
     edited = edits.apply_edits(text, goal, targets[0])
     blocks = reader.blocks(edited.before)
-    if edited.made is not None:
-        module = _module(edited.made)
-        blocks += [Block.of(module)] if module else []
+    if edited.made is not None and (module := _module(edited.made)):
+        blocks.append(Block.of(module))
     blocks += reader.blocks(edited.after)
-    if edited.problem:
-        return Reply(tuple(blocks), edited.problem, edited.elsewhere)
-    reply = Reply(tuple(blocks))
-    if not any(map(reply.function, targets)) and (outside := reader.pieces(edited.before + edited.after)):
-        blocks.append(outside)
-    problem = "" if blocks else f"the answer is not Python: {_error(text)}"
+    problem = edited.problem
+    if not problem and not any(map(Reply(tuple(blocks)).function, targets)):
+        blocks += reader.pieces(edited.before + edited.after)
     if edited.elsewhere and edited.made is None:
-        problem = f"the answer changes {', '.join(edited.elsewhere[:3])}, and not {goal.name}"
+        problem = problem or f"the answer changes {', '.join(edited.elsewhere[:3])}, and not {goal.name}"
+    if not blocks:
+        problem = problem or f"the answer is not Python: {_error(text)}"
     return Reply(tuple(blocks), problem, edited.elsewhere)
 
 
@@ -162,14 +159,11 @@ def _without_thoughts(text: str) -> str:
     """Return a reply without what stands between tags such as ``<think>``, whose first one may be missing."""
     answer, depth, position = "", 0, 0
     for tag in _TAG.finditer(text):
-        if not tag["end"]:
-            answer += text[position : tag.start()] if depth == 0 else ""
-            depth += 1
-        else:
-            answer = answer if depth else ""
-            depth = max(depth - 1, 0)
+        if depth == 0:
+            answer = "" if tag["end"] else answer + text[position : tag.start()]
+        depth = max(depth - 1, 0) if tag["end"] else depth + 1
         position = tag.end()
-    return answer + (text[position:] if depth == 0 else "")
+    return answer if depth else answer + text[position:]
 
 
 def _from_json(text: str) -> str:
@@ -202,15 +196,16 @@ class _Reader:
         """Return the code of the Markdown fences; of a text that is Python, or has no fence, the code in it."""
         if whole := self._parsed(text):
             return [whole]
-        blocks: list[Block | None] = []
+        blocks: list[Block] = []
+        fences = 0
         position = 0
-        while len(blocks) < _MAX_FENCES and (opening := _OPENING.search(text, position)):
+        while fences < _MAX_FENCES and (opening := _OPENING.search(text, position)):
+            fences += 1
             content, position = self._content(text, opening)
             content = _from_json(content)
-            blocks.append(self._parsed(content) or self.pieces(content))
-        if not blocks:
-            blocks.append(self.pieces(text))
-        return [block for block in blocks if block]
+            block = self._parsed(content)
+            blocks += [block] if block else self.pieces(content)
+        return blocks if fences else self.pieces(text)
 
     def _content(self, text: str, opening: re.Match[str]) -> tuple[str, int]:
         """Return the text of a fence and the place behind it. A fence that cuts code in two is in a string of it."""
@@ -233,38 +228,30 @@ class _Reader:
         self._left -= len(text)
         if not lines or self._left < 0:
             return None
-        indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
-        choices = [_WRAPPER + text.lstrip("\n")]
-        if not indents[0]:
-            choices = [text]
-            if len(indents) > 1 and indents[1]:
-                choices.append(_WRAPPER + indents[1] + text.lstrip("\n"))
+        code, indents = text.lstrip("\n"), [re.match(r"[ \t]*", line)[0] for line in lines[:2]]  # type: ignore[index]
+        choices = [_WRAPPER + code] if indents[0] else [text, _WRAPPER + indents[-1] + code]
         modules = filter(None, map(_module, choices))
         return next((Block.of(module) for module in modules if module.tree.body), None)
 
-    def pieces(self, text: str) -> Block | None:
-        """Return the definitions, imports and assignments that stand between other text."""
+    def pieces(self, text: str) -> list[Block]:
+        """Return the definitions, imports and assignments that stand between other text, as a block, if there are."""
         lines, number = text.split("\n"), 0
         code: list[str] = []
         while number < len(lines):
             begin = lines[number]
-            end = self._end(lines, number) if _BEGINS.match(begin) else None
+            end = self._end(lines, number) if _BEGINS.match(begin) else 0
             if end:
                 code += [_WRAPPER.strip()] if begin[0] in " \t" else []
                 code += lines[number:end]
-                number = end
-                continue
-            number += 1
-            if re.match(
-                r"\s*(async )?def\b", begin
-            ):  # the rest of an unfinished function is no code of its own
+            number = end or number + 1
+            if not end and _DEF.match(begin):  # the rest of an unfinished function is no code of its own
                 while number < len(lines) and _is_below(lines[number], begin):
                     number += 1
         module = _module("\n".join(code)) if code else None
-        return Block.of(module, is_whole=False) if module else None
+        return [Block.of(module, is_whole=False)] if module else []
 
-    def _end(self, lines: list[str], begin: int) -> int | None:
-        """Return the end of the shortest run of lines that is Python, with all lines that are deeper."""
+    def _end(self, lines: list[str], begin: int) -> int:
+        """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
         for end in range(begin + 1, len(lines) + 1):
             if end < len(lines) and _is_below(lines[end], lines[begin]):
                 continue
@@ -272,16 +259,12 @@ class _Reader:
                 break
             if self._parsed("\n".join(lines[begin:end])):
                 return end
-        return None
+        return 0
 
 
 def _is_below(line: str, begin: str) -> bool:
     """Return True for a line that is empty, or indented deeper than another one."""
-    return not line.strip() or _depth(line) > _depth(begin)
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    return not line.strip() or len(line) - len(line.lstrip()) > len(begin) - len(begin.lstrip())
 
 
 def _error(text: str) -> str:

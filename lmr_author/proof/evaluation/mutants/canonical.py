@@ -9,22 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from lmr_author.core.code import FunctionNode, parameters, parse
+from lmr_author.core.code import FunctionNode, each, parameters, parse
 from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, called
 from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
 
 EPSILON = 1e-5
-"""A constant of this size that is added, or is a lower bound, only guards against a division by zero: versions
-with another one give the same outputs to the last bit that is compared."""
+"""A constant up to this size mostly guards against a division by zero: with another one the outputs are the same to
+the last bit that is compared."""
 
 Defaults = Mapping[str, Mapping[str, str]]
 """Function or class of the golden's file → parameter → its default, as Python."""
 
 _PURE = WORDS["pure"] | WORDS["passed_through"] | WORDS["reductions"] | OPPOSITES.keys()
-_LAYOUTS = WORDS["layouts"] - {"expand"}
-_STRICT: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
 _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-_READ_ALL = {"eval", "exec", "locals", "vars", "dir"}
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -42,13 +39,12 @@ def canonical_form(text: str, defaults: Defaults | None = None) -> str | None:
 def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
     """Return the defaults of the functions and classes in a file, by their last name."""
     defaults: dict[str, dict[str, str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, FunctionNode):
-            _add_defaults(defaults, node.name, node)
-        elif isinstance(node, ast.ClassDef):
-            for member in node.body:
-                if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-                    _add_defaults(defaults, node.name, member)
+    for function in each(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        _add_defaults(defaults, function.name, function)
+    for owner in each(tree, ast.ClassDef):
+        for member in owner.body:
+            if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+                _add_defaults(defaults, owner.name, member)
     return defaults
 
 
@@ -72,78 +68,45 @@ class _Canonical(ast.NodeTransformer):
         is_value = isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
         return ast.Pass() if is_value or called(node.value) in WORDS["logging"] else node
 
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return _EPSILON if isinstance(node.value, float) and 0 < node.value <= EPSILON else node
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name = called(node)
         if isinstance(node.func, ast.Attribute) and _only_moves(node, name):
             return node.func.value
-        if name in WORDS["progress"] and node.args:
-            return node.args[0]
         if name in WORDS["even"]:
             node.args = list(map(_unsigned, node.args))
             if isinstance(node.func, ast.Attribute):
                 node.func.value = _unsigned(node.func.value)
-        if name in WORDS["of_all"] and isinstance(node.func, ast.Attribute) and not node.args + node.keywords:
-            node.func.value = _any_layout(node.func.value)
-        if name in WORDS["bounding"]:
-            node.args = list(map(_mark_epsilon, node.args))
         is_pair = len(node.args) == 2 and not node.keywords
         if name in WORDS["symmetric"] or (is_pair and name in WORDS["commutative"]):
             node.args[:2] = sorted(node.args[:2], key=ast.dump)
         node.keywords = [word for word in node.keywords if not self._is_default(node, word)]
-        for word in node.keywords:
-            if word.arg in WORDS["guards"]:
-                word.value = _mark_epsilon(word.value)
         return node
 
     def _is_default(self, call: ast.Call, word: ast.keyword) -> bool:
         """Return whether a keyword says what holds without it, on the machine that judges."""
         name, text, parameter = called(call), ast.unparse(word.value), word.arg or ""
-        if self._defaults.get(name, {}).get(parameter) == text or TABLES["defaults"].get(parameter) == text:
-            return True
+        defaults = {self._defaults.get(name, {}).get(parameter), TABLES["defaults"].get(parameter), "None"}
         if parameter in ("dim", "axis"):
             return name in DIMENSIONS.get(text, ())
-        if parameter == "dtype":
-            return name in WORDS["factories"] and text in ("torch.float", "torch.float32")
-        if parameter in WORDS["tuning"]:
-            return isinstance(word.value, ast.Constant)
-        return text == "None" or parameter in WORDS["without_effect"]
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        self.generic_visit(node)
-        right = node.comparators[0]
-        if _is_epsilon(right):  # what is compared with a guard is zero or far from it
-            node.ops[0] = _STRICT.get(type(node.ops[0]), type(node.ops[0]))()
-            node.comparators[0] = _mark_epsilon(right)
-        return node
+        return text in defaults or parameter in WORDS["without_effect"]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Add | ast.Sub) and _is_epsilon(node.right):
-            return node.left
-        if isinstance(node.op, ast.Add) and _is_epsilon(node.left):
-            return node.right
-        if isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "2":
-            node.left = _unsigned(node.left)
+        match node:
+            case ast.BinOp(op=ast.Add() | ast.Sub(), right=right) if right is _EPSILON:
+                return node.left
+            case ast.BinOp(op=ast.Add(), left=left) if left is _EPSILON:
+                return node.right
+            case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=2)):
+                node.left = _unsigned(node.left)
         return node
 
 
-def _is_epsilon(node: ast.expr) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, float) and 0 < value <= EPSILON
-
-
-def _mark_epsilon(node: ast.expr) -> ast.expr:
-    return ast.Name("<eps>", ast.Load()) if _is_epsilon(node) else node
-
-
-def _any_layout(node: ast.expr) -> ast.expr:
-    """Return the tensor of which a tensor is only laid out otherwise."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr not in _LAYOUTS:
-            break
-        node = node.func.value
-    return node
+_EPSILON = ast.Name("<eps>", ast.Load())
 
 
 def _unsigned(node: ast.expr) -> ast.expr:
@@ -169,63 +132,56 @@ def _names_device(node: ast.expr) -> bool:
 
 def _remove_unread(tree: ast.AST) -> bool:
     """Remove what nobody can notice from every block, once; return whether there was anything."""
-    read = _names_read(tree)
-    changed = False
+    before, read = ast.dump(tree), _names_read(tree)
     for node in ast.walk(tree):
         for field in _BLOCKS:
             block = getattr(node, field, None)
             if isinstance(block, list):
-                remaining = list(_noticeable(block, read))
-                changed = changed or remaining != block
-                setattr(node, field, remaining)
-    return changed
+                setattr(node, field, list(_noticeable(block, read)))
+    return ast.dump(tree) != before
 
 
 def _noticeable(block: Sequence[ast.stmt], read: Collection[str]) -> Iterator[ast.stmt]:
     """Yield the statements that do something, up to the one that ends the block."""
     for statement in block:
-        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Constant):
-            yield from statement.body if statement.test.value else statement.orelse
-        elif not _does_nothing(statement, read):
-            yield statement
+        match statement:
+            case ast.If(test=ast.Constant(value=value)):
+                yield from statement.body if value else statement.orelse
+            case ast.Pass():
+                pass
+            # Nothing but log lines was in it.
+            case ast.If(test=computed, body=[], orelse=[]) | ast.For(iter=computed, body=[], orelse=[]):
+                if not is_pure(computed):
+                    yield statement
+            case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+                if not (_is_unread(target, read) and is_pure(statement.value)):
+                    yield statement
+            case _:
+                yield statement
         if isinstance(statement, _ENDS):
             return
 
 
-def _does_nothing(statement: ast.stmt, read: Collection[str]) -> bool:
-    """Return whether nothing is left in a statement but log lines, or nobody reads what it binds."""
-    match statement:
-        case ast.Pass():
-            return True
-        case ast.If():
-            return not statement.body and not statement.orelse and is_pure(statement.test)
-        case ast.For():
-            return not statement.body and not statement.orelse and is_pure(statement.iter)
-        case ast.Assign(targets=[target], value=value) | ast.AugAssign(target=target, value=value):
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            return all(isinstance(part, ast.Name) and part.id not in read for part in parts) and is_pure(
-                value
-            )
-    return False
+def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(part, ast.Name) and part.id not in read for part in parts)
 
 
 def _names_read(tree: ast.AST) -> set[str]:
     """Return the names that somebody reads; counters that are only counted are not read."""
-    read, stored, bound, changed = set[str](), set[str](), set[str](), set[str]()
+    read, bound, changed = set[str](), set[str](), set[str]()
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name):
-                (stored if isinstance(node.ctx, ast.Store) else read).add(name)
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 read.update(names)
-            case ast.Assign(targets=targets) if not isinstance(node.value, ast.Constant):
-                bound.update(target.id for target in targets if isinstance(target, ast.Name))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if not isinstance(value, ast.Constant):
+                bound.add(name)
             case ast.arg(arg=name):
                 bound.add(name)
             case ast.AugAssign(target=ast.Name(id=name)):
                 changed.add(name)
-    if read & _READ_ALL:
-        return read | stored
     # `x += y` of what may be another object's alias changes that object.
     return read | (changed & bound)
 

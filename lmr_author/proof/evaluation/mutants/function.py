@@ -6,7 +6,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from libcst.metadata import (
 )
 
 from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters
+from lmr_author.core.code.tree import last_name
 
 _WITHOUT_GRAPH = frozenset(("shape", "size", "len", "dim", "item"))
 HEADER = "if 1:\n"
@@ -82,46 +83,21 @@ class Function:
     def differentiable(self) -> frozenset[str]:
         """The parameters whose gradients are compared, and local names that are computed from them."""
         names = set(self.differentiated)
-        if not names:
-            return frozenset()
         for assignment in each(self.ast, ast.Assign):  # statement by statement, outer ones first
             value = assignment.value
-            last = value.func if isinstance(value, ast.Call) else value
-            is_plain = getattr(last, "attr", getattr(last, "id", "")) in _WITHOUT_GRAPH
+            is_plain = (called(value) or last_name(value)) in _WITHOUT_GRAPH
             if not is_plain and names & {name.id for name in each(value, ast.Name)}:
-                names |= _bound_names(assignment)
+                names |= {target.id for target in assignment.targets if isinstance(target, ast.Name)}
         return frozenset(names)
 
     @cached_property
-    def attributes(self) -> dict[str, str]:
-        """The constants that the method's class gives attributes: in its body, in ``__init__``, as its defaults."""
-        owner = self._class()
-        if owner is None or [parameter.arg for parameter in self.ast.args.args[:1]] != ["self"]:
-            return {}
-        values: dict[str, str] = {}
-        for statement in owner.body:
-            match statement:
-                case ast.FunctionDef(name="__init__"):
-                    values |= _set_by(statement)
-                case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target):
-                    values[f"self.{ast.unparse(target)}"] = _text(statement.value)
-        read = {ast.unparse(node) for node in each(self.ast, ast.Attribute)}
-        constants = {}
-        for name, text in values.items():
-            if text and name in read and re.fullmatch(r"self\.[^.]*", name):
-                constants[name.removeprefix("self.")] = text
-        return constants
-
-    def _class(self) -> ast.ClassDef | None:
-        for definition in self.golden.definitions:
-            if isinstance(definition.node, ast.ClassDef) and self.ast in definition.node.body:
-                return definition.node
-        return None
-
-    @cached_property
-    def kinds(self) -> tuple[tuple[str, ...], ...]:
-        """The variables, attributes and keys of one kind, each as it is written: who means one may write another."""
-        return kinds(self.ast, self.attributes)
+    def alike(self) -> dict[str, str]:
+        """Variable, attribute or key, as it is written → another of its kind, which may be written by mistake."""
+        others: dict[str, str] = {}
+        for group in kinds(self.ast):
+            for text, other in zip(group, (*group[1:], group[0]), strict=True):
+                others.setdefault(text, other)
+        return others
 
     def is_read(self, node: cst.CSTNode) -> bool:
         """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
@@ -165,15 +141,16 @@ class Function:
 
     def is_bound(self, target: cst.BaseExpression, statement: cst.CSTNode) -> bool:
         """Return whether a target has a value without this statement; taken for granted of all but names."""
-        if not isinstance(target, cst.Name):
-            return True
-        if target.value in {parameter.arg for parameter, _ in parameters(self.ast.args)}:
-            return True
-        line = self.line(statement)
+        return not isinstance(target, cst.Name) or self._bound_on[target.value] < self.line(statement)
+
+    @cached_property
+    def _bound_on(self) -> dict[str, int]:
+        """Name → the first line that binds it; 0 for a parameter."""
+        lines = {parameter.arg: 0 for parameter, _ in parameters(self.ast.args)}
         for name in each(self.ast, ast.Name):
-            if name.id == target.value and name.lineno < line and isinstance(name.ctx, ast.Store):
-                return True
-        return False
+            if isinstance(name.ctx, ast.Store):
+                lines[name.id] = min(name.lineno, lines.get(name.id, name.lineno))
+        return lines
 
     @staticmethod
     def before(statement: Any, new: Any) -> list[Any]:
@@ -214,28 +191,6 @@ def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: Any) -> cst.CSTNode:
     raise AssertionError("a node is no child of its parent")
 
 
-def _bound_names(assignment: ast.Assign) -> set[str]:
-    return {target.id for target in assignment.targets if isinstance(target, ast.Name)}
-
-
-def _set_by(init: ast.FunctionDef) -> dict[str, str]:
-    """Return what ``__init__`` assigns, as Python: constants, and parameters' defaults; "" for anything else."""
-    defaults = {parameter.arg: default for parameter, default in parameters(init.args)}
-    values: dict[str, str] = {}
-    for assignment in each(init, ast.Assign):
-        value: ast.expr | None = assignment.value
-        if isinstance(value, ast.Name):
-            value = defaults.get(value.id)
-        values.update((ast.unparse(target), _text(value)) for target in assignment.targets)
-    return values
-
-
-def _text(node: ast.expr | None) -> str:
-    """Return a constant as Python; "" for anything else."""
-    plain = node.operand if isinstance(node, ast.UnaryOp) else node
-    return ast.unparse(node) if node is not None and isinstance(plain, ast.Constant) else ""
-
-
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
 """Names of functions, methods and keywords, by what they have in common."""
@@ -243,57 +198,45 @@ WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text
 
 def called(node: ast.AST) -> str:
     """Return the last name of what a node calls; "" when it is no call."""
-    function = node.func if isinstance(node, ast.Call) else None
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return last_name(node.func) if isinstance(node, ast.Call) else ""
 
 
-def kinds(function: FunctionNode, attributes: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+def kinds(function: FunctionNode) -> list[tuple[str, ...]]:
     """Return groups of what is of one kind, each as it is written, in the order of the source.
 
     Of one kind are names that are unpacked together, or differ in one word or a digit, parameters with defaults of one
-    type, the texts by which one mapping is read, and numbers of the class.
-
-    Args:
-        attributes: attribute of self → the constant that its class gives it.
+    type, and the texts by which one mapping is read.
     """
     groups: dict[object, dict[str, None]] = defaultdict(dict)
     for parameter, default in parameters(function.args):
         if isinstance(default, ast.Constant) and isinstance(default.value, int | float | str):
-            groups["default", type(default.value).__name__][parameter.arg] = None
+            groups["default", type(default.value)][parameter.arg] = None
     for node in ast.walk(function):
         match node:
-            case ast.Tuple(ctx=ast.Store()):
-                for element in node.elts:
-                    if isinstance(element, ast.Name) and element.id != "_":
-                        groups["unpacked", node.lineno, node.col_offset][element.id] = None
+            case ast.Tuple(ctx=ast.Store(), elts=elements):
+                names = (element.id for element in elements if isinstance(element, ast.Name))
+                groups["unpacked", node] = {name: None for name in names if name != "_"}
             case ast.Subscript(value=mapping, slice=ast.Constant(value=str()), ctx=ast.Load()):
                 groups["key", ast.unparse(mapping)][ast.unparse(node)] = None
-    for attribute, value in attributes.items():
-        if re.fullmatch(r"-?[\d.e+-]+", value):
-            groups["number"][f"self.{attribute}"] = None
-    for text in dict.fromkeys([*_names(function), *_own_values(function)]):
+    for text in (*_names(function), *_own_values(function)):
         for pattern in _patterns(text):
             groups["alike", pattern][text] = None
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
     """Yield the attributes of self that are read and not called."""
-    called = {ast.unparse(call.func) for call in each(function, ast.Call)}
+    callees = [call.func for call in each(function, ast.Call)]
     for node in each(function, ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load):
-            text = ast.unparse(node)
-            if text not in called:
-                yield text
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Load()) if node not in callees:
+                yield ast.unparse(node)
 
 
 def _names(function: FunctionNode) -> Iterator[str]:
     """Yield the parameters and local names."""
-    for parameter, _ in parameters(function.args):
-        yield parameter.arg
-    for name in each(function, ast.Name):
-        if isinstance(name.ctx, ast.Store):
-            yield name.id
+    yield from (parameter.arg for parameter, _ in parameters(function.args))
+    yield from (name.id for name in each(function, ast.Name) if isinstance(name.ctx, ast.Store))
 
 
 def _patterns(name: str) -> Iterator[str]:
@@ -302,8 +245,6 @@ def _patterns(name: str) -> Iterator[str]:
     if match := re.fullmatch(r"(.*?[^\d_])_?\d+", name):
         yield f"{match[1]}#"
     words = name.split("_")
-    if len(words) < 2:
-        return
-    for number in range(len(words)):
+    for number in range(len(words) if len(words) > 1 else 0):
         yield "_".join([*words[:number], "*", *words[number + 1 :]])
         yield "_".join([*words[:number], *words[number + 1 :]])
