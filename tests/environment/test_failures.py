@@ -79,6 +79,12 @@ def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str
         assert text.startswith(cause) and repair in text
 
 
+def test_the_command_that_repairs_an_environment_asks_for_everything_again() -> None:
+    made_by = ("--python=3.11", "--with=torch==2.13.0", "--with=numpy==1.26.0")
+    told = explain_command(TRACE + ABI, in_image=False, python=None, made_by=made_by)
+    assert "`lmr-author env local --python=3.11 --with=torch==2.13.0 '--with=numpy<2'`" in told
+
+
 def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
     for name in ("absent_library", "torch", "apex"):
         assert told(f"ModuleNotFoundError: No module named '{name}'") == ""

@@ -51,6 +51,20 @@ def test_an_operator_does_what_its_example_shows(operator: str, before: str, aft
     assert [item.operator for item in made] == [operator]
 
 
+@pytest.mark.parametrize(
+    ("head", "made"),
+    [
+        ("DEBUG = False\n", False),
+        ("DEBUG = True\n", True),
+        ("DEBUG = False\nDEBUG = g()\n", True),
+        ("", True),
+    ],
+)
+def test_what_a_switch_of_the_file_leaves_out_has_no_mutants(head: str, made: bool) -> None:
+    text = head + framed("if DEBUG:\n    x = x / 7\nreturn x * y")
+    assert bool([mutant for mutant in of(text) if "x / 8" in mutant.after]) is made
+
+
 def test_every_operator_has_a_name_of_its_own_and_examples() -> None:
     assert len({kind.name for kind in OPERATORS}) == len(OPERATORS)
     assert all(kind.examples for kind in OPERATORS)
@@ -94,6 +108,7 @@ def changes(body: str) -> list[str]:
         ("count = 0\nfor i in x:\n    count += 1\nprint(count)\nreturn y * 2", "count"),
         ("loss = (x - y).mean()\nprint(loss)\nreturn x * 2", "loss"),
         ("if y > 3:\n    print(x)\nreturn x * 2", "if"),
+        ("z = torch.zeros(3)\nz[0] = x / 2\nprint(z.sum())\nreturn x * y", "z"),
         ("if False:\n    x = x + y\nreturn x * 2", "x + y"),
         ("return x * 2\nx = x + y", "x - y"),
         ("z = torch.empty(len(x))\nz[:] = x * 2\nreturn z", "ones"),
@@ -115,6 +130,8 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
     [
         ("return max(x, y, key=len)", "max(y, x, key=len)"),
         ("seen = []\nfor i in x:\n    seen.append(i)\nreturn seen", "pass"),
+        ("z = torch.zeros(3)\nz[0] = x / 2\nreturn z", "x / 3"),
+        ("z = x\nz[0] = y / 2\nprint(z.sum())\nreturn y", "y / 3"),
         ("y = list(y)\nfor i in x:\n    y.append(i)\nreturn x", "pass"),
         ("return x.detach() * y", "x * y"),
         ("return torch.sub(x, y)", "sub(y, x)"),

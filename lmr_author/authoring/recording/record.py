@@ -27,6 +27,7 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
+from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.where import prepare, python_in_words
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
@@ -180,7 +181,9 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     progress("preparing the environment")
     prepare(sandbox, progress)
     in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
-    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock)
+    environment = venvs.find(job.task)
+    made_by = environment.made_by if environment else ()
+    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:
         words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())

@@ -10,6 +10,7 @@ import shlex
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -240,7 +241,9 @@ def build_hint(error: SandboxBuildError) -> str:
     return f"{explanation.cause}: {explanation.advice}{whole}"
 
 
-def explain_command(text: str, *, in_image: bool, python: Path | None, lock: str = "") -> str:
+def explain_command(
+    text: str, *, in_image: bool, python: Path | None, lock: str = "", made_by: Sequence[str] = ()
+) -> str:
     """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
 
     The last exception is looked at first, then those that led to it; not what else was printed: libraries warn of
@@ -251,6 +254,7 @@ def explain_command(text: str, *, in_image: bool, python: Path | None, lock: str
         in_image: the command ran in the task's image.
         python: the interpreter that the annotator named; None for the environment of the task, or none at all.
         lock: the task's requirements.lock, whose options the command that makes it again has to repeat.
+        made_by: see :func:`local_repair`.
     """
     parts = text.split(_TRACEBACK)
     first = len(parts) - 1
@@ -263,22 +267,32 @@ def explain_command(text: str, *, in_image: bool, python: Path | None, lock: str
         # An unknown module may come from anywhere: the place decides, not the environment.
         if explanation.name == "no-module" and not explanation.fix:
             return ""
-        here = "" if in_image else f"; {local_repair(explanation, python)}"
+        here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
         return f"{explanation.cause}: {explanation.advice}{here}"
     return ""
 
 
-def local_repair(explanation: Explanation, python: Path | None = None) -> str:
+def _package_or_name(option: str) -> str:
+    """Return the package of an option such as ``--with=numpy<2``; of another option its name."""
+    return re.split(r"[<>=!~; \[@]", option.removeprefix("--with="), maxsplit=1)[0]
+
+
+def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:
     """Return what helps on this machine alone.
 
     Args:
         python: see :func:`explain_command`.
+        made_by: options of `env local` that made the task's environment; the command that helps repeats them, as
+            another environment is made, not this one changed.
     """
     fix = explanation.fix
     if fix is not None and fix.kind == "system":
         return f"here by `apt-get install {' '.join(fix.names)}`"
     if fix is not None and fix.kind == "requirements":
-        command = ["lmr-author", "env", "local", *(f"--with={name}" for name in fix.names)]
+        wanted = [f"--with={name}" for name in fix.names]
+        replaced = [_package_or_name(option) for option in wanted]
+        repeated = [option for option in made_by if _package_or_name(option) not in replaced]
+        command = ["lmr-author", "env", "local", *repeated, *wanted]
         if python is not None:
             command = ["uv", "pip", "install", "--python", str(python), *fix.names]
         return f"here by `{shlex.join(command)}`"

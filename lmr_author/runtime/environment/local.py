@@ -56,7 +56,7 @@ def make_local(
     remarks = [remark, *_remarks(contents, needs)]
     if LocalSandbox().isolating:
         imports = _import_goals(task, info, environment.interpreter, lock, say)
-        remarks += [_import_failure(imported) for imported in imports if not imported.result.ok]
+        remarks += [_import_failure(imported, environment) for imported in imports if not imported.result.ok]
     return environment, tuple(filter(None, remarks))
 
 
@@ -86,10 +86,10 @@ def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
     return remarks
 
 
-def _import_failure(imported: Imported) -> str:
+def _import_failure(imported: Imported, environment: venvs.LocalEnvironment) -> str:
     result, explanation = imported.result, imported.explanation
     if explanation is not None:
-        why = f"{explanation.cause}; {explanation.advice}; {local_repair(explanation)}"
+        why = f"{explanation.cause}; {explanation.advice}; {local_repair(explanation, made_by=environment.made_by)}"
     else:
         why = result.said[-1] if result.said else "without a message"
     return f"{result.file} cannot be imported here: {why}"

@@ -79,6 +79,12 @@ class LocalEnvironment:
         return self.path / "bin" / "python"
 
     @property
+    def made_by(self) -> tuple[str, ...]:
+        """Return the options of `env local` that make it."""
+        minor = ".".join(self.python.split(".")[:2])
+        return (f"--python={minor}", *(f"--with={requirement}" for requirement in self.extra))
+
+    @property
     def packages(self) -> Path:
         """Return the folder of its packages."""
         return _packages(self.path, ".".join(self.python.split(".")[:2]))

@@ -10,7 +10,7 @@ from itertools import takewhile
 import libcst as cst
 
 from lmr_author.core.code import Definition, Module
-from lmr_author.proof.evaluation.mutants.canonical import canonical_form, defaults_of
+from lmr_author.proof.evaluation.mutants.canonical import canonical_form, defaults_of, switched_off
 from lmr_author.proof.evaluation.mutants.function import WORDS, Function
 from lmr_author.proof.evaluation.mutants.operators import OPERATORS, Edit
 
@@ -60,8 +60,8 @@ def mutants(
         return ()
     before, after = golden.data[: golden.byte_offset(code.start)], golden.data[golden.byte_offset(code.end) :]
     source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
-    defaults = defaults_of(golden.tree)
-    seen = {canonical_form(code.header + code.text, defaults)}
+    defaults, off = defaults_of(golden.tree), switched_off(golden.tree)
+    seen = {canonical_form(code.header + code.text, defaults, off)}
     made: list[Mutant] = []
     ids = set[str]()
     for name, edit in _edits(code):
@@ -69,7 +69,7 @@ def mutants(
             text = code.replaced(edit.old, edit.new)
         except cst.CSTValidationError:  # "return(x)" without its parentheses
             continue
-        form = canonical_form(code.header + text, defaults)
+        form = canonical_form(code.header + text, defaults, off)
         if form is None or form in seen:
             continue
         seen.add(form)

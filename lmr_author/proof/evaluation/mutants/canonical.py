@@ -7,6 +7,7 @@ the source shows is used, and in doubt the mutant is made. Rules are few: each h
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lmr_author.core.code import FunctionNode, each, parameters, parse
@@ -25,10 +26,15 @@ _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
-def canonical_form(text: str, defaults: Defaults | None = None) -> str | None:
-    """Return the form of a function's source; None when it is no Python."""
+def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[str] = ()) -> str | None:
+    """Return the form of a function's source; None when it is no Python.
+
+    Args:
+        defaults: see :func:`defaults_of`.
+        off: see :func:`switched_off`.
+    """
     try:
-        tree = _Canonical(defaults or {}).visit(parse(text))
+        tree = _Canonical(defaults or {}, off).visit(parse(text))
         while _remove_unread(tree):
             pass
         return ast.dump(tree)
@@ -54,9 +60,24 @@ def _add_defaults(defaults: dict[str, dict[str, str]], name: str, function: Func
     defaults[name] = {} if name in defaults else own
 
 
+def switched_off(tree: ast.Module) -> frozenset[str]:
+    """Return the file's switches that are off, as in ``DEBUG = False``, and that nothing in the file sets again."""
+    stored = [node.id for node in each(tree, ast.Name) if isinstance(node.ctx, ast.Store)]
+    off = set[str]()
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=False)) if name.isupper():
+                if stored.count(name) == 1:
+                    off.add(name)
+    return frozenset(off)
+
+
 class _Canonical(ast.NodeTransformer):
-    def __init__(self, defaults: Defaults) -> None:
-        self._defaults = defaults
+    def __init__(self, defaults: Defaults, off: Collection[str]) -> None:
+        self._defaults, self._off = defaults, off
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(False) if node.id in self._off else node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
@@ -163,16 +184,23 @@ def _noticeable(block: Sequence[ast.stmt], read: Collection[str]) -> Iterator[as
 
 
 def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    return all(isinstance(part, ast.Name) and part.id not in read for part in parts)
+    match target:
+        case ast.Name(id=name):
+            return name not in read
+        case ast.Tuple(elts=parts):
+            return all(isinstance(part, ast.Name) and part.id not in read for part in parts)
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            return name not in read and is_pure(index)
+    return False
 
 
 def _names_read(tree: ast.AST) -> set[str]:
     """Return the names that somebody reads; counters that are only counted are not read."""
     read, bound, changed = set[str](), set[str](), set[str]()
+    unseen = _new_and_only_filled(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Load()):
+            case ast.Name(id=name, ctx=ast.Load()) if name not in unseen:
                 read.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 read.update(names)
@@ -184,6 +212,20 @@ def _names_read(tree: ast.AST) -> set[str]:
                 changed.add(name)
     # `x += y` of what may be another object's alias changes that object.
     return read | (changed & bound)
+
+
+def _new_and_only_filled(tree: ast.AST) -> set[str]:
+    """Return the names of new arrays, as in ``losses = torch.zeros(n)``, that are written to and never looked at."""
+    uses, fills, makes = Counter[str](), Counter[str](), Counter[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name):
+                uses[name] += 1
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                fills[name] += 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if called(value) in WORDS["new"]:
+                makes[name] += 1
+    return {name for name in fills if makes[name] and uses[name] == fills[name] + makes[name]}
 
 
 def is_pure(node: ast.AST) -> bool:
