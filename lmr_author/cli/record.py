@@ -13,15 +13,11 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     ForceOption,
-    PythonOption,
-    SandboxKind,
-    SandboxOption,
     TaskOption,
     current_task,
+    runs_code,
     task_words,
-    where_of,
 )
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed, shortened
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
     from lmr_author.authoring.recording.tolerance import Widened
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
+    from lmr_author.runtime.environment.where import Where
 
 MOST = 3
 """Notes of one kind that are shown."""
@@ -42,6 +39,7 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
 
 
+@runs_code
 def record(
     context: typer.Context,
     target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
@@ -68,9 +66,8 @@ def record(
         bool, Option("--files", help="Also compare the files that a call writes below its folder.")
     ] = False,
     cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
+    *,
+    where: Where,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
     max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
@@ -89,7 +86,7 @@ def record(
         target=target,
         command=command,
         cases=cases,
-        where=where_of(sandbox, python, base_image),
+        where=where,
         seconds=timeout,
         max_mb=max_mb,
         max_total_mb=max_total_mb,
