@@ -221,7 +221,7 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
     from lmr_author.authoring.recording.remarks import Kind, Uncompared
 
     if kind == "gradients":
-        return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"
+        return f"not compared: gradients with respect to {listed(list(names), 3)}; --compare gradients compares them"
     effect = Uncompared(Kind(kind), names)
     return f"not compared: {effect.text}; {effect.advice}"
 

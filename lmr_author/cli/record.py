@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from typer import Argument, Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ForceOption,
+    NoInputOption,
     TaskOption,
     current_task,
     runs_code,
@@ -39,6 +41,14 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
 
 
+class Compared(StrEnum):
+    """An effect of a call that is compared where it is asked for."""
+
+    gradients = "gradients"
+    files = "files"
+    arguments = "arguments"
+
+
 @runs_code
 def record(
     context: typer.Context,
@@ -51,37 +61,34 @@ def record(
     check: Annotated[
         list[str] | None, Option(metavar="PATH=KIND", help="How a part is compared, as value[0]=set.")
     ] = None,
-    gradients: Annotated[bool, Option("--gradients", help="Also compare PyTorch's gradients.")] = False,
+    compare: Annotated[
+        list[Compared] | None,
+        Option(help="Also compare gradients, files that a call writes, or arguments that it changes."),
+    ] = None,
     cuda_as_cpu: Annotated[
         bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
-    ] = False,
-    in_place: Annotated[
-        bool | None,
-        Option(
-            "--in-place/--no-in-place",
-            help="Arguments have to be changed as by the golden, where it returns something, too.",
-        ),
-    ] = None,
-    files: Annotated[
-        bool, Option("--files", help="Also compare the files that a call writes below its folder.")
     ] = False,
     cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
     *,
     where: Where,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
-    max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
-    max_total_mb: Annotated[float, Option(min=0.001, help="Largest size of all cases, in MB.")] = 32.0,
-    yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Never ask.")] = False,
+    max_mb: Annotated[
+        float,
+        Option(min=0.001, help="Largest recorded call, in MB; all of a task's may have 32, or 4 times it."),
+    ] = 8.0,
+    no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
+    from lmr_author.authoring.recording.calls import CALLS_IN_ALL, MOST_MB
     from lmr_author.authoring.recording.record import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
     if target is not None and "::" not in target and draft_driver is None:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         command, target = (target, *command), None
+    compared = compare or ()
     options = RecordOptions(
         target=target,
         command=command,
@@ -89,17 +96,17 @@ def record(
         where=where,
         seconds=timeout,
         max_mb=max_mb,
-        max_total_mb=max_total_mb,
+        max_total_mb=max(MOST_MB, CALLS_IN_ALL * max_mb),
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
         checks=tuple(check or ()),
-        gradients=gradients,
-        in_place=in_place,
-        files=files,
+        gradients=Compared.gradients in compared,
+        in_place=True if Compared.arguments in compared else None,
+        files=Compared.files in compared,
         cuda_as_cpu=cuda_as_cpu,
     )
-    folder, asking = current_task(task), ui.can_ask(yes)
+    folder, asking = current_task(task), ui.can_ask(no_input)
     if draft_driver is not None:
         return _draft(folder, options, draft_driver, task)
     if asking:
@@ -299,5 +306,5 @@ def _show_mutants(result: RecordResult) -> None:
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
         if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
-            advice = f"record again with --in-place --force, which compares what the call changes, {advice}"
+            advice = f"record again with --compare arguments --force, which compares what the call changes, {advice}"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

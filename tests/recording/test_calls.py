@@ -30,7 +30,7 @@ def test_a_call_without_room_names_what_is_left_and_a_remedy(tmp_path: Path) -> 
     advice = too_much(large, Room(10 * MB, 3 * MB))
 
     assert "10.0 MB in all, of which its other functions leave 3.0 MB" in advice
-    assert advice.endswith("--max-total-mb 16")
+    assert advice.endswith("--max-mb 4")
 
 
 def test_advice_about_a_call_that_was_too_large() -> None:

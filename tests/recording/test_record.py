@@ -99,7 +99,7 @@ def test_a_second_function_gets_what_the_first_has_left(tmp_path: Path) -> None:
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
         run(add, alone)
-    assert "its other functions leave" in caught.value.hint and "--max-total-mb" in caught.value.hint
+    assert "its other functions leave" in caught.value.hint and "--max-mb" in caught.value.hint
     other = run(add, 2**20).recording.cases
     fewer = run(add, alone + sum(case.bytes for case in other) - 1, force=True)
     assert len(fewer.recording.cases) == len(other) - 1, (

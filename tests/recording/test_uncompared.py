@@ -98,7 +98,7 @@ def test_files_and_globals_are_named_and_files_are_compared_when_asked(tmp_path:
     assert len(asked.recording.cases) >= 2
     remarks = list(_remarks(asked))
     assert [line for line in remarks if "globals that the call changes: SEEN" in line], remarks
-    assert not [line for line in remarks if "--files" in line]
+    assert not [line for line in remarks if "--compare files" in line]
     test = (tmp_path / "1-Small/small-repo/unit_test/unit_test_1.py").read_text()
     assert "Not compared: globals that the call changes: SEEN." in test
     assert passes(tmp_path, "export.py", EXPORT)
@@ -121,7 +121,10 @@ def test_a_file_that_is_not_compared_is_named(tmp_path: Path) -> None:
     driver = "from export import export\nfor n in (1, 2):\n    export([[1.5] * n], '/tmp/rows.json')\n"
     result, _ = recorded_from(tmp_path, {"export.py": EXPORT}, "export.py::export", driver)
     (line,) = [line for line in _remarks(result) if "files" in line]
-    assert line == "not compared: files that the call writes: /tmp/rows.json; --files compares their content"
+    assert (
+        line
+        == "not compared: files that the call writes: /tmp/rows.json; --compare files compares their content"
+    )
 
 
 @pytest.mark.torch

@@ -18,7 +18,10 @@ NOT_GIVEN = "not given"
 """Value of a trait of a part that a call does not have."""
 LONGEST = 40
 """Characters of a part of a call in a description."""
-MOST_BYTES = 32 * 2**20
+MOST_MB = 32.0
+MOST_BYTES = int(MOST_MB * 2**20)
+CALLS_IN_ALL = 4
+"""The cases of a task may take as much as so many of the largest calls, if that is more."""
 """Default limit of all cases of one task together: what a repository of tasks can carry."""
 TEXT_PER_SECOND = 500_000
 """Bytes of a JSON document that are read and compared in a second, roughly."""
@@ -112,7 +115,7 @@ def too_much(call: RecordedCall, room: Room) -> str:
     return (
         f"{megabytes(call.stored)} beside the others, and the task has {megabytes(room.total)} in all, of which its "
         f"other functions leave {megabytes(room.left)}; slice the batch in the driver, or raise the limit: "
-        f"--max-total-mb {math.ceil((room.total + call.stored) / 2**20)}"
+        f"--max-mb {math.ceil((room.total + call.stored) / 2**20 / CALLS_IN_ALL)}"
     )
 
 

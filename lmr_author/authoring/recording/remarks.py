@@ -20,9 +20,11 @@ from lmr_author.runtime.replay import replaying
 
 OFFER_GRADIENTS = (
     "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
-    "record again with --gradients --force where training depends on it"
+    "record again with --compare gradients --force where training depends on it"
 )
-NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+NO_GRADIENTS = (
+    "note: --compare gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+)
 
 MOST_NAMED = 3
 """Names of one kind that are listed in a text."""
@@ -65,11 +67,11 @@ class Uncompared:
     def advice(self) -> str:
         """Advice for the annotator: an option, or another way to have it compared."""
         return {
-            Kind.FILES: "--files compares their content",
+            Kind.FILES: "--compare files compares their content",
             Kind.GLOBALS: "pass them in as arguments, or mask the function that reads them",
             Kind.PARTS: "return something that can be stored, or mask a function that does",
-            Kind.ARGUMENTS: "--in-place compares them",
-            Kind.GRADS: "--in-place compares it",
+            Kind.ARGUMENTS: "--compare arguments compares them",
+            Kind.GRADS: "--compare arguments compares it",
         }[self.kind]
 
 
