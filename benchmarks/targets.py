@@ -42,7 +42,7 @@ def driven(part: str, *options: str) -> tuple[str, ...]:
 
 
 KINDS = (
-    Kind("preference loss", "kinds/losses.py::preference_loss", driven("losses", "--gradients")),
+    Kind("preference loss", "kinds/losses.py::preference_loss", driven("losses", "--compare", "gradients")),
     Kind("optimizer step", "kinds/optim.py::Lion.step", driven("optim")),
     Kind("attention with weights", "kinds/attention.py::SelfAttention.forward", driven("attention")),
     Kind("decoding loop", "kinds/decoding.py::beam_search", driven("decoding")),
@@ -102,7 +102,9 @@ def author(work: Path, kinds: Sequence[Kind]) -> Path:
     needed(run(work, "new-task", str(PAPER), "--repo", str(repository(work)), *words))
     (task,) = work.glob("*-kinds")
     for kind in kinds:
-        words = ["--instruction", f"Implement {kind.target}.", "--objective", kind.name]
+        notes = {"targets": [{"target": kind.target, "objective": kind.name}]}
+        (work / "notes.yaml").write_text(json.dumps(notes))
+        words = ["--instruction", f"Implement {kind.target}.", "--notes", str(work / "notes.yaml")]
         words += ["--category", "Training Objectives & Optimization", "--retrieval", "none", "--no-input"]
         needed(run(task, "mask", kind.target, *words))
     return task
@@ -132,7 +134,7 @@ def main() -> None:
     options.work.mkdir(parents=True)
     task = author(options.work.resolve(), kinds)
     for kind in kinds:
-        done = run(task, "record", kind.target, "--yes", *kind.words)
+        done = run(task, "record", kind.target, "--no-input", *kind.words)
         print(f"{kind.name}: {(done.stdout + done.stderr).strip().splitlines()[-1]}", flush=True)
     evaluate(task, kinds, options.work / "local.json")
     if options.docker:

@@ -62,7 +62,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "nothing": (),
     "fresh": (),
     "masked": ("mask", HINGE, "--category", "Evaluation Metrics", "--no-input"),
-    "recorded": ("record", HINGE, "--yes", "--", "python", "run.py"),
+    "recorded": ("record", HINGE, "--no-input", "--", "python", "run.py"),
 }
 """Stage → the command that leads to it from the one before."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from typing import Annotated, Any
@@ -131,7 +132,6 @@ def run(arguments: list[str]) -> int:
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     program: Any = app
     name = "lmr-author"
-    arguments = _as_now_spelt(arguments)
     if arguments and arguments[0] in VERBS:
         # Not by way of the group: typer loads pydantic to read the group's own options, also for a --help.
         program, name, arguments = command(arguments[0]), f"{name} {arguments[0]}", arguments[1:]
@@ -149,26 +149,38 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+_NOTES = "mask {target} --draft-notes notes.yaml"
+"""Drafts the parts of a mask's comment; it ends with the command that uses them."""
+
 FORMER = {
-    ("evaluate", "--predictions"): ("judge", "--predictions"),
-    ("evaluate", "--accept-mutant"): ("accept", "--mutant"),
-    ("review", "--results"): ("agreement", ""),
-    ("review", "--adjudicate"): ("adjudicate", "--item"),
+    ("evaluate", "--predictions"): "judge --predictions FILE",
+    ("evaluate", "--accept-mutant"): "accept --mutant ID",
+    ("review", "--results"): "agreement",
+    ("review", "--adjudicate"): "adjudicate --item ITEM=ANSWER",
+    ("mask", "--objective"): _NOTES,
+    ("mask", "--input"): _NOTES,
+    ("mask", "--output"): _NOTES,
+    ("mask", "--dependency"): _NOTES,
+    ("mask", "--outside-dependency"): _NOTES,
+    ("mask", "--step"): _NOTES,
+    ("record", "--gradients"): "record {target} --compare gradients",
+    ("record", "--files"): "record {target} --compare files",
+    ("record", "--in-place"): "record {target} --compare arguments",
+    ("record", "--no-in-place"): "record {target}",
+    ("record", "--yes"): "record {target} --no-input",
+    ("record", "-y"): "record {target} --no-input",
+    ("new-task", "--skip-submodules"): "new-task PAPER --repo URL --skip submodules",
+    ("new-task", "--skip-lfs"): "new-task PAPER --repo URL --skip lfs",
+    ("new-task", "--python-version"): "env lock --python-version X.Y --force",
+    ("new-task", "--repo-folder"): "new-task PAPER --repo URL",
+    ("export", "--cpus"): "export TASK --to harbor --harbor cpus=N",
+    ("export", "--memory-mb"): "export TASK --to harbor --harbor memory-mb=N",
+    ("export", "--storage-mb"): "export TASK --to harbor --harbor storage-mb=N",
+    ("export", "--gpus"): "export TASK --to harbor --harbor gpus=N",
+    ("export", "--agent-seconds"): "export TASK --to harbor --harbor agent-seconds=N",
+    ("export", "--offline"): "export TASK --to harbor --harbor offline=true",
 }
-"""Verb and option of the version before, and what says the same now; goes with the next version."""
-
-
-def _as_now_spelt(arguments: list[str]) -> list[str]:
-    """Return the arguments with the former spelling of a verb replaced, and say how it is spelt now."""
-    verb, *words = arguments or [""]
-    typed = words[: words.index("--")] if "--" in words else words
-    for (old_verb, old), (new_verb, new) in FORMER.items():
-        if verb != old_verb or not any(word.partition("=")[0] == old for word in typed):
-            continue
-        ui.note(f"`{old_verb} {old}` is now `{f'{new_verb} {new}'.rstrip()}`")
-        spelt = [new + word.removeprefix(old) if word.partition("=")[0] == old else word for word in words]
-        return [new_verb, *filter(None, spelt)]
-    return arguments
+"""Verb and option of the version before → the command that does the same now; goes with the next version."""
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
@@ -178,6 +190,11 @@ def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     close = getattr(error, "possibilities", None)
     if error.ctx:
         verb = error.ctx.command_path
+    former = verb.removeprefix("lmr-author "), getattr(error, "option_name", "")
+    if former in FORMER:
+        target = next((word for word in arguments if "::" in word), "TARGET")
+        now = FORMER[former].format(target=shlex.quote(target))
+        return UsageError(f"`{' '.join(former)}` is gone", f"lmr-author {now}")
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":

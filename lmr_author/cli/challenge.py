@@ -12,17 +12,12 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     Format,
     FormatOption,
-    GpusOption,
     ImplementationOption,
-    PythonOption,
     ReasonOption,
-    SandboxKind,
-    SandboxOption,
     current_task,
-    where_of,
+    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted, listed, shortened
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.challenge import ChallengedTarget, Challenger, Missing
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
+    from lmr_author.runtime.environment.where import Where
 
 ADVICE = {
     "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
@@ -52,6 +48,7 @@ NUMBERS = 8
 _say = partial(ui.say, stderr=False)
 
 
+@runs_code
 def challenge(
     task: Annotated[
         Path | None, Argument(metavar="TASK", help="The task, by default the current one.")
@@ -71,10 +68,8 @@ def challenge(
     ] = None,
     reason: ReasonOption = "",
     implementation: ImplementationOption = None,
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
-    gpus: GpusOption = "",
+    *,
+    where: Where,
     timeout: Annotated[float, Option(min=1, help="Time limit of one call, in seconds.")] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     output: FormatOption = Format.text,
@@ -98,7 +93,7 @@ def challenge(
         answers=answers,
         written=written,
         implementation=implementation,
-        where=where_of(sandbox, python, base_image, gpus),
+        where=where,
         strengthen=strengthen,
         seconds=timeout,
         memory_mb=memory,
@@ -226,7 +221,7 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
     from lmr_author.authoring.recording.record import Kind, Uncompared
 
     if kind == "gradients":
-        return f"not compared: gradients with respect to {listed(list(names), 3)}; --gradients compares them"
+        return f"not compared: gradients with respect to {listed(list(names), 3)}; --compare gradients compares them"
     effect = Uncompared(Kind(kind), names)
     return f"not compared: {effect.text}; {effect.advice}"
 

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,12 +44,8 @@ class Verb(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options and examples."""
-        params = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
-        rows: dict[str, dict[str, str]] = {"argument": {}, "option": {}}
-        for param in params:
-            rows[param.param_type_name][written(param)] = described(param)
-        _write_list("Arguments", rows["argument"], formatter)
-        _write_list("Options", rows["option"], formatter)
+        for title, params in by_heading(self.get_params(ctx)).items():
+            _write_list(title, {written(param): described(param) for param in params}, formatter)
         examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
         if examples:
             with formatter.section(typer.style("Examples", bold=True)):
@@ -141,6 +137,15 @@ def group(
 def read_examples() -> dict[str, dict[str, str]]:
     """Return verb → arguments → purpose."""
     return tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
+
+
+def by_heading(params: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return heading → parameters: arguments, the verb's own options, and groups that several verbs have."""
+    headings: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+    for param in params:
+        usual = "Arguments" if param.param_type_name == "argument" else "Options"
+        headings.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(param)
+    return headings
 
 
 def written(param: Any) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import BaseImageOption, SandboxKind, SandboxOption, where_of
+from lmr_author.cli.options import runs_code
 
 if TYPE_CHECKING:
     from lmr_author.cli.demo_steps import DemoResult
     from lmr_author.cli.evaluate import GateTable
+    from lmr_author.runtime.environment.where import Where
 
 EXPLAINED = {
     "record": "A mutant is the original with a small mistake; a good test makes it fail.",
@@ -21,10 +22,11 @@ EXPLAINED = {
 """By verb: a word that the reader meets in what the verb prints."""
 
 
+@runs_code
 def demo(
     folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
-    sandbox: SandboxOption = SandboxKind.local,
-    base_image: BaseImageOption = None,
+    *,
+    where: Where,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
     from lmr_author.cli.demo_steps import DemoHooks
@@ -47,7 +49,7 @@ def demo(
                 _show(result, gates)
 
         hooks = DemoHooks(show_command, show, progress, gates.show)
-        done = run(folder, where_of(sandbox, base_image=base_image), hooks)
+        done = run(folder, where, hooks)
     ui.say("")
     ui.say(f"The task is in {done.task.root}")
     show_next(done)

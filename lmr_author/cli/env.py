@@ -11,7 +11,6 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     DryRunOption,
     ForceOption,
     Format,
@@ -182,7 +181,9 @@ def _show_file(made: Written) -> None:
 
 
 def env_build(
-    base_image: BaseImageOption = None,
+    base_image: Annotated[
+        str, Option(metavar="IMAGE", help="Build on this base instead of the Dockerfile's.")
+    ] = "",
     no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
     timeout: Annotated[float, Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
@@ -196,12 +197,12 @@ def env_build(
     with ui.progress("preparing") as progress:
         result = build(
             folder, progress, _build_steps(progress),
-            base_image=base_image or "", no_cache=no_cache, wanted=files or (), seconds=timeout,
+            base_image=base_image, no_cache=no_cache, wanted=files or (), seconds=timeout,
         )  # fmt: skip
     if output is Format.json:
         ui.print_json(_document(folder.name, result))
     else:
-        _show_build(result, base_image or "", task)
+        _show_build(result, base_image, task)
     return EXIT_CLEAN if result.passed else EXIT_FINDINGS
 
 

@@ -11,16 +11,11 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     Format,
     FormatOption,
-    GpusOption,
-    PythonOption,
-    SandboxKind,
-    SandboxOption,
     TasksArgument,
     default_tasks,
-    where_of,
+    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
 from lmr_author.core.texts import counted
@@ -29,6 +24,7 @@ if TYPE_CHECKING:
     from lmr_author.core.task import GateResult, Task
     from lmr_author.core.task.evaluation import Survivor
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
+    from lmr_author.runtime.environment.where import Where
 
     _Runs = Iterator[tuple[Task, EvaluationRun | LmrError]]
 
@@ -48,12 +44,11 @@ LOG_LINES = 8
 _say = partial(ui.say, stderr=False)
 
 
+@runs_code
 def evaluate(
     paths: TasksArgument = None,
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
-    gpus: GpusOption = "",
+    *,
+    where: Where,
     repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
     timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
     mutants: Annotated[int, Option(min=0, help="Largest number of mutants of each implementation.")] = 100,
@@ -67,7 +62,6 @@ def evaluate(
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
     tasks = tasks_at(paths or [default_tasks()])
-    where = where_of(sandbox, python, base_image, gpus)
     options = EvaluateOptions(where, repeats, timeout, mutants)
     shown = output is Format.text
     runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)

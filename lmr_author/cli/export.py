@@ -55,15 +55,14 @@ def export(
     release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
     organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
     author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
-    cpus: Annotated[float, Option(min=0.1, help="harbor: processors of a container.")] = 2,
-    memory_mb: Annotated[int, Option(min=256, help="harbor: its memory.")] = 8192,
-    storage_mb: Annotated[int, Option(min=256, help="harbor: its disk.")] = 20480,
-    gpus: Annotated[int, Option(min=0, help="harbor: its GPUs.")] = 0,
-    agent_seconds: Annotated[float, Option(min=1, help="harbor: time of an agent.")] = 3600,
-    offline: Annotated[
-        bool,
-        Option("--offline", help="harbor: no network from the start, for Docker on a machine without one."),
-    ] = False,
+    harbor: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=VALUE",
+            help="harbor: what an agent gets: cpus, memory-mb, storage-mb, gpus, agent-seconds; offline=true "
+            "cuts the network from the start.",
+        ),
+    ] = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
@@ -82,7 +81,7 @@ def export(
         out = Path(ui.path("Folder to write:", check=_taken))
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
-    machine = HarborMachine(cpus, memory_mb, storage_mb, gpus, agent_seconds, offline)
+    machine = HarborMachine.parse(harbor or ())
     options = ExportOptions(
         to.value, out, base_image, with_private, unreviewed, force, challenged, publication, machine
     )
@@ -131,14 +130,11 @@ def _more(options: ExportOptions) -> list[object]:
         words += ["--with-private", options.private]
     if options.challenged:
         words.append("--challenged")
-    for group in (options.publication, options.machine):
-        for field in fields(group):
-            value, name = getattr(group, field.name), "--" + field.name.replace("_", "-")
-            if isinstance(value, tuple):
-                words += ui.repeated(name, value)
-            elif value != field.default:
-                words += [name] if value is True else [name, value]
-    return words
+    for field in fields(options.publication):
+        value, name = getattr(options.publication, field.name), "--" + field.name.replace("_", "-")
+        if value != field.default:
+            words += ui.repeated(name, value if isinstance(value, tuple) else [value])
+    return words + ui.repeated("--harbor", options.machine.words)
 
 
 def _taken(answer: str) -> str:

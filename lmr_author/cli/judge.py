@@ -14,16 +14,11 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     Format,
     FormatOption,
-    GpusOption,
-    PythonOption,
-    SandboxKind,
-    SandboxOption,
     TasksArgument,
     default_tasks,
-    where_of,
+    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import listed, shortened
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
     from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row
     from lmr_author.proof.evaluation.candidates.run import ScoredPredictions
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+    from lmr_author.runtime.environment.where import Where
 
 EVERY = 50
 """Without a terminal, a line is printed after this many results."""
@@ -41,6 +37,7 @@ REASONS = 10
 HEADER = ("model", "passed", "rate", "95 % interval", "not passed")
 
 
+@runs_code
 def judge(
     paths: TasksArgument = None,
     predictions: Annotated[
@@ -48,10 +45,8 @@ def judge(
         Option(help="The answers: JSONL, a log of Inspect AI or Harbor, or a folder of agents' tasks."),
     ] = None,
     out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
-    gpus: GpusOption = "",
+    *,
+    where: Where,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
     timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
@@ -69,7 +64,7 @@ def judge(
     options = CandidateOptions(
         out,
         jobs,
-        where_of(sandbox, python, base_image, gpus),
+        where,
         scheduler,
         seconds=timeout,
         memory_mb=memory,

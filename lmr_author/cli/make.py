@@ -10,14 +10,9 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     Format,
     FormatOption,
-    GpusOption,
-    PythonOption,
-    SandboxKind,
-    SandboxOption,
-    where_of,
+    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
@@ -25,8 +20,10 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from lmr_author.release.recipes.make import MakeOptions, Row
     from lmr_author.release.recipes.recipe import Folder
+    from lmr_author.runtime.environment.where import Where
 
 
+@runs_code
 def make(
     recipes: Annotated[Path, Argument(help="A folder of recipes, or one recipe.")] = Path("recipes"),
     names: Annotated[
@@ -46,10 +43,8 @@ def make(
     paper: Annotated[
         list[str] | None, Option(metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id.")
     ] = None,
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
-    gpus: GpusOption = "",
+    *,
+    where: Where,
     force: Annotated[
         bool, Option("--force", help="Replace tasks that were not made from their recipe, or changed since.")
     ] = False,
@@ -66,7 +61,7 @@ def make(
 
     folders, broken = select(recipes, names or [])
     stand_ins = StandIns(_pairs("--clone", clone or ()), _pairs("--paper", paper or ()))
-    options = MakeOptions(out.absolute(), where_of(sandbox, python, base_image, gpus), stand_ins, force)
+    options = MakeOptions(out.absolute(), where, stand_ins, force)
     rows = list(broken)
     if check:
         rows += [check_one(folder, options) for folder in folders]

@@ -35,7 +35,6 @@ FEW_LEAKS = 3
 """Up to this number, leaks are asked about one by one without asking whether to."""
 SHOW, MASK, ACCEPT, LEAVE = "Show what is the same", "Mask it too", "Accept it, with a reason", "Leave it"
 ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
-PART = "In the mask's comment: "
 
 
 def mask(
@@ -50,14 +49,6 @@ def mask(
         Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
     ] = None,
     docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
-    objective: Annotated[str, Option(help=PART + "the function's purpose.")] = "",
-    inputs: Annotated[list[str] | None, Option("--input", help=PART + "an input, with its shape.")] = None,
-    outputs: Annotated[list[str] | None, Option("--output", help=PART + "an output.")] = None,
-    dependencies: Annotated[
-        list[str] | None, Option("--dependency", help=PART + "a name in its file.")
-    ] = None,
-    outside: Annotated[list[str] | None, Option("--outside-dependency", help=PART + "an import.")] = None,
-    steps: Annotated[list[str] | None, Option("--step", help=PART + "a step.")] = None,
     also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
     notes: Annotated[Path | None, Option(help="YAML: docstring, comment and context of each target.")] = None,
@@ -93,15 +84,7 @@ def mask(
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
         retrieval=files,
-        notes=MaskNotes(
-            objective,
-            tuple(inputs or ()),
-            tuple(outputs or ()),
-            tuple(dependencies or ()),
-            tuple(outside or ()),
-            tuple(steps or ()),
-            text_or_file(docstring, "--docstring") or "",
-        ),
+        notes=MaskNotes(docstring=text_or_file(docstring, "--docstring") or ""),
         each=described,
         propose_retrieval="auto" in (retrieval or ()),
         also=tuple(also or ()),

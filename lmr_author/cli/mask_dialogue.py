@@ -1,7 +1,6 @@
 """Ask at a terminal for what ``mask`` still needs: nothing that a flag, a file or an earlier mask has answered.
 
-Every answer has a flag: ``--notes``, ``--docstring``, ``--objective`` and its like, ``--retrieval``, ``--category``,
-``--instruction``.
+Every answer has a flag: ``--notes``, ``--docstring``, ``--retrieval``, ``--category``, ``--instruction``.
 """
 
 from __future__ import annotations

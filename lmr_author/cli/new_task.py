@@ -8,13 +8,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImageOption, NoInputOption, VersionOption
+from lmr_author.cli.options import ImageOption, NoInputOption
 from lmr_author.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from lmr_author.authoring.vetting.facts import Fact, Facts
 
 MAKE, ANOTHER = "make", "another one"
+
+
+class Skipped(StrEnum):
+    """A part of a repository that a task can do without."""
+
+    submodules = "submodules"
+    lfs = "lfs"
 
 
 def new_task(
@@ -36,11 +44,10 @@ def new_task(
     paper_url: Annotated[str | None, Option(help="The paper's web address.")] = None,
     repo_url: Annotated[str | None, Option(help="The public address, when --repo is a local clone.")] = None,
     base_image: ImageOption = None,
-    python_version: VersionOption = None,
-    repo_folder: Annotated[str | None, Option(help="The repository's folder in the task.")] = None,
     tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
-    skip_submodules: Annotated[bool, Option("--skip-submodules", help="Leave out submodules.")] = False,
-    skip_lfs: Annotated[bool, Option("--skip-lfs", help="Leave Git LFS pointers as they are.")] = False,
+    skip: Annotated[
+        list[Skipped] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
+    ] = None,
     offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
     vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
     no_input: NoInputOption = False,
@@ -66,11 +73,9 @@ def new_task(
         paper_url=paper_url,
         repo_url=repo_url,
         base_image=base_image,
-        python_version=python_version,
-        repo_folder=repo_folder,
         tasks_dir=tasks_dir,
-        skip_submodules=skip_submodules,
-        skip_lfs=skip_lfs,
+        skip_submodules=Skipped.submodules in (skip or ()),
+        skip_lfs=Skipped.lfs in (skip or ()),
         offline=offline,
         vetting=vetting,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from typer import Argument, Option
 
@@ -12,7 +14,6 @@ from lmr_author.core.errors import NotATaskError, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.runtime.environment.where import Where
 
 
 class Format(StrEnum):
@@ -53,18 +54,51 @@ ChecklistOption = Annotated[
 ]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
-SandboxOption = Annotated[
-    SandboxKind, Option(help="local (bubblewrap if installed) or docker (the task's image).")
-]
-PythonOption = Annotated[
-    Path | None,
-    Option(help="Interpreter of the local sandbox, with the repository's dependencies installed."),
-]
-BaseImageOption = Annotated[
-    str | None,
-    Option(metavar="IMAGE", help="Build the task's image on this base instead of its Dockerfile's."),
-]
-GpusOption = Annotated[str, Option(metavar="N|all", help="GPUs for the container; with --sandbox docker.")]
+_WHERE = "Where it runs"
+_WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "sandbox": (
+        Annotated[
+            SandboxKind,
+            Option(
+                help="local (bubblewrap if installed) or docker (the task's image).", rich_help_panel=_WHERE
+            ),
+        ],
+        SandboxKind.local,
+    ),
+    "python": (
+        Annotated[
+            Path | None,
+            Option(
+                help="Interpreter of the local sandbox, with the repository's dependencies installed.",
+                rich_help_panel=_WHERE,
+            ),
+        ],
+        None,
+    ),
+    "base_image": (
+        Annotated[
+            str,
+            Option(
+                metavar="IMAGE",
+                help="Build the task's image on this base instead of its Dockerfile's.",
+                rich_help_panel=_WHERE,
+            ),
+        ],
+        "",
+    ),
+    "gpus": (
+        Annotated[
+            str,
+            Option(
+                metavar="N|all",
+                help="GPUs for the container; with --sandbox docker.",
+                rich_help_panel=_WHERE,
+            ),
+        ],
+        "",
+    ),
+}
+"""Parameter → its annotation and default, in the order of :class:`Where`'s fields."""
 
 RepoOption = Annotated[
     Path | None, Option(metavar="FOLDER", help="A cloned repository instead of a task; nothing is written.")
@@ -79,13 +113,32 @@ VersionOption = Annotated[
 ]
 
 
-def where_of(
-    sandbox: SandboxKind, python: Path | None = None, base_image: str | None = None, gpus: str = ""
-) -> Where:
-    """Return the sandbox that the options name."""
-    from lmr_author.runtime.environment.where import Where
+def runs_code(verb: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the options of :class:`Where` in place of its keyword ``where``.
 
-    return Where(sandbox.value, python, base_image or "", gpus)
+    Typer reads the parameters from the signature, so the group is exchanged there.
+    """
+
+    def run(*, sandbox: SandboxKind, python: Path | None, base_image: str, gpus: str, **others: Any) -> int:
+        from lmr_author.runtime.environment.where import Where
+
+        return verb(**others, where=Where(sandbox.value, python, base_image, gpus))
+
+    # Where is only imported for type checkers: --help has to be fast.
+    hints = get_type_hints(verb, {**verb.__globals__, "Where": object}, include_extras=True)
+    parameters = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if name != "where":
+            parameters.append(parameter.replace(annotation=hints[name]))
+            continue
+        for option, (annotation, default) in _WHERE_OPTIONS.items():
+            parameters.append(
+                inspect.Parameter(option, parameter.kind, default=default, annotation=annotation)
+            )
+    run.__doc__ = verb.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
 
 
 def current_task(task: Path | None) -> Task:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,15 +14,12 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    BaseImageOption,
     ForceOption,
-    PythonOption,
-    SandboxKind,
-    SandboxOption,
+    NoInputOption,
     TaskOption,
     current_task,
+    runs_code,
     task_words,
-    where_of,
 )
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed, shortened, size_text
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from lmr_author.authoring.recording.run import RecordedCall
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
+    from lmr_author.runtime.environment.where import Where
 
 MOST = 3
 """Notes of one kind that are shown."""
@@ -42,6 +41,15 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
 
 
+class Compared(StrEnum):
+    """An effect of a call that is compared where it is asked for."""
+
+    gradients = "gradients"
+    files = "files"
+    arguments = "arguments"
+
+
+@runs_code
 def record(
     context: typer.Context,
     target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
@@ -53,27 +61,19 @@ def record(
     check: Annotated[
         list[str] | None, Option(metavar="PATH=KIND", help="How a part is compared, as value[0]=set.")
     ] = None,
-    gradients: Annotated[bool, Option("--gradients", help="Also compare PyTorch's gradients.")] = False,
+    compare: Annotated[
+        list[Compared] | None,
+        Option(help="Also compare gradients, files that a call writes, or arguments that it changes."),
+    ] = None,
     cuda_as_cpu: Annotated[
         bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
     ] = False,
-    in_place: Annotated[
-        bool | None,
-        Option(
-            "--in-place/--no-in-place",
-            help="Arguments have to be changed as by the golden, where it returns something, too.",
-        ),
-    ] = None,
-    files: Annotated[
-        bool, Option("--files", help="Also compare the files that a call writes below its folder.")
-    ] = False,
     cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
-    sandbox: SandboxOption = SandboxKind.local,
-    python: PythonOption = None,
-    base_image: BaseImageOption = None,
+    *,
+    where: Where,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
-    yes: Annotated[bool, Option("--yes", "--no-input", "-y", help="Never ask.")] = False,
+    no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
@@ -84,23 +84,24 @@ def record(
     if target is not None and "::" not in target and draft_driver is None:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         command, target = (target, *command), None
+    compared = compare or ()
     options = RecordOptions(
         target=target,
         command=command,
         cases=cases,
-        where=where_of(sandbox, python, base_image),
+        where=where,
         seconds=timeout,
         max_mb=max_mb,
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
         checks=tuple(check or ()),
-        gradients=gradients,
-        in_place=in_place,
-        files=files,
+        gradients=Compared.gradients in compared,
+        in_place=True if Compared.arguments in compared else None,
+        files=Compared.files in compared,
         cuda_as_cpu=cuda_as_cpu,
     )
-    folder, asking = current_task(task), ui.can_ask(yes)
+    folder, asking = current_task(task), ui.can_ask(no_input)
     if draft_driver is not None:
         return _draft(folder, options, draft_driver, task)
     if asking:
@@ -301,5 +302,5 @@ def _show_mutants(result: RecordResult) -> None:
     if share < NEEDED:
         advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
         if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
-            advice = f"record again with --in-place --force, which compares what the call changes, {advice}"
+            advice = f"record again with --compare arguments --force, which compares what the call changes, {advice}"
         ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)

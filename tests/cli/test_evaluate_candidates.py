@@ -176,21 +176,16 @@ def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 
-def test_the_former_spelling_works_and_says_the_new_one(task: Task, tmp_path: Path) -> None:
-    write(tmp_path, {"code": GOOD})
-
-    ended = lmr("evaluate", "tasks", "--predictions=predictions.jsonl", *PLAIN, cwd=tmp_path)
-    assert ended.code == 0 and "1 of 1" in ended.out
-    assert "`evaluate --predictions` is now `judge --predictions`" in ended.err
+def test_a_former_spelling_is_answered_with_the_new_one(tmp_path: Path) -> None:
     for former, now in (
-        (("evaluate", task.root, "--accept-mutant", "7", "--reason", "x"), "accept --mutant"),
-        (("review", task.root, "--results"), "agreement"),
-        (
-            ("review", task.root, "--adjudicate", "core=pass", "--reviewer", "a", "--reason", "x"),
-            "adjudicate --item",
-        ),
+        (("evaluate", "tasks", "--predictions=x.jsonl"), "judge --predictions FILE"),
+        (("review", "--adjudicate", "core=pass"), "adjudicate --item ITEM=ANSWER"),
+        (("mask", "a.py::f", "--objective", "x", "--step", "y"), "mask a.py::f --draft-notes notes.yaml"),
+        (("record", "--gradients", "--", "python"), "record TARGET --compare gradients"),
+        (("export", "tasks", "--cpus", "4"), "export TASK --to harbor --harbor cpus=N"),
     ):
-        assert f"is now `{now}`" in lmr(*former, cwd=tmp_path).err
+        error, hint = refuse(2, *former, cwd=tmp_path)
+        assert "is gone" in error and hint == f"lmr-author {now}"
 
 
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:

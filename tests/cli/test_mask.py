@@ -27,18 +27,22 @@ def goal(task: Task) -> str:
 # flags
 
 
-def test_every_part_has_a_flag(fresh: Task) -> None:
+PARTS = f"""\
+targets:
+- target: {INIT}
+  objective: Keep it.
+  inputs: ["size: how many"]
+  outputs: [nothing]
+  dependencies: {{inside: [Meter], outside: [math]}}
+  steps: [store it]
+"""
+
+
+def test_every_part_has_a_field_or_a_flag(fresh: Task) -> None:
     (fresh.root / "doc.txt").write_text("Make a meter.\n\nOf a size.\n")
-    parts = {
-        "--docstring": "@doc.txt",
-        "--objective": "Keep it.",
-        "--input": "size: how many",
-        "--output": "nothing",
-        "--dependency": "Meter",
-        "--outside-dependency": "math",
-        "--step": "store it",
-    }
-    succeed("mask", INIT, *sum(parts.items(), ()), *CATEGORY, "--no-input", cwd=fresh.root)
+    (fresh.root / "notes.yaml").write_text(PARTS)
+    flags = ("--notes", "notes.yaml", "--docstring", "@doc.txt", *CATEGORY, "--no-input")
+    succeed("mask", INIT, *flags, cwd=fresh.root)
     assert '''
         """Make a meter.
 
@@ -220,7 +224,8 @@ def test_several_functions_are_one_question(fresh: Task) -> None:
 
 def test_nothing_is_asked_that_was_said(fresh: Task) -> None:
     """By flags, and by an earlier mask of the same function."""
-    for arguments in ((INIT, "--objective", "Begin.", "--retrieval", "run.py", *GIVEN), (INIT,)):
+    (fresh.root / "notes.yaml").write_text(f"targets: [{{target: {INIT}, objective: Begin.}}]\n")
+    for arguments in ((INIT, "--notes", "notes.yaml", "--retrieval", "run.py", *GIVEN), (INIT,)):
         terminal = Terminal(fresh, *arguments)
         terminal.sees("masked pkg/losses.py::Meter.__init__")
         assert terminal.ends() == 0

@@ -41,7 +41,7 @@ WRITING = {
     "instruct": ("instruct", "--text", "Implement the loss.", "--no-input"),
     "set": ("set", "category=Evaluation Metrics"),
     "extract": ("extract", "run.py:6-7", "--name", "work", "--yes"),
-    "record": ("record", HINGE, "--yes", "--", "python", "run.py"),
+    "record": ("record", HINGE, "--no-input", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
     "challenge": ("challenge", "--answers", ".."),
     "accept": ("accept", "--mutant", "1", "--reason", "it is equal"),

@@ -144,7 +144,9 @@ def _agent(task: Path | str, out: str = "out") -> tuple[Path | str, ...]:
     return ("export", task, "--to", "agent", "--out", out)
 
 
-@pytest.mark.parametrize("option", [("--gpus", "1"), ("--offline",), ("--author", "Ada")])
+@pytest.mark.parametrize(
+    "option", [("--harbor", "gpus=1"), ("--harbor", "offline=true"), ("--author", "Ada")]
+)
 def test_options_of_another_format(example: Task, tmp_path: Path, option: tuple[str, ...]) -> None:
     error, hint = refuse(USAGE, *_agent(example.root), *option, cwd=tmp_path)
     assert "--to harbor" in error and option[0] in error and "leave" in hint

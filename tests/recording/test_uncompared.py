@@ -96,7 +96,7 @@ def test_files_are_compared_when_asked(tmp_path: Path) -> None:
         tmp_path, {"export.py": EXPORT}, "export.py::export", EXPORT_DRIVER, files=True, in_place=False
     )
     assert len(asked.recording.cases) >= 2
-    assert not [line for line in _remarks(asked) if "--files" in line]
+    assert not [line for line in _remarks(asked) if "--compare files" in line]
     test = (tmp_path / "1-Small/small-repo/unit_test/unit_test_1.py").read_text()
     assert "Not compared" not in test
     assert passes(tmp_path, "export.py", EXPORT)
@@ -119,7 +119,10 @@ def test_a_file_that_is_not_compared_is_named(tmp_path: Path) -> None:
     driver = "from export import export\nfor n in (1, 2):\n    export([[1.5] * n], '/tmp/rows.json')\n"
     result, _ = recorded_from(tmp_path, {"export.py": EXPORT}, "export.py::export", driver)
     (line,) = [line for line in _remarks(result) if "files" in line]
-    assert line == "not compared: files that the call writes: /tmp/rows.json; --files compares their content"
+    assert (
+        line
+        == "not compared: files that the call writes: /tmp/rows.json; --compare files compares their content"
+    )
 
 
 @pytest.mark.torch

@@ -58,10 +58,10 @@ def test_a_link_without_an_address_is_refused(source: Path, tmp_path: Path, modu
     add_link(source, "lib", "1" * 40)
     error = refused(source, tmp_path / "code")
     assert "lib" in error.message
-    assert "--skip-submodules" in error.hint
+    assert "--skip submodules" in error.hint
     found = clone(str(source), None, tmp_path / "code", CloneOptions(skip_submodules=True))
     assert [(item.path, item.commit) for item in found.submodules] == [("lib", "1" * 40)]
-    assert "--skip-submodules" in found.submodules[0].reason
+    assert "--skip submodules" in found.submodules[0].reason
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1:9/a/b", "ext::sh -c touch% ran", "-x", "../gone", "/etc"])
@@ -70,7 +70,7 @@ def test_a_submodule_that_cannot_be_had_is_refused(source: Path, tmp_path: Path,
     add_link(source, "lib", "1" * 40)
     error = refused(source, tmp_path / "code")
     assert "submodule lib cannot be had" in error.message
-    assert "--skip-submodules" in error.hint
+    assert "--skip submodules" in error.hint
 
 
 def test_submodules_that_contain_themselves_end(source: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_lfs_pointers_are_refused_or_recorded(source: Path, tmp_path: Path) -> N
     error = refused(source, tmp_path / "code")
     assert "7 file(s)" in error.message
     assert "data/4.bin …" in error.message
-    assert "--skip-lfs" in error.hint
+    assert "--skip lfs" in error.hint
     found = clone(str(source), None, tmp_path / "code", CloneOptions(skip_lfs=True))
     assert found.lfs_left == tuple(f"data/{number}.bin" for number in range(7))
     assert (found.folder / "data/0.bin").read_bytes() == POINTER

@@ -246,7 +246,7 @@ def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) ->
     if definition.docstring is not None:
         raise TargetError(
             f"{name} has a docstring, and it is never changed",
-            "leave out the docstring that you gave; --objective and the other parts go into the comment",
+            "leave out the docstring that you gave; the other parts of --notes go into the comment",
         )
     return [*docstring_lines(notes.docstring, module.can_hold), *body]
 

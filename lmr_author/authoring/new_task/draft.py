@@ -17,7 +17,7 @@ from lmr_author.core.repo.address import Address, safe_name
 from lmr_author.core.task import NOT_SHIPPED
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
-_RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
+RESERVED = (*NOT_SHIPPED, "dockerfile", "info.json", "requirements.lock")
 
 LABELS = {
     "number": "Number",
@@ -33,7 +33,7 @@ LABELS = {
 """The editable fields, in the order shown."""
 
 _OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
-            "paper_url": "--paper-url", "repo_folder": "--repo-folder"}  # fmt: skip
+            "paper_url": "--paper-url", "repo_folder": "--repo"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
         if not _NAME.match(getattr(draft, name)):
             rule = "letters, digits, '.', '_' and '-', the first one a letter or digit"
             wrong[name] = f"{getattr(draft, name)!r} is not a valid folder name ({rule})"
-    if draft.repo_folder.lower() in _RESERVED:
+    if draft.repo_folder.lower() in RESERVED:
         wrong["repo_folder"] = f"the repository's folder cannot be called {draft.repo_folder}"
     if draft.repo_url:
         try:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author.authoring.new_task import records
-from lmr_author.authoring.new_task.draft import Draft, Wizard, default_name, require_valid
+from lmr_author.authoring.new_task.draft import RESERVED, Draft, Wizard, default_name, require_valid
 from lmr_author.authoring.new_task.records import Stages, notes_on
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
@@ -200,7 +200,8 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
         return options.repo_folder
     # A clone's folder may have any name; the public address has the repository's.
     public = Address.parse(options.repo_url).folder_name if options.repo_url and address.local else ""
-    return public or address.folder_name
+    name = public or address.folder_name
+    return f"{name}-code" if name.lower() in RESERVED else name
 
 
 def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> Draft:

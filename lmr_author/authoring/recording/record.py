@@ -42,9 +42,11 @@ Tell = Callable[[str], None]
 
 OFFER_GRADIENTS = (
     "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
-    "record again with --gradients --force where training depends on it"
+    "record again with --compare gradients --force where training depends on it"
 )
-NO_GRADIENTS = "note: --gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+NO_GRADIENTS = (
+    "note: --compare gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+)
 
 MOST_NAMED = 3
 """Names of one kind that are listed in a text."""
@@ -60,13 +62,13 @@ class Kind(StrEnum):
 
 
 EFFECTS = {
-    Kind.FILES: ("files that the call writes: {}", "--files compares their content"),
+    Kind.FILES: ("files that the call writes: {}", "--compare files compares their content"),
     Kind.PARTS: (
         "parts of the result that cannot be stored: {}",
         "return something that can be stored, or mask a function that does",
     ),
-    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--in-place compares them"),
-    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--in-place compares it"),
+    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--compare arguments compares them"),
+    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
 }
 """Text of each kind of effect, and how to have it compared."""
 

@@ -260,9 +260,9 @@ def _with_submodule(
     shown = printable(link.path)
     if options.skip_submodules:
         url = re.sub(r"//[^/@]*@", "//", printable(link.url))
-        left_out = Submodule(shown, url, link.commit, "left out by --skip-submodules")
+        left_out = Submodule(shown, url, link.commit, "left out by --skip submodules")
         return replace(outer, submodules=(*outer.submodules, left_out))
-    hint = "pass --skip-submodules to go on without the repository's submodules (it is recorded)"
+    hint = "pass --skip submodules to go on without the repository's submodules (it is recorded)"
     if not link.url:
         raise LmrError(f"{shown} is a submodule link, but .gitmodules gives no address for it", hint)
     if depth >= DEPTH:

@@ -139,7 +139,7 @@ def resolve_lfs(git: Git, *, skip: bool) -> tuple[tuple[str, ...], int]:
     names = ", ".join(printable(name, 80) for name in left[:5]) + (" …" if len(left) > 5 else "")
     raise LmrError(
         f"{len(left)} file(s) are Git LFS pointers, not data ({reason}): {names}",
-        "install git-lfs, or pass --skip-lfs to keep the pointers (recorded) when no test needs them",
+        "install git-lfs, or pass --skip lfs to keep the pointers (recorded) when no test needs them",
     )
 
 

@@ -79,10 +79,7 @@ def _require_own_options(options: ExportOptions) -> None:
     if options.private and options.format != HUGGINGFACE:
         raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
     if options.machine != HarborMachine() and options.format != HARBOR:
-        raise UsageError(
-            "--cpus, --memory-mb, --storage-mb, --gpus, --agent-seconds and --offline are for --to harbor",
-            "leave them out",
-        )
+        raise UsageError("--harbor is for --to harbor", "leave it out")
     if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
         raise UsageError(
             f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from lmr_author.core.errors import UsageError
 
@@ -44,12 +48,40 @@ class HarborMachine:
         offline: cut the network by a compose file from the start, for Docker on a machine without a network.
     """
 
-    cpus: float = 2
-    memory_mb: int = 8192
-    storage_mb: int = 20480
-    gpus: int = 0
-    agent_seconds: float = 3600
+    cpus: Annotated[float, msgspec.Meta(ge=0.1)] = 2
+    memory_mb: Annotated[int, msgspec.Meta(ge=256)] = 8192
+    storage_mb: Annotated[int, msgspec.Meta(ge=256)] = 20480
+    gpus: Annotated[int, msgspec.Meta(ge=0)] = 0
+    agent_seconds: Annotated[float, msgspec.Meta(ge=1)] = 3600
     offline: bool = False
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> HarborMachine:
+        """Return the machine of some ``NAME=VALUE``. Raises UsageError."""
+        values = {}
+        for text in texts:
+            name, _, value = text.partition("=")
+            field = name.replace("-", "_")
+            if field not in cls.__dataclass_fields__:
+                known = ", ".join(cls.__dataclass_fields__).replace("_", "-")
+                raise UsageError(f"--harbor {text}: there is no {name}", f"one of {known}, as in cpus=4")
+            values[field] = value
+        try:
+            return msgspec.convert(values, cls, strict=False)
+        except msgspec.ValidationError as error:
+            raise UsageError(
+                f"--harbor: {error}", "as in --harbor cpus=4 --harbor memory-mb=16384"
+            ) from error
+
+    @property
+    def words(self) -> list[str]:
+        """The values that are not as usual, as ``NAME=VALUE``."""
+        usual = HarborMachine()
+        words = []
+        for name, value in vars(self).items():
+            if value != getattr(usual, name):
+                words.append(f"{name.replace('_', '-')}={str(value).lower()}")
+        return words
 
 
 @dataclass(frozen=True)
