@@ -115,8 +115,10 @@ def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> N
         if leak.also:
             ui.then("mask", *ui.repeated("--also", leak.also), *task_words(task))
             return
-    if result.implementations:
-        ui.then("record", result.implementations[0].target, *task_words(task))
+    masked = [str(implementation.target) for implementation in result.implementations]
+    masked += [along.target for along in result.also]
+    if masked:
+        ui.then("record", masked[0], *task_words(task))
 
 
 def show(result: MaskResult) -> None:

@@ -109,5 +109,8 @@ def test_the_hint_is_a_command_that_works(task: Task) -> None:
     assert "masked too one.py::OldMeter.add, like pkg/losses.py::Meter.add" in second.err
     assert "small-repo/one.py" not in second.err and "small-repo/two.py" in second.err
     assert second.err.splitlines()[-1] == "next: lmr-author mask --also two.py::OldMeter.add"
+
+    third = succeed("mask", "--also", "two.py::OldMeter.add", "--no-input", cwd=task.root)
+    assert third.err.splitlines()[-1] == "next: lmr-author record pkg/losses.py::Meter.add"
     assert "restored one.py::OldMeter.add" in succeed("unmask", "--all", cwd=task.root).err
     assert (task.root / "small-repo" / "one.py").read_bytes() == copy(b"count")
