@@ -153,13 +153,15 @@ def _names_device(node: ast.expr) -> bool:
 
 def _remove_unread(tree: ast.AST) -> bool:
     """Remove what nobody can notice from every block, once; return whether there was anything."""
-    before, read = ast.dump(tree), _names_read(tree)
+    read, is_changed = _names_read(tree), False
     for node in ast.walk(tree):
         for field in _BLOCKS:
             block = getattr(node, field, None)
             if isinstance(block, list):
-                setattr(node, field, list(_noticeable(block, read)))
-    return ast.dump(tree) != before
+                remaining = list(_noticeable(block, read))
+                is_changed = is_changed or remaining != block
+                setattr(node, field, remaining)
+    return is_changed
 
 
 def _noticeable(block: Sequence[ast.stmt], read: Collection[str]) -> Iterator[ast.stmt]:
@@ -195,37 +197,36 @@ def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
 
 
 def _names_read(tree: ast.AST) -> set[str]:
-    """Return the names that somebody reads; counters that are only counted are not read."""
+    """Return the names that somebody reads; counters only counted are not read, nor new arrays only filled.
+
+    A new array is one as in ``losses = torch.zeros(n)``, which no other name can stand for.
+    """
     read, bound, changed = set[str](), set[str](), set[str]()
-    unseen = _new_and_only_filled(tree)
+    uses, makes, fills = Counter[str](), Counter[str](), Counter[str]()
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Load()) if name not in unseen:
-                read.add(name)
+            case ast.Name(id=name, ctx=context):
+                uses[name] += 1
+                if isinstance(context, ast.Load):
+                    read.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
+                uses.update(names)
                 read.update(names)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if not isinstance(value, ast.Constant):
                 bound.add(name)
+                makes[name] += called(value) in WORDS["new"]
             case ast.arg(arg=name):
+                uses[name] += 1
                 bound.add(name)
             case ast.AugAssign(target=ast.Name(id=name)):
                 changed.add(name)
-    # `x += y` of what may be another object's alias changes that object.
-    return read | (changed & bound)
-
-
-def _new_and_only_filled(tree: ast.AST) -> set[str]:
-    """Return the names of new arrays, as in ``losses = torch.zeros(n)``, that are written to and never looked at."""
-    uses, fills, makes = Counter[str](), Counter[str](), Counter[str]()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.arg(arg=name):
-                uses[name] += 1
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
                 fills[name] += 1
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if called(value) in WORDS["new"]:
-                makes[name] += 1
-    return {name for name in fills if makes[name] and uses[name] == fills[name] + makes[name]}
+    for name in fills:
+        if makes[name] and uses[name] == makes[name] + fills[name]:
+            read.discard(name)
+    # `x += y` of what may be another object's alias changes that object.
+    return read | (changed & bound)
 
 
 def is_pure(node: ast.AST) -> bool:
