@@ -254,7 +254,7 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
         notes.append(f"and {len(parts) - MOST} more parts; recording.json lists them")
     if drafts := fixture_drafts(path for path, _ in parts):
         notes.append(
-            "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
+            "if the function needs it, define a fixture that builds it in unit_test/fixtures.py in the repository: "
             + ", ".join(f"`{draft}`" for draft in drafts[:MOST])
         )
     return notes

@@ -30,14 +30,18 @@ def set_fields(
         ui.then("set", *task_words(task), "FIELD=VALUE")
         return EXIT_CLEAN
     values = dict(_pair(text) for text in fields)
-    undo = []
+    undo = list[str]()
     for made in change(folder, values, implementation):
+        if made.before == made.after:
+            ui.say(f"{made.field}: {made.after or '(none)'}, as it was")
+            continue
         ui.say(f"{made.field}: {made.before or '(none)'} → {made.after or '(none)'}", "set", "green")
         undo.append(f"{made.field}={made.before}")
     which = ["--implementation", implementation] if implementation else []
-    if folder.reviews_folder.is_dir():
+    if undo and folder.reviews_folder.is_dir():
         ui.note("the evaluation still holds; a sign-off is about all of a task, and has to be given again")
-    ui.then("set", *undo, *which, *task_words(task), head="undo")
+    if undo:
+        ui.then("set", *undo, *which, *task_words(task), head="undo")
     ui.then("validate", *([folder.root] if task else []))
     return EXIT_CLEAN
 

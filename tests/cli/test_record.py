@@ -96,7 +96,7 @@ def test_parts_that_are_not_stored_are_named_with_what_builds_them() -> None:
         "not stored in case_1: pool._lock (_thread.lock)",
     )
     assert last.startswith(
-        "if the function needs it, define a fixture that builds it in unit_test/fixtures.py: "
+        "if the function needs it, define a fixture that builds it in unit_test/fixtures.py in the repository: "
     )
     assert "`def encoder(): return ...`, `def pool(): return ...`" in last
     many = not_stored([case(1, *({"path": f"self.part{number}", "type": "Part"} for number in range(5)))])

@@ -62,6 +62,15 @@ def test_a_category_is_set_afterwards(masked: Task) -> None:
     assert (one.category, one.instruction) == ("Data Augmentation", before)
 
 
+def test_a_field_that_has_the_value_already(masked: Task) -> None:
+    year = masked.load().year
+    screen = lmr_forked("set", f"year={year}", cwd=masked.root).err
+    assert f"year: {year}, as it was" in screen and "undo" not in screen
+    changed = lmr_forked("set", f"year={year}", "category=Data Augmentation", cwd=masked.root).err
+    undo = changed.partition("undo: ")[2].splitlines()[0]
+    assert "category=" in undo and "year=" not in undo
+
+
 def _large(path: Path) -> None:
     path.write_text("def f(): return 1\n" + "x = 1\n" * 1_700_000)
 

@@ -263,7 +263,7 @@ def fixture_advice(paths: Iterable[str]) -> str:
     if not drafts:
         return ""
     return (
-        f"have it built instead: into unit_test/{FIXTURES} write "
+        f"have it built instead: into unit_test/{FIXTURES} in the repository write "
         f"{' and '.join(f'`{draft}`' for draft in drafts[:3])}, with what your driver has in place of the dots, and "
         "record again; or drive the function with values that can be stored"
     )
