@@ -251,6 +251,12 @@ def newline_after(module: Module, line: int) -> str:
     return match.group() if match else "\n"
 
 
+def indent_of(line: str) -> str:
+    """Return a line's indentation. What is before a form feed does not count: that sets the column back to 0."""
+    blank = line[: len(line) - len(line.lstrip(" \t\f"))]
+    return blank.rpartition("\f")[2]
+
+
 def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, int]]:
     """Yield (qualified name parts, node, number of leading classes) for every definition of a module."""
     stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(tree, (), 0)]
