@@ -6,20 +6,11 @@ body included. The region is what masking replaces and unmasking puts back.
 
 from __future__ import annotations
 
-from lmr_author.core.code.demands import (
-    demanded,
-    gpu_lines,
-    is_main_guard,
-    python_2_names,
-    running,
-    set_at_run_time,
-)
 from lmr_author.core.code.edit import (
     body_from,
     body_of,
     indented,
     insert_above,
-    matching,
     outside,
     region,
     region_bytes,
@@ -34,7 +25,8 @@ from lmr_author.core.code.module import (
     Module,
     find,
     indent_of,
-    is_generator,
+    matching,
+    meant,
     methods,
     newline_after,
     number,
@@ -45,14 +37,21 @@ from lmr_author.core.code.tree import (
     block_end,
     bound_by,
     children,
+    demanded,
     each,
     first_line,
     form,
+    gpu_lines,
     imported_as,
+    is_generator,
+    is_main_guard,
     is_same,
     parameters,
     parse,
+    python_2_names,
     root_name,
+    running,
+    set_at_run_time,
     walk,
 )
 
@@ -82,6 +81,7 @@ __all__ = [
     "is_main_guard",
     "is_same",
     "matching",
+    "meant",
     "methods",
     "newline_after",
     "number",

@@ -152,32 +152,3 @@ def _read(module: Module, definition: Definition) -> FunctionText:
     if definition not in module.functions:
         module.functions[definition] = FunctionText(module, definition)
     return module.functions[definition]
-
-
-def matching(
-    golden: Module, goal: Module, qualname: str, nth: int | None = None
-) -> tuple[Definition, Definition] | None:
-    """Return the target's definitions in the golden and in the goal file.
-
-    Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
-    known, the one whose region differs. None when either file lacks it, or the pair cannot be told.
-    """
-    ours = [definition for definition in golden.definitions if definition.qualname == qualname]
-    theirs = [definition for definition in goal.definitions if definition.qualname == qualname]
-    if len(ours) != len(theirs):
-        return None
-    pairs = []
-    for original, now in zip(ours, theirs, strict=True):
-        if original.kind == now.kind == "function" and nth in (None, original.nth):
-            pairs.append((original, now))
-    if len(pairs) <= 1:
-        return pairs[0] if pairs else None
-    differing = [
-        (original, now)
-        for original, now in pairs
-        if region_bytes(golden, original) != region_bytes(goal, now)
-    ]
-    if len(differing) == 1:
-        return differing[0]
-    real = [pair for pair in pairs if not pair[0].is_overload]
-    return real[0] if len(real) == 1 else None
