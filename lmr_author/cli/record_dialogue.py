@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.recording.drivers import from_tests, read_command, require_python
-from lmr_author.authoring.recording.job import RecordOptions, implementation_of
+from lmr_author.authoring.recording.job import (
+    RecordOptions,
+    from_tests,
+    implementation_of,
+    read_command,
+    require_python,
+)
 from lmr_author.cli import ui
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lmr_author.core import code, files
-from lmr_author.core.code.demands import PYTHON_2
+from lmr_author.core.code.tree import PYTHON_2
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 

@@ -10,7 +10,7 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.cli.mask import settle
-from lmr_author.core.task import Task, accepted, also_masked
+from lmr_author.core.task import Task, accepted
 from tests.cli.program import refuse, succeed
 from tests.support import LOSSES, make_task
 
@@ -49,7 +49,7 @@ def test_shown_masked_and_accepted(task: Task, keys: PipeInput, capsys: pytest.C
 
     settle(task, leaks, task.root)
 
-    assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
+    assert [item.node_id for item in task.also_masked()] == ["one.py::OldMeter.add"]
     assert [(item.code, item.path, item.reason) for item in accepted.load(task)] == [
         ("LMR403", "small-repo/two.py", "a test's own copy")
     ]
@@ -70,7 +70,7 @@ def test_an_interruption_loses_no_answer(
         settle(task, leaks, task.root)
 
     assert "`lmr-author mask --leaks` asks about the other places" in capsys.readouterr().err
-    assert [item.node_id for item in also_masked.load(task)] == ["one.py::OldMeter.add"]
+    assert [item.node_id for item in task.also_masked()] == ["one.py::OldMeter.add"]
     assert accepted.load(task) == ()
 
 
@@ -93,7 +93,7 @@ def test_many_are_asked_about_at_once_and_a_few_can_be_left(task: Task, keys: Pi
     settle(task, leaks, task.root)
     keys.send_text(DOWN + ENTER)  # leave all
     settle(task, leaks * 2, task.root)
-    assert (also_masked.load(task), accepted.load(task)) == ((), ())
+    assert (task.also_masked(), accepted.load(task)) == ((), ())
 
 
 def test_the_hint_is_a_command_that_works(task: Task) -> None:

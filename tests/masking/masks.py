@@ -9,7 +9,7 @@ from pathlib import Path
 from lmr_author.authoring.masking import MaskOptions, MaskResult, mask
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.core import code, files
-from lmr_author.core.task import Task, also_masked
+from lmr_author.core.task import Task
 from tests.cli.program import validate_with
 
 HINGE, INIT, ADD = "pkg/losses.py::hinge", "pkg/losses.py::Meter.__init__", "pkg/losses.py::Meter.add"
@@ -82,4 +82,4 @@ def recorded(task: Task) -> list[tuple[str, str, str]]:
     """The look-alikes that were masked: node id, target, and where the original is kept."""
     if task.also_masked_path.is_file():
         validate_with("also-masked", json.loads(task.also_masked_path.read_bytes()))
-    return [(item.node_id, item.target, item.original) for item in also_masked.load(task)]
+    return [(item.node_id, item.target, item.original) for item in task.also_masked()]

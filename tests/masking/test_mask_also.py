@@ -11,7 +11,7 @@ import pytest
 from lmr_author.authoring.masking import unmask
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
-from lmr_author.core.task import Task, also_masked
+from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import select_checks, validate
 from lmr_author.runtime.replay import staging
 from tests.masking.masks import ADD, HINGE, LEGACY, content, masked, recorded, repository
@@ -156,8 +156,8 @@ def test_an_edited_look_alike_is_not_lost(task: Task) -> None:
 def test_a_look_alike_of_a_target_that_was_never_entered_is_restored_with_any(task: Task) -> None:
     """A command was killed after the look-alike, and another target was masked instead."""
     masked(task, ADD, also=OLD)
-    [entry] = also_masked.load(task)
-    also_masked.save(task, [replace(entry, target="gone.py::f")])
+    [entry] = task.also_masked()
+    task.save_also_masked([replace(entry, target="gone.py::f")])
     assert unmask(task, ADD, task.root).also == OLD
     assert content(task)["legacy.py"] == LEGACY
 

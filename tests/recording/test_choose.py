@@ -68,6 +68,18 @@ def test_an_attribute_of_self_is_an_option_like_an_argument() -> None:
     assert "self.merged=True" in chosen([*plain, merged], {})[9]
 
 
+def test_classes_of_one_module_read_differently() -> None:
+    names = ("torch_struct.semirings.semirings:LogSemiring", "torch_struct.semirings.semirings:MaxSemiring")
+    calls = [call(n, {0}, self__semiring={"$": "name", "v": name}) for n, name in enumerate(names, 1)]
+    remarks = chosen(calls, {})
+    assert remarks[1] == "self.semiring=…semirings:LogSemiring"
+    assert remarks[2] == "self.semiring=…semirings:MaxSemiring"
+
+    long = [{"$": "name", "v": f"pkg.losses:{'Very' * 9}{end}"} for end in ("Sharp", "Soft")]
+    remarks = chosen([call(n, {0}, self__loss=node) for n, node in enumerate(long, 1)], {})
+    assert remarks[1].endswith("VerySharp") and len(remarks[1]) == 40 and remarks[2].endswith("VerySoft")
+
+
 def test_options_are_flags_words_and_what_is_left_out() -> None:
     calls = [
         call(1, {0}, x=tensor(4), kind="hinge"),

@@ -225,3 +225,19 @@ def test_the_same_function_in_several_files_is_one_suggestion(tmp_path: Path) ->
     masked = rank(indexing.build(tmp_path), PaperText({}), masked={("task_b/score.py", "score"): 1}, top=1)
     assert [suggestion.target for suggestion in masked] == ["task_b/score.py::score"]
     assert masked[0].copies[0] == "score.py::score"
+
+
+def test_a_longer_version_of_a_function_comes_before_the_one_that_it_grew_from(tmp_path: Path) -> None:
+    body = "    ratio = policy - reference\n    margin = ratio * beta\n    loss = hinge(margin).mean()\n"
+    older = f"def score(policy, reference, beta):\n{body}    return loss\n"
+    extra = "    cached = table.lookup(beta)\n    table.update(cached, beta)\n    shape = cached.shape\n" * 3
+    newer = f"def score(policy, reference, beta):\n{body}{extra}    return loss\n"
+    use = "from new import score\n\nprint(score(1, 2, 3))\n"
+    files = {"a_old.py": older, "new.py": newer, "use.py": use, "other.py": "def other(x):\n    return x\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    paper = PaperText({1: "We score the margin of policy and reference by a hinge loss with a ratio beta."})
+
+    targets = [suggestion.target for suggestion in rank(indexing.build(tmp_path), paper)]
+
+    assert targets.index("new.py::score") < targets.index("a_old.py::score")

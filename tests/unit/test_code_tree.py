@@ -8,6 +8,7 @@ import inspect
 
 import pytest
 
+from lmr_author.core import code
 from lmr_author.core.code import (
     block_end,
     bound_by,
@@ -20,6 +21,7 @@ from lmr_author.core.code import (
     set_at_run_time,
     walk,
 )
+from lmr_author.core.task import Target
 
 SNIPPETS = [
     "match x:\n    case {'a': 1, **rest}: pass\n    case A(b=2, c=[1, *others]) as all: pass\n    case None | _: pass",
@@ -178,3 +180,23 @@ def test_globals_that_only_a_run_sets(name: str, names: tuple[str, ...]) -> None
     tree = ast.parse(RUN_AS_SCRIPT)
     (function,) = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
     assert set_at_run_time(tree, function) == names
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("of_goal", ["\n", "\r\n", "\r"])
+def test_code_that_moves_takes_the_line_ends_of_its_file(newline: str, of_goal: str) -> None:
+    text = 'def f(x):\n    """Doc."""\n    y = """a\n  b"""\n\f    if x:\n        y = 1\n\n    return y\n'
+    class_text = "class A:\n\n  def f(self, x):\n    pass\n"
+    source = code.Module.parse(text.replace("\n", newline).encode(), "source.py")
+    goal = code.Module.parse(class_text.replace("\n", of_goal).encode(), "goal.py")
+    function, method = code.find(source, Target("", "f")), code.find(goal, Target("", "A.f"))
+    body = '    y = """a\n  b"""\n    if x:\n        y = 1\n\n    return y'
+
+    whole = code.body_from(source, function, goal, method).decode()
+    without_docstring = code.body_of(source, function.statements, goal, method).decode()
+    inserted = code.insert_above(goal, method, [source.text], at_top=False).decode()
+
+    assert whole == f'\n    """Doc."""\n{body}'.replace("\n", of_goal)
+    assert without_docstring == f"\n{body}".replace("\n", of_goal)
+    assert f"  def f(x):{of_goal}" in inserted and f'"""a{of_goal}  b"""{of_goal}      if x' in inserted
+    assert code.statement_text(source, function.node) == f'def f(x):\n    """Doc."""\n{body}'

@@ -102,6 +102,19 @@ def test_citations_of_other_papers_state_nothing() -> None:
     assert (best(facts, "title"), best(facts, "venue"), best(facts, "authors")) == ("Wins", "", "")
 
 
+def test_a_link_of_nearly_the_same_title_gives_the_address_and_nothing_else(tmp_path: Path) -> None:
+    title = "Wins over Tie: A Study of Pairs"
+    (tmp_path / "README.md").write_text(
+        "# Wins\n\n[Another paper about wins](https://arxiv.org/abs/1202.00001), our own library\n"
+        f"[{title} in code](https://example.com/x) and [**{title}**](https://arxiv.org/abs/1901.12345)\n"
+    )
+    citations = read_citations(tmp_path)
+    facts = gather_facts(paper(), None, citations)
+    (url,) = facts["url"]
+    assert (url.value, url.sources) == ("https://arxiv.org/abs/1901.12345", ("README.md, line 4",))
+    assert best(facts, "title") == "Wins over Ties: a Study of Pairs" and len(facts["title"]) == 1
+
+
 def test_the_date_of_a_file_is_worth_less_than_a_citation() -> None:
     own = Citation("README.md, line 9", "Wins over Ties: a Study of Pairs", (), 2019)
     facts = gather_facts(paper(year=2021, origin="the PDF's creation date"), None, [own])

@@ -15,7 +15,7 @@ from lmr_author.authoring.masking import locate
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import Target, Task, also_masked
+from lmr_author.core.task import Target, Task
 from lmr_author.core.task.provenance import ExtractedBlock, Provenance
 
 _LINES = re.compile(r"^(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?$")
@@ -92,7 +92,7 @@ def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
     path = locate.locate(repository, f"{path}::{options.name}", here).path
     module = locate.parse(repository, path)
     masked = [entry.qualname for entry in info.implementations if entry.goal_file == path]
-    masked += [entry.qualname for entry in also_masked.load(task) if entry.path == path]
+    masked += [entry.qualname for entry in task.also_masked() if entry.path == path]
     if masked:
         raise TargetError(
             f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",

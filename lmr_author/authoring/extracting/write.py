@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmr_author.authoring.extracting.events import Function
@@ -69,7 +69,7 @@ def _line_below(module: code.Module, block: SelectedBlock, plan: ExtractPlan) ->
         if block.top_level is block.statements[0]:
             line = block.start
     floor = max([floor, *(last_line(sibling) for sibling in siblings if code.first_line(sibling) < line)])
-    top, comment = line, indent_of(module.line_text(line)) + "#"
+    top, comment = line, code.indent_of(module.line_text(line)) + "#"
     while top - 1 > floor and module.line_text(top - 1).startswith(comment):
         top -= 1
     # Comments at the top of a file (its licence, its encoding) are not about what follows them.
@@ -92,37 +92,24 @@ def _blank_lines(module: code.Module, line: int, plan: ExtractPlan) -> tuple[int
 
 def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, line: int) -> list[str]:
     """Return the lines of the new function in front of a line."""
-    base = indent_of(module.line_text(line)) if plan.receiver else ""
+    base = code.indent_of(module.line_text(line)) if plan.receiver else ""
     unit = _unit(module)
     indent = base + unit
     parameters = [plan.receiver, *plan.parameters] if plan.receiver else [*plan.parameters]
     lines = _broken(f"{base}def {plan.name}(", parameters, "):", base, unit)
-    lines += _moved(module, block, indent)
+    old = code.indent_of(module.line_text(code.first_line(block.statements[0])))
+    lines += code.indented(module, block.start, block.end, old, indent)
     if plan.outputs:
         lines.append(f"{indent}return {', '.join(plan.outputs)}")
     return lines
-
-
-def _moved(module: code.Module, block: SelectedBlock, indent: str) -> Iterator[str]:
-    """Yield the lines of the block with another indentation; inside strings nothing moves."""
-    old = indent_of(module.line_text(code.first_line(block.statements[0])))
-    inside = code.lines_inside_strings(module.tree)
-    for number in range(block.start, block.end + 1):
-        line = module.line_text(number)
-        if number in inside:
-            yield line
-        elif not line.strip():
-            yield ""
-        else:
-            yield indent + (line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t\f"))
 
 
 def _unit(module: code.Module) -> str:
     """Return one step of indentation, as the first indented statement of the file uses it."""
     for suite in suites(module.tree):
         around = [owner for owner in suite.owners if isinstance(owner, ast.stmt)]
-        inner = indent_of(module.line_text(code.first_line(suite.statements[0])))
-        outer = indent_of(module.line_text(code.first_line(around[-1]))) if around else inner
+        inner = code.indent_of(module.line_text(code.first_line(suite.statements[0])))
+        outer = code.indent_of(module.line_text(code.first_line(around[-1]))) if around else inner
         if inner != outer and inner.startswith(outer):
             return inner.removeprefix(outer)
     return "    "
@@ -130,7 +117,7 @@ def _unit(module: code.Module) -> str:
 
 def _call(module: code.Module, block: SelectedBlock, plan: ExtractPlan) -> list[str]:
     """Return the lines of the statement that stands in place of the block."""
-    indent = indent_of(module.line_text(code.first_line(block.statements[0])))
+    indent = code.indent_of(module.line_text(code.first_line(block.statements[0])))
     name = f"{plan.receiver}.{plan.name}" if plan.receiver else plan.name
     bound = f"{', '.join(plan.outputs)} = " if plan.outputs else ""
     head = f"{indent}{'return ' if plan.returns else bound}{name}("
@@ -182,8 +169,3 @@ def _put_back(tree: ast.Module, name: str, statements: list[ast.stmt]) -> None:
             if last_name(called) == name:
                 suite.statements[number : number + 1] = statements
                 return
-
-
-def indent_of(text: str) -> str:
-    """Return the white space that a line begins with."""
-    return text[: len(text) - len(text.lstrip(" \t\f"))]

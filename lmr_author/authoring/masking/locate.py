@@ -103,14 +103,6 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
         raise TargetError(error.message, f"did you mean {' or '.join(close)}?") from error
 
 
-def meant(repository: Path, target: Target, masked: Sequence[Implementation]) -> list[Implementation]:
-    """Return those masked functions of a target's name that its number or line means: all when it has none."""
-    nth = target.nth
-    if target.line is not None:
-        nth = code.find(parse(repository, target.path), target).nth
-    return [entry for entry in masked if nth is None or entry.nth in (None, nth)]
-
-
 def python_files(repository: Path) -> Iterator[Path]:
     """Yield the Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
     for path in files.walk(repository):

@@ -12,8 +12,8 @@ from lmr_author.authoring.masking.body import is_masked, unmask_source
 from lmr_author.authoring.masking.locate import Chosen, Selection, means
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
-from lmr_author.core.task import Task, TaskInfo, also_masked
-from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.task import Task, TaskInfo
+from lmr_author.core.task.info import AlsoMasked
 from lmr_author.proof.checks.masks import Stray
 from lmr_author.proof.leaks.statements import compare, of_function
 
@@ -42,7 +42,7 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     goldens = dict(_goldens(task, selection))
     if not goldens:
         raise UsageError("--also is for look-alikes of a target, and nothing is masked", "name a target too")
-    recorded = {(entry.path, entry.qualname, entry.nth): entry for entry in also_masked.load(task)}
+    recorded = {(entry.path, entry.qualname, entry.nth): entry for entry in task.also_masked()}
     modules = {chosen.path: chosen.module for chosen in selection.chosen}
     along: list[LookAlike] = []
     for text in nodes:
@@ -74,7 +74,7 @@ def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionN
     definition = chosen.definition
     statements = of_function(definition.function)
     target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)
-    original = also_masked.original_name(task, chosen.path)
+    original = task.original_name(chosen.path)
     return LookAlike(chosen, AlsoMasked(chosen.path, definition.qualname, definition.nth, target, original))
 
 
@@ -93,9 +93,9 @@ def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.Funct
 
 def record(task: Task, along: Sequence[LookAlike]) -> None:
     """Write down what is about to be masked along, before it is."""
-    entries = [*also_masked.load(task), *(look_alike.record for look_alike in along)]
+    entries = [*task.also_masked(), *(look_alike.record for look_alike in along)]
     unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
-    also_masked.save(task, list(unique.values()))
+    task.save_also_masked(list(unique.values()))
 
 
 def restore(
@@ -117,7 +117,7 @@ def restore(
         LmrError: its original is gone.
     """
     masked = {str(entry.target) for entry in info.implementations} - targets
-    entries = also_masked.load(task)
+    entries = task.also_masked()
     # One whose target was never entered, because the command was killed, is restored with any.
     chosen = [entry for entry in entries if entry in alone or (targets and entry.target not in masked)]
     contents = {}
@@ -131,7 +131,7 @@ def restore(
         files.write_bytes(file, data)
     left = [entry for entry in entries if entry not in chosen]
     if chosen:
-        also_masked.save(task, left)
+        task.save_also_masked(left)
     for name in {entry.original for entry in chosen} - {entry.original for entry in left}:
         files.inside(task.root, name).unlink(missing_ok=True)
     return tuple(entry.node_id for entry in chosen)
@@ -174,7 +174,7 @@ def restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
 def with_look_alikes(task: Task, golden: code.Module, goal: code.Module) -> bytes:
     """Return a golden with the look-alikes in it that are still masked in its goal file."""
     regions = {}
-    for entry in also_masked.load(task):
+    for entry in task.also_masked():
         if entry.path != goal.name:
             continue
         pair = code.matching(golden, goal, entry.qualname, entry.nth)

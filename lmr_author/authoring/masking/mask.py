@@ -27,12 +27,11 @@ from lmr_author.core.task import (
     Target,
     Task,
     TaskInfo,
-    also_masked,
     golden_name,
     require_category,
     unit_test_name,
 )
-from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.task.info import AlsoMasked
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.checks.masks import strays
@@ -141,7 +140,7 @@ def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
     Raises LmrError when a record of what was masked or taken out is damaged: nothing has been written then.
     """
     leftovers.taken_out(task.removed_folder)
-    also_masked.load(task)
+    task.also_masked()
     repository = task.repository(task.load())
     unfinished = set()
     for text in targets:
@@ -320,7 +319,7 @@ def _plan(
         )
         originals = {golden: original} if own else {}
         if others:
-            originals[also_masked.original_name(task, path)] = original
+            originals[task.original_name(path)] = original
         changes.append(_Change(path, own, golden, originals, result.data, result.remarks))
     return changes
 
@@ -329,10 +328,10 @@ def _original(task: Task, info: TaskInfo, functions: Sequence[Chosen], golden: s
     """Return a file as it was before anything in it was masked. ``golden``: its golden; "" when it has none."""
     path, module = functions[0].path, functions[0].module
     masked = [(entry.qualname, entry.nth) for entry in info.implementations if entry.goal_file == path]
-    masked += [(entry.qualname, entry.nth) for entry in also_masked.load(task) if entry.path == path]
+    masked += [(entry.qualname, entry.nth) for entry in task.also_masked() if entry.path == path]
     masked += [(chosen.definition.qualname, chosen.definition.nth) for chosen in functions]
     original = module.data
-    for name in (golden, also_masked.original_name(task, path)):
+    for name in (golden, task.original_name(path)):
         if name and (task.root / name).exists():
             original = files.inside(task.root, name).read_bytes()
             _assert_original(code.Module.parse(original, name), module, masked)

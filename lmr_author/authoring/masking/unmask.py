@@ -15,8 +15,8 @@ from lmr_author.authoring.masking.mask import NOTES, record_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import Implementation, Target, Task, TaskInfo, also_masked
-from lmr_author.core.task.also_masked import AlsoMasked
+from lmr_author.core.task import Implementation, Target, Task, TaskInfo
+from lmr_author.core.task.info import AlsoMasked
 from lmr_author.proof.checks.masks import Stray, strays
 from lmr_author.proof.view import TaskView
 
@@ -126,7 +126,7 @@ class _Masked:
     @classmethod
     def of(cls, task: Task) -> _Masked:
         info = task.load()
-        return cls(info, info.implementations, tuple(also_masked.load(task)), tuple(strays(TaskView(task))))
+        return cls(info, info.implementations, tuple(task.also_masked()), tuple(strays(TaskView(task))))
 
     @property
     def names(self) -> dict[str, str]:
@@ -155,7 +155,7 @@ def _choose(task: Task, masked: _Masked, target: str, here: Path) -> _Masked:
         owner = entry.qualname.rpartition(".")[0]  # of a class all methods are restored
         if entry.goal_file == wanted.path and wanted.qualname in (entry.qualname, owner):
             named.append(entry)
-    if named := locate.meant(task.repository(info), wanted, named):
+    if named := code.meant(task.repository(info), wanted, named):
         return _Masked(info, tuple(named), unnamed=unnamed)
     along = []
     for look_alike in masked.along:
@@ -186,9 +186,9 @@ def _drop_originals(task: Task, names: set[str]) -> list[str]:
             files.inside(task.root, stray.original).unlink()
         else:
             moved.append(task.put_aside(files.inside(task.root, stray.original)))
-    entries = also_masked.load(task)
+    entries = task.also_masked()
     if dropped & {entry.original for entry in entries}:
-        also_masked.save(task, [entry for entry in entries if entry.original not in dropped])
+        task.save_also_masked([entry for entry in entries if entry.original not in dropped])
     return moved
 
 

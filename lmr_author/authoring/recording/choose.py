@@ -6,6 +6,7 @@ All recorded calls are replayed. About three become cases, and more where these 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ NOT_GIVEN = "not given"
 """Value of a trait of a part that a call does not have."""
 LONGEST = 40
 """Characters of a part of a call in a description."""
+_NAME_IN_MODULE = re.compile(r"[\w.]+[.:]\w+")
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 VERSIONS_AT_ONCE = 50
@@ -284,9 +286,9 @@ def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain
             parts.append(f"{counted(number, 'mutant')} fail{'s' * (number == 1)} only here")
         if only_here["block"]:
             parts.append("takes a path through the code that no other takes")
-        differs = [in_words(*pair) for pair in call.summary.items() if shared[pair] <= most]
+        differs = [_in_few_words(*pair) for pair in call.summary.items() if shared[pair] <= most]
         if differs:
-            parts.append(listed([shortened(text, LONGEST) for text in differs], 3))
+            parts.append(listed(differs, 3))
         words[call.number] = "; ".join(parts)
     return words
 
@@ -294,6 +296,14 @@ def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain
 def in_words(path: str, text: str) -> str:
     """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
     return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
+def _in_few_words(path: str, text: str) -> str:
+    """Return a part of a call, cut where it is long: of a name in a module the end stays, which tells calls apart."""
+    room = LONGEST - len(f"{path}=…")
+    if len(text) > room > 0 and _NAME_IN_MODULE.fullmatch(text):
+        text = "…" + re.sub(r"^\w*[.:]", "", text[-room:])
+    return shortened(in_words(path, text), LONGEST)
 
 
 # mutants

@@ -14,9 +14,8 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.recording.checkers import fixture_advice
-from lmr_author.authoring.recording.drivers import Driver, switches
 from lmr_author.authoring.recording.failed import Explain, advice_about, last_error
-from lmr_author.authoring.recording.job import Job
+from lmr_author.authoring.recording.job import Driver, Job, switches
 from lmr_author.authoring.recording.tolerance import Exactness
 from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError

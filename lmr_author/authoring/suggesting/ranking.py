@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect
-from lmr_author.authoring.suggesting.paper import Description, Descriptions, PaperText
+from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptions, PaperText
 from lmr_author.core import files, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 from lmr_author.core.texts import listed
-
-ALIKE = 5
-"""Statements from which functions of one name, size and vocabulary are taken for copies."""
 
 
 @dataclass(frozen=True)

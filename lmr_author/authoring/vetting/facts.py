@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from lmr_author.core.paper import FetchedPaper, Paper
@@ -18,6 +19,8 @@ from lmr_author.core.repo.citations import Citation
 DISPUTABLE = ("title", "authors", "year")
 """Facts of which one value at most is right. Venues are written in many ways, and a paper has several addresses."""
 
+LIKE = 0.9
+"""Similarity of two titles of one paper: a word in the plural, a colon or an article more."""
 _WEAK_YEARS = ("the PDF's creation date", "the copyright line on page 1")
 _ABBREVIATED = {"others", "et al.", "et al"}
 
@@ -83,6 +86,11 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
             (fetched.url, "where it was fetched"),
             (f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
             *((citation.url, citation.source) for citation in own),
+            # Last, and nothing else is believed of them: it may be another paper.
+            *(
+                (citation.url, citation.source)
+                for citation in _similar(fetched.title or paper.title, citations)
+            ),
         ],
     }
     return {name: _merged(name, stated) for name, stated in statements.items()}
@@ -100,6 +108,18 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
         if not citation.software and (is_named or is_linked):
             own.append(citation)
     return sorted(own, key=lambda citation: (not citation.venue, not citation.year))
+
+
+def _similar(title: str, citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations of a title like the paper's, the likest first: people shorten titles, and mistype them."""
+    matcher = SequenceMatcher(b=_squeezed(title), autojunk=False)
+    similar = []
+    for citation in citations:
+        matcher.set_seq1(_squeezed(citation.title))
+        is_long = min(len(citation.title.split()), len(title.split())) >= 3
+        if is_long and not citation.software and matcher.ratio() >= LIKE:
+            similar.append((matcher.ratio(), citation))
+    return [citation for _, citation in sorted(similar, key=lambda pair: -pair[0])]
 
 
 def _authors(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:

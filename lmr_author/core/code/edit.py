@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lmr_author.core.code.module import Definition, Module, Region
+from lmr_author.core.code.module import NEWLINE, Definition, Module, Region, indent_of
 from lmr_author.core.code.tree import first_line
 from lmr_author.core.errors import TargetError
 
@@ -63,24 +63,28 @@ def outside(module: Module, definitions: Iterable[Definition]) -> bytes:
 def body_from(source: Module, own: Definition, module: Module, definition: Definition) -> bytes:
     """Return the region of a function of another module, indented for its place in a module."""
     theirs, ours = region(source, own), region(module, definition)
-    return module.encode(_moved(source, theirs.start, theirs.end, theirs.indent, ours.indent, ours.newline))
+    first = len(NEWLINE.findall(source.text, 0, theirs.start)) + 1
+    head, *below = NEWLINE.split(source.text[theirs.start : theirs.end])
+    lines = indented(source, first + 1, first + len(below), theirs.indent, ours.indent)
+    return module.encode(ours.newline.join([head, *lines]))
 
 
 def body_of(source: Module, statements: Sequence[ast.stmt], module: Module, definition: Definition) -> bytes:
     """Return a function's region with statements of another module, to its end, below the docstring that it has."""
-    ours, line = region(module, definition), first_line(statements[0])
-    old = source.line_text(line)[: statements[0].col_offset]
-    text = _moved(source, source.line_start(line), len(source.text.rstrip()), old, ours.indent, ours.newline)
+    ours, first = region(module, definition), first_line(statements[0])
+    old = source.line_text(first)[: statements[0].col_offset]
     head = [ours.indent + part for part in (ours.type_comment, ours.docstring) if part is not None]
-    return module.encode(ours.newline.join([ours.header_rest, *head, ours.indent + text[len(old) :]]))
+    lines = indented(source, first, source.line_count, old, ours.indent)
+    return module.encode(ours.newline.join([ours.header_rest, *head, *lines]).rstrip())
 
 
 def statement_text(module: Module, statement: ast.stmt) -> str:
     """Return the source of a statement, its decorators included, not indented."""
-    line = first_line(statement)
-    indent = _indent(module.line_text(line))
-    end = module.offset(statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
-    return _moved(module, module.line_start(line) + len(indent), end, indent, "", "\n")
+    first, last = first_line(statement), statement.end_lineno or statement.lineno
+    lines = indented(module, first, last, indent_of(module.line_text(first)), "")
+    end = module.offset(last, statement.end_col_offset or 0) - module.line_start(last)
+    lines[-1] = lines[-1].removesuffix(module.line_text(last)[end:])
+    return "\n".join(lines)
 
 
 def insert_above(module: Module, definition: Definition, texts: Sequence[str], *, at_top: bool) -> bytes:
@@ -91,35 +95,32 @@ def insert_above(module: Module, definition: Definition, texts: Sequence[str], *
             if statement.lineno <= definition.line:
                 node = statement
     line = first_line(node)
-    indent, newline = _indent(module.line_text(line)), region(module, definition).newline
+    indent, newline = indent_of(module.line_text(line)), region(module, definition).newline
     chunk = ""
     for text in texts:
         new = Module.parse(text.encode(), "a statement")
-        chunk += indent + _moved(new, 0, len(new.text), "", indent, newline) + newline * 2
+        chunk += newline.join(indented(new, 1, new.line_count, "", indent)) + newline * 2
     at = module.byte_offset(module.line_start(line))
     return module.data[:at] + module.encode(chunk) + module.data[at:]
 
 
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _moved(module: Module, start: int, end: int, old: str, new: str, newline: str) -> str:
-    """Return a part of a module with its lines (but the first) indented otherwise; inside strings nothing moves."""
-    inside = lines_inside_strings(module.tree)
-    number = module.text.count("\n", 0, start) + 1
-    result = []
-    for offset, line in enumerate(module.text[start:end].split("\n")):
-        if offset == 0 or number + offset in inside:
-            result.append(line)
+def indented(module: Module, first: int, last: int, old: str, new: str) -> list[str]:
+    """Return lines of a module with another indentation in place of an old one; inside strings nothing moves."""
+    inside = _lines_inside_strings(module.tree)
+    lines = []
+    for number in range(first, last + 1):
+        line = module.line_text(number)
+        if number in inside:
+            lines.append(line)
         elif not line.strip():
-            result.append("")
+            lines.append("")
         else:
-            result.append(new + (line[len(old) :] if line.startswith(old) else line.lstrip(" \t")))
-    return newline.join(result)
+            own = indent_of(line) + line.lstrip(" \t\f")
+            lines.append(new + (own.removeprefix(old) if own.startswith(old) else own.lstrip(" \t")))
+    return lines
 
 
-def lines_inside_strings(tree: ast.AST) -> set[int]:
+def _lines_inside_strings(tree: ast.AST) -> set[int]:
     """Return the lines that begin inside of a string: their indentation is part of its value."""
     lines: set[int] = set()
     for node in ast.walk(tree):
@@ -151,32 +152,3 @@ def _read(module: Module, definition: Definition) -> FunctionText:
     if definition not in module.functions:
         module.functions[definition] = FunctionText(module, definition)
     return module.functions[definition]
-
-
-def matching(
-    golden: Module, goal: Module, qualname: str, nth: int | None = None
-) -> tuple[Definition, Definition] | None:
-    """Return the target's definitions in the golden and in the goal file.
-
-    Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
-    known, the one whose region differs. None when either file lacks it, or the pair cannot be told.
-    """
-    ours = [definition for definition in golden.definitions if definition.qualname == qualname]
-    theirs = [definition for definition in goal.definitions if definition.qualname == qualname]
-    if len(ours) != len(theirs):
-        return None
-    pairs = []
-    for original, now in zip(ours, theirs, strict=True):
-        if original.kind == now.kind == "function" and nth in (None, original.nth):
-            pairs.append((original, now))
-    if len(pairs) <= 1:
-        return pairs[0] if pairs else None
-    differing = [
-        (original, now)
-        for original, now in pairs
-        if region_bytes(golden, original) != region_bytes(goal, now)
-    ]
-    if len(differing) == 1:
-        return differing[0]
-    real = [pair for pair in pairs if not pair[0].is_overload]
-    return real[0] if len(real) == 1 else None

@@ -10,7 +10,15 @@ from functools import cached_property
 import libcst as cst
 from libcst.metadata import MetadataWrapper, WhitespaceInclusivePositionProvider
 
-from lmr_author.core.code.module import NEWLINE, Definition, FunctionNode, Module, Region, newline_after
+from lmr_author.core.code.module import (
+    NEWLINE,
+    Definition,
+    FunctionNode,
+    Module,
+    Region,
+    indent_of,
+    newline_after,
+)
 from lmr_author.core.code.tree import first_line
 from lmr_author.core.errors import SourceError, TargetError
 
@@ -25,8 +33,9 @@ class FunctionText:
             raise TargetError(f"{definition.qualname} in {module.name} is a class", "name one of its methods")
         self.module, self.node = module, definition.node
         self.line = first_line(self.node)
-        self.indent, skipped = _indent_of(module.line_text(self.line))
-        self.start = module.line_start(self.line) + skipped
+        first = module.line_text(self.line)
+        self.indent = indent_of(first)
+        self.start = module.line_start(self.line) + first.index(self.indent + first.strip())
         # libcst reads no indented function by itself.
         self.above = "if 1:\n" if self.indent else ""
         self.text = self.above + NEWLINE.sub("\n", module.text[self.start : _end_of_lines(module, self.node)])
@@ -58,7 +67,7 @@ class FunctionText:
             line_end += 1 + len(line)
             if not line.strip():
                 continue
-            width = len(_indent_of(line)[0].expandtabs(8))
+            width = len(indent_of(line).expandtabs(8))
             if line.strip()[0] != "#" or width <= own_width:
                 break
             end = line_end
@@ -77,7 +86,7 @@ class FunctionText:
         if isinstance(self.body, cst.IndentedBlock):
             behind = self.body.header
             header = behind.whitespace.value + behind.comment.value if behind.comment else ""
-            indent, _ = _indent_of(module.line_text(first_line(self.node.body[0])))
+            indent = indent_of(module.line_text(first_line(self.node.body[0])))
         comments = self._type_comments()
         return Region(
             start=self._offset(self.first),
@@ -179,10 +188,3 @@ def _end_of_lines(module: Module, node: FunctionNode) -> int:
             break
         line += 1
     return module.line_start(line + 1) if line < module.line_count else len(module.text)
-
-
-def _indent_of(line: str) -> tuple[str, int]:
-    """A line's indentation, and the characters before it: a form feed sets the column back to 0."""
-    blank = line[: len(line) - len(line.lstrip(" \t\f"))]
-    indent = blank.rpartition("\f")[2]
-    return indent, len(blank) - len(indent)

@@ -8,14 +8,16 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.core.code.tree import children, parse
+from lmr_author.core import files
+from lmr_author.core.code.tree import children, is_same, parse
 from lmr_author.core.errors import SourceError, TargetError
-from lmr_author.core.task import Target
+from lmr_author.core.task import Implementation, Target
 
 if TYPE_CHECKING:
     from lmr_author.core.code.function_text import FunctionText
@@ -251,6 +253,12 @@ def newline_after(module: Module, line: int) -> str:
     return match.group() if match else "\n"
 
 
+def indent_of(line: str) -> str:
+    """Return a line's indentation. What is before a form feed does not count: that sets the column back to 0."""
+    blank = line[: len(line) - len(line.lstrip(" \t\f"))]
+    return blank.rpartition("\f")[2]
+
+
 def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, int]]:
     """Yield (qualified name parts, node, number of leading classes) for every definition of a module."""
     stack: list[tuple[ast.AST, tuple[str, ...], int]] = [(tree, (), 0)]
@@ -266,10 +274,6 @@ def _walk(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], DefinitionNode, i
                 stack.append((child, own, count))
             elif not isinstance(child, ast.expr):
                 stack.append((child, above, leading))
-
-
-_YIELDS = frozenset({ast.Yield, ast.YieldFrom})
-_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 
 
 def find(module: Module, target: Target) -> Definition:
@@ -299,6 +303,15 @@ def find(module: Module, target: Target) -> Definition:
             f"add #N or a line, as in {target.path}::{target.qualname}#{real[0].nth} or :{real[0].line}",
         )
     return real[0]
+
+
+def meant(repository: Path, target: Target, masked: Sequence[Implementation]) -> list[Implementation]:
+    """Return those masked functions of a target's name that its number or line means: all where it has neither."""
+    nth = target.nth
+    if target.line is not None:
+        data = files.inside(repository, target.path).read_bytes()
+        nth = find(Module.parse(data, target.path), target).nth
+    return [entry for entry in masked if nth is None or entry.nth in (None, nth)]
 
 
 def number(module: Module, definition: Definition) -> int | None:
@@ -344,24 +357,29 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
     return tuple(inside)
 
 
-def is_generator(node: FunctionNode) -> bool:
-    """Return True for a function with a ``yield`` of its own, which makes it a generator."""
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        current = stack.pop()
-        kind = type(current)
-        if kind in _YIELDS:
-            return True
-        if kind in _SCOPES:
-            # Decorators, defaults and bases are evaluated in the enclosing scope, and a yield there is ours.
-            stack.extend(getattr(current, "decorator_list", []))
-            arguments = getattr(current, "args", None)
-            if isinstance(arguments, ast.arguments):
-                stack.extend([*arguments.defaults, *filter(None, arguments.kw_defaults)])
-            stack.extend(getattr(current, "bases", []))
-            continue
-        stack.extend(children(current))
-    return False
+def matching(
+    golden: Module, goal: Module, qualname: str, nth: int | None = None
+) -> tuple[Definition, Definition] | None:
+    """Return the target's definitions in the golden and in the goal file.
+
+    Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
+    known, the one whose body differs. None when either file lacks it, or the pair cannot be told.
+    """
+    ours = [definition for definition in golden.definitions if definition.qualname == qualname]
+    theirs = [definition for definition in goal.definitions if definition.qualname == qualname]
+    if len(ours) != len(theirs):
+        return None
+    pairs = []
+    for original, now in zip(ours, theirs, strict=True):
+        if original.kind == now.kind == "function" and nth in (None, original.nth):
+            pairs.append((original, now))
+    if len(pairs) <= 1:
+        return pairs[0] if pairs else None
+    differing = [pair for pair in pairs if not is_same(pair[0].node.body, pair[1].node.body)]
+    if len(differing) == 1:
+        return differing[0]
+    real = [pair for pair in pairs if not pair[0].is_overload]
+    return real[0] if len(real) == 1 else None
 
 
 def _lines(definitions: Iterable[Definition]) -> str:

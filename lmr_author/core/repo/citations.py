@@ -1,4 +1,4 @@
-"""The works that a repository cites: BibTeX in its README and *.bib files, and CITATION.cff."""
+"""The works that a repository cites: BibTeX and links in its README and *.bib files, and CITATION.cff."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ MOST_ENTRIES = 200
 _CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
 _PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
 _ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
+_LINK = re.compile(r"\[([^\[\]]{10,300})\]\((https?://[^\s()<>]{5,200})\)")
+_PUBLISHER = re.compile(
+    r"//(?:www\.)?(?:arxiv\.org/(?:abs|pdf)|openreview\.net|aclanthology\.org|doi\.org|proceedings\.|papers\.)",
+    re.I,
+)
+"""The beginning of an address at which papers are published."""
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{},;]+")
 
 
@@ -56,7 +62,7 @@ def read_citations(folder: Path) -> list[Citation]:
         if path.suffix.lower() == ".cff":
             structured += read_cff(text, name)
         else:
-            entries += read_bibtex(text, name)
+            entries += [*read_bibtex(text, name), *_read_links(text, name)]
     return [*structured, *entries][:MOST_ENTRIES]
 
 
@@ -118,6 +124,14 @@ def read_bibtex(text: str, name: str) -> list[Citation]:
             source = f"{name}, line {line}"
             citations.append(_of_bibtex(fields, source, software=kind in ("software", "manual")))
     return citations
+
+
+def _read_links(text: str, name: str) -> Iterator[Citation]:
+    """Yield the works that Markdown links by their titles."""
+    for match in _LINK.finditer(text):
+        if _PUBLISHER.search(match[2]):
+            line = text.count("\n", 0, match.start()) + 1
+            yield Citation(f"{name}, line {line}", printable(match[1].strip('*_"“” '), 300), url=match[2])
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ from typing import Any
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, NotATaskError, UnsafePathError, UsageError
-from lmr_author.core.task.info import Implementation, TaskInfo
+from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList, Implementation, TaskInfo
 
 INFO = "info.json"
 UNIT_TEST = "unit_test"
@@ -33,11 +33,43 @@ NOT_SHIPPED = (GOLDEN, AUTHORING)
 MADE_BY_RUNNING = ("__pycache__", ".pytest_cache")
 
 
+class _Own:
+    """A path of a task, as an attribute. Raises UnsafePathError where a link on the way leads out of the task."""
+
+    def __init__(self, *parts: str) -> None:
+        self._path = "/".join(parts)
+
+    def __get__(self, task: Task, owner: type[Task]) -> Path:
+        return task.own(self._path)
+
+
 @dataclass(frozen=True)
 class Task:
     """A task folder. Making one reads nothing; :meth:`find` and :meth:`load` do."""
 
     root: Path
+
+    info_path = _Own(INFO)
+    dockerfile = _Own("Dockerfile")
+    dockerignore = _Own(".dockerignore")
+    lock = _Own("requirements.lock")  # the packages that the Dockerfile installs
+    golden_folder = _Own(GOLDEN)
+    authoring = _Own(AUTHORING)  # records that never reach an agent
+    provenance_path = _Own(AUTHORING, "provenance.json")
+    vetting_path = _Own(AUTHORING, "vetting.json")
+    evaluation_path = _Own(AUTHORING, "evaluation.json")
+    challenge_path = _Own(AUTHORING, "challenge.json")
+    accepted_path = _Own(AUTHORING, "accepted.json")
+    environment_path = _Own(AUTHORING, "environment.json")  # contents of the built image
+    local_environment_path = _Own(AUTHORING, "local-environment")  # name of the one that `env local` made
+    also_masked_path = _Own(AUTHORING, "also-masked.json")
+    equivalent_mutants_path = _Own(AUTHORING, "equivalent-mutants.json")
+    originals = _Own(AUTHORING, "originals")  # files with masked look-alikes, as they were before
+    removed_folder = _Own(AUTHORING, "removed")  # files removed from the task, under their paths in it
+    reviews_folder = _Own(AUTHORING, "reviews")
+    adjudication_path = _Own(AUTHORING, "adjudication.json")
+    scores_folder = _Own(AUTHORING, "scores")  # people's grades of candidates
+    logs_folder = _Own(AUTHORING, "logs")  # build and run logs; not part of the task's content
 
     @classmethod
     def find(cls, start: Path) -> Task:
@@ -80,117 +112,12 @@ class Task:
         """The folder's name, as in ``1-DPO``."""
         return self.root.name
 
-    def _own(self, *parts: str) -> Path:
+    def own(self, path: str) -> Path:
         """Return a path of the task. Raises UnsafePathError where a link on the way leads out of it.
 
         A task comes from strangers: what its links lead to is neither read nor written.
         """
-        return files.inside(self.root, "/".join(parts))
-
-    @property
-    def info_path(self) -> Path:
-        """``info.json``."""
-        return self._own(INFO)
-
-    @property
-    def dockerfile(self) -> Path:
-        """``Dockerfile``."""
-        return self._own("Dockerfile")
-
-    @property
-    def dockerignore(self) -> Path:
-        """``.dockerignore``."""
-        return self._own(".dockerignore")
-
-    @property
-    def lock(self) -> Path:
-        """``requirements.lock``: the packages that the Dockerfile installs."""
-        return self._own("requirements.lock")
-
-    @property
-    def golden_folder(self) -> Path:
-        """``golden_files/``."""
-        return self._own(GOLDEN)
-
-    @property
-    def authoring(self) -> Path:
-        """``authoring/``: records that never reach an agent."""
-        return self._own(AUTHORING)
-
-    @property
-    def provenance_path(self) -> Path:
-        """``authoring/provenance.json``."""
-        return self._own(AUTHORING, "provenance.json")
-
-    @property
-    def vetting_path(self) -> Path:
-        """``authoring/vetting.json``."""
-        return self._own(AUTHORING, "vetting.json")
-
-    @property
-    def evaluation_path(self) -> Path:
-        """``authoring/evaluation.json``."""
-        return self._own(AUTHORING, "evaluation.json")
-
-    @property
-    def challenge_path(self) -> Path:
-        """``authoring/challenge.json``."""
-        return self._own(AUTHORING, "challenge.json")
-
-    @property
-    def accepted_path(self) -> Path:
-        """``authoring/accepted.json``."""
-        return self._own(AUTHORING, "accepted.json")
-
-    @property
-    def environment_path(self) -> Path:
-        """``authoring/environment.json``: contents of the built image."""
-        return self._own(AUTHORING, "environment.json")
-
-    @property
-    def local_environment_path(self) -> Path:
-        """``authoring/local-environment``: name of the environment that ``env local`` made for it."""
-        return self._own(AUTHORING, "local-environment")
-
-    @property
-    def also_masked_path(self) -> Path:
-        """``authoring/also-masked.json``."""
-        return self._own(AUTHORING, "also-masked.json")
-
-    @property
-    def equivalent_mutants_path(self) -> Path:
-        """``authoring/equivalent-mutants.json``."""
-        return self._own(AUTHORING, "equivalent-mutants.json")
-
-    @property
-    def originals(self) -> Path:
-        """``authoring/originals/``: files with masked look-alikes, as they were before."""
-        return self._own(AUTHORING, "originals")
-
-    @property
-    def removed_folder(self) -> Path:
-        """``authoring/removed/``: files removed from the task, under their paths in it."""
-        return self._own(AUTHORING, "removed")
-
-    @property
-    def reviews_folder(self) -> Path:
-        """``authoring/reviews/``."""
-        return self._own(AUTHORING, "reviews")
-
-    @property
-    def adjudication_path(self) -> Path:
-        """``authoring/adjudication.json``."""
-        return self._own(AUTHORING, "adjudication.json")
-
-    @property
-    def scores_folder(self) -> Path:
-        """``authoring/scores/``: people's grades of candidates."""
-        return self._own(AUTHORING, "scores")
-
-    @property
-    def logs_folder(self) -> Path:
-        """``authoring/logs/``: build and run logs; not part of the task's content."""
-        return self._own(AUTHORING, "logs")
+        return files.inside(self.root, path)
 
     def load(self) -> TaskInfo:
         """Read ``info.json``, leniently.
@@ -211,12 +138,12 @@ class Task:
         ):  # the name of another folder, which is refused where it is used
             tops.append(self.repository(info) / UNIT_TEST)
         for top in tops:
-            self._own(top.relative_to(self.root).as_posix())
+            self.own(top.relative_to(self.root).as_posix())
             for folder, folders, names in os.walk(top):
                 entries += [Path(folder, name) for name in (*folders, *names)]
         for entry in entries:
             if entry.is_symlink():
-                self._own(entry.relative_to(self.root).as_posix())
+                self.own(entry.relative_to(self.root).as_posix())
 
     def load_raw(self) -> dict[str, Any]:
         """``info.json`` as it stands. Raises LmrError when it is absent or not a JSON object."""
@@ -230,6 +157,26 @@ class Task:
     def save(self, info: TaskInfo) -> None:
         """Write ``info.json`` atomically, in the canonical form."""
         files.write_json(self.info_path, info.to_json())
+
+    def also_masked(self) -> tuple[AlsoMasked, ...]:
+        """Return the look-alikes of the task that are masked; none when their file is absent.
+
+        Raises LmrError when it is damaged: a look-alike that is not read could never be restored.
+        """
+        path = self.also_masked_path
+        return AlsoMaskedList.read(path).also if path.is_file() else ()
+
+    def save_also_masked(self, entries: Sequence[AlsoMasked]) -> None:
+        """Write the look-alikes; remove the file when there are none."""
+        if not entries:
+            self.also_masked_path.unlink(missing_ok=True)
+            return
+        ordered = sorted(entries, key=lambda entry: (entry.path, entry.qualname, entry.nth))
+        AlsoMaskedList(tuple(ordered)).write(self.also_masked_path)
+
+    def original_name(self, path: str) -> str:
+        """Return the path, relative to the task, at which the original of a file with look-alikes is kept."""
+        return (self.originals / path).relative_to(self.root).as_posix()
 
     def repository(self, info: TaskInfo) -> Path:
         """The repository folder. Raises UnsafePathError when its name leads out of the task."""
@@ -294,7 +241,7 @@ class Task:
         Returns its former path, relative to the task.
         """
         relative = path.relative_to(self.root)
-        target = self._own(AUTHORING, "removed", relative.as_posix())
+        target = self.own(f"{AUTHORING}/removed/{relative.as_posix()}")
         number = 1
         while target.exists():
             if copy and target.is_file() and target.read_bytes() == path.read_bytes():

@@ -1,4 +1,4 @@
-"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``)."""
+"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``); look-alikes masked along."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from lmr_author.core.errors import TargetError, UsageError
+from lmr_author.core.task.record import Index, Record, Text
 
 CATEGORIES = (
     "Feature Learning & Representation",
@@ -136,6 +137,47 @@ class Implementation:
             retrieval_context=tuple(map(_text, context)) if isinstance(context, list) else (),
             **_texts(cls, data),
         )
+
+
+@dataclass(frozen=True)
+class AlsoMasked(Record):
+    """One look-alike that was masked along with a target: an entry of ``authoring/also-masked.json``.
+
+    A second copy of the solution in the agent's tree gives it away, so ``mask --also`` empties it too. It is not part
+    of the task: nobody has to implement it, and the golden runs without it.
+
+    Attributes:
+        path: its file, relative to the repository.
+        qualname: qualified name of the definition in that file.
+        nth: number of the definition among those of the same name, from 1.
+        target: node id of the masked function that it resembles.
+        original: its file before anything in it was masked, relative to the task; "" for a goal file, which
+            has a golden.
+    """
+
+    path: Text
+    qualname: Text
+    nth: Index = 1
+    target: str = ""
+    original: str = ""
+
+    @property
+    def node_id(self) -> str:
+        """The name an annotator uses for it."""
+        return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.nth > 1 else "")
+
+
+@dataclass(frozen=True)
+class AlsoMaskedList(Record):
+    """Look-alikes that were masked.
+
+    Attributes:
+        also: the look-alikes, sorted by file and name.
+    """
+
+    optional: ClassVar = ("$schema",)
+
+    also: tuple[AlsoMasked, ...]
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from lmr_author.core.task.accepted import AcceptedFindings, Finding
-from lmr_author.core.task.also_masked import AlsoMaskedList
 from lmr_author.core.task.challenge import Challenge
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import Evaluation
+from lmr_author.core.task.info import AlsoMaskedList
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.record import Record
 from lmr_author.core.task.recording import Recording

@@ -26,7 +26,7 @@ from lmr_author.core.code import (
     walk,
 )
 from lmr_author.core.task import AUTHORING, Implementation, Severity, golden_name
-from lmr_author.core.task.also_masked import AlsoMasked, AlsoMaskedList
+from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
 from lmr_author.proof.lookup import Pair, body_form, golden_files, pair, pairs, parts, statements

@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
 from lmr_author.core import code, files, quoting
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Implementation, Task, TaskInfo, also_masked, equivalents, provenance
+from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
@@ -135,7 +135,7 @@ def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
     """Return the look-alikes of each implementation; those that name none are the first one's."""
     indexes = {str(each.target): each.index for each in info.implementations}
     by_index: dict[int, tuple[str, ...]] = {}
-    for masked in also_masked.load(task):
+    for masked in task.also_masked():
         index = indexes.get(masked.target, info.implementations[0].index)
         by_index[index] = (*by_index.get(index, ()), masked.node_id)
     return by_index

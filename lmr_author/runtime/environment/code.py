@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from packaging.utils import canonicalize_name
@@ -118,27 +116,28 @@ def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
 
 
 def read_code(root: Path) -> Code:
-    """Read the imports of every Python file below ``root``."""
-    paths = [path.relative_to(root) for path in files.walk(root) if path.suffix == ".py"]
-    local: set[str] = set()
-    texts: dict[str, str] = {}
-    for path in paths:
+    """Read the imports of every Python file below ``root``, one file after another: all together may be large."""
+    imports: dict[str, list[Import]] = {}
+    local, nltk, gpu = set[str](), set[str](), list[str]()
+    asks_version = False
+    for file in files.walk(root):
+        path = file.relative_to(root)
+        if path.suffix != ".py":
+            continue
         local.update((path.stem, *path.parts[:-1]))
-        if not _SKIPPED.search(path.as_posix()):
-            with suppress(LmrError):  # too large, or no text
-                texts[path.as_posix()] = read_text(root / path)
-    gpu = [
-        f"{printable(path)}:{_line(text, match.start())}"
-        for path, text in texts.items()
-        if (match := _GPU.search(text))
-    ]
-    return Code(
-        files={path: list(_imports(path, text)) for path, text in texts.items()},
-        local=frozenset(local),
-        asks_version=any(map(_ASKS_VERSION.search, texts.values())),
-        nltk=tuple(sorted(set(chain.from_iterable(map(_NLTK.findall, texts.values()))))),
-        gpu=tuple(gpu),
-    )
+        name = path.as_posix()
+        if _SKIPPED.search(name):
+            continue
+        try:
+            text = read_text(file)
+        except LmrError:  # too large, or no text
+            continue
+        imports[name] = list(_imports(name, text))
+        nltk.update(_NLTK.findall(text))
+        asks_version |= _ASKS_VERSION.search(text) is not None
+        if match := _GPU.search(text):
+            gpu.append(f"{printable(name)}:{_line(text, match.start())}")
+    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu))
 
 
 def _line(text: str, position: int) -> int:

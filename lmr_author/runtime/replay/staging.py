@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo, also_masked
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
+from lmr_author.core.task.info import AlsoMasked
 from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.sandbox.base import Mount
 
@@ -69,7 +70,7 @@ def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> 
         masked: further functions that stay as the task has them.
     """
     overlay = _golden_files(task, info)
-    functions: list[also_masked.AlsoMasked | Place] = [*also_masked.load(task), *masked]
+    functions: list[AlsoMasked | Place] = [*task.also_masked(), *masked]
     for function in functions:
         path = function.path
         if path in overlay:
@@ -93,7 +94,7 @@ def _with_one_of(golden: bytes, goal: bytes, path: str, qualname: str, nth: int 
 def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
     """Return the original content of every file in which something is masked."""
     overlay = _golden_files(task, info)
-    for lookalike in also_masked.load(task):
+    for lookalike in task.also_masked():
         if lookalike.path not in overlay and lookalike.original:
             overlay[lookalike.path] = files.inside(task.root, lookalike.original).read_bytes()
     return overlay
