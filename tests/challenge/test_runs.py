@@ -120,6 +120,16 @@ def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> Non
     assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
 
 
+def test_the_driver_may_lie_beside_the_folder_of_the_tasks(challenged: Challenged, tmp_path: Path) -> None:
+    """As `record` took it in a folder that holds ``tasks/``."""
+    (tmp_path / "tasks").mkdir()
+    task = challenged.copy(tmp_path / "tasks", "fresh")
+    (tmp_path / "tasks" / "driver.py").rename(tmp_path / "driver.py")
+    folder = made.answers(tmp_path / "some", {"large-stay": made.MISREADINGS["large-stay"]}, {})
+    record = made.run(task, folder).record
+    assert answer(record, "large-stay").ending is Ending.TOLD_APART
+
+
 @pytest.mark.parametrize("script", ["../driver.py", "/etc/driver.py"])
 def test_a_script_that_a_stranger_names_elsewhere_is_not_run(
     script: str, challenged: Challenged, tmp_path: Path

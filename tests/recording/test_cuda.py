@@ -64,7 +64,8 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     options = RecordOptions(target, ("python", "driver.py"))
     with pytest.raises(LmrError, match="not compiled with CUDA") as caught:
         record(task, options, tmp_path, quiet)
-    assert "--cuda-as-cpu" in caught.value.hint
+    command = f"lmr-author record {target} --cuda-as-cpu --task {task.root} -- python driver.py"
+    assert f"`{command}`" in caught.value.hint
     result = record(task, RecordOptions(target, options.command, cuda_as_cpu=True), tmp_path, quiet)
 
     assert result.recording.cuda_as_cpu and len(result.recording.cases) == 3
@@ -80,3 +81,16 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     (task.root / "small-repo/pkg/scale.py").write_text(SCALE)
     done = subprocess.run([sys.executable, test], capture_output=True, text=True, env=golden)
     assert done.returncode == 0 and "Passed" in done.stdout, done.stderr
+
+
+def test_a_command_that_is_repeated_has_the_options_that_were_typed() -> None:
+    assert RecordOptions("a.py::f", ("python", "driver.py")).words == []
+    where = Where("docker", base_image="pytorch/pytorch:2.5.1")
+    options = RecordOptions(
+        "a.py::f", (), 5, where, gradients=True, force=True, examples=("f(1)", "f(2)"), checks=("value=set",)
+    )
+    words = " ".join(options.words)
+    assert words == (
+        "--sandbox docker --base-image pytorch/pytorch:2.5.1 --cases=5 --compare=gradients --check=value=set "
+        "--force --from-example=f(1) --from-example=f(2)"
+    )

@@ -9,13 +9,13 @@ import ast
 import itertools
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core import code, files
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import UNIT_TEST, Implementation
+from lmr_author.core.task import UNIT_TEST, Implementation, Task
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
 from lmr_author.runtime.sandbox.base import Mount
 
@@ -113,15 +113,28 @@ def _is_assignment(word: str) -> bool:
     return bool(separator) and name.isidentifier()
 
 
+def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
+    """Return the first folder that has a script; None where none has."""
+    return next((folder for folder in folders if (folder / script).is_file()), None)
+
+
+def folders_beside(task: Task) -> list[Path]:
+    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder.
+
+    The task may be one of several in a folder, and the script beside that.
+    """
+    return [task.root, *task.root.parents[:2], task.authoring]
+
+
 def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
     """Return a script's place in the sandbox, how that is shown, and what has to come along."""
-    path = repository / script if (repository / script).is_file() else here / script
-    if not path.is_file():
+    folder = folder_with(script, (repository, here))
+    if folder is None:
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "a script is taken from the repository first, then from the current folder",
         )
-    resolved, root = path.resolve(), repository.resolve()
+    resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):
         inside = resolved.relative_to(root).as_posix()
         return inside, inside, ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -15,6 +16,17 @@ from lmr_author.runtime.environment.where import HERE, Where
 
 MOST_BYTES = 32_000_000
 """Size of all cases of one task together: what a repository of tasks can carry."""
+
+_SPELT = {
+    "cases": "--cases",
+    "seconds": "--timeout",
+    "max_mb": "--max-mb",
+    "gradients": "--compare=gradients",
+    "in_place": "--compare=arguments",
+    "files": "--compare=files",
+    "checks": "--check",
+}
+"""Option of :attr:`RecordOptions.unusual` → how it is typed."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,17 @@ class RecordOptions:
         defaults = {option.name: option.default for option in fields(self)}
         return {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
 
+    @property
+    def words(self) -> list[str]:
+        """The options as typed, without target and command."""
+        words = [*self.where.options]
+        for name, value in self.unusual.items():
+            values = value if isinstance(value, tuple) else (value,)
+            words += [_SPELT[name] if each is True else f"{_SPELT[name]}={each}" for each in values]
+        for flag, given in (("--force", self.force), ("--from-tests", self.from_tests)):
+            words += [flag] if given else []
+        return words + [f"--from-example={call}" for call in self.examples]
+
 
 @dataclass(frozen=True)
 class Job:
@@ -71,6 +94,13 @@ class Job:
     options: RecordOptions
     helpers: checkers.Helpers
     work: Path
+
+    def command(self, here: Path, option: str) -> str:
+        """Return the command that records the same with one option more, to be pasted in the current folder."""
+        words = ["lmr-author", "record", str(self.implementation.target), *self.options.words, option]
+        if not here.resolve().is_relative_to(self.task.root.resolve()):
+            words += ["--task", str(self.task.root)]
+        return shlex.join([*words, "--", *self.options.command] if self.options.command else words)
 
     @property
     def repository(self) -> Path:

@@ -185,7 +185,14 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
     environment = venvs.find(job.task)
     made_by = environment.made_by if environment else ()
-    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
+    explain = partial(
+        explain_command,
+        in_image=in_image,
+        python=where.python,
+        lock=lock,
+        made_by=made_by,
+        on_cpu=job.command(here, "--cuda-as-cpu"),
+    )
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:
         words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())

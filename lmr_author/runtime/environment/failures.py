@@ -49,6 +49,7 @@ class Failure:
         text: its output, or the traceback.
         missing: all modules that the imported code needs and the environment lacks.
         lock: the text of the lock that was installed, as far as it is known.
+        on_cpu: the command that records on the CPU what failed for want of a GPU.
     """
 
     stage: Stage
@@ -56,6 +57,7 @@ class Failure:
     text: str
     missing: tuple[str, ...] = ()
     lock: str = ""
+    on_cpu: str = "lmr-author record TARGET --cuda-as-cpu -- …"
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     modules = list(dict.fromkeys(filter(None, (module, *failure.missing))))
     providers = dict.fromkeys(filter(None, map(distribution, modules)))
     words = {
+        "on_cpu": failure.on_cpu,
         "package": package or "a package",
         "name": "" if canonicalize_name(package) in names("built_with_torch") else canonicalize_name(package),
         "compiler": "build-essential python3-dev" if package else "",
@@ -242,7 +245,13 @@ def build_hint(error: SandboxBuildError) -> str:
 
 
 def explain_command(
-    text: str, *, in_image: bool, python: Path | None, lock: str = "", made_by: Sequence[str] = ()
+    text: str,
+    *,
+    in_image: bool,
+    python: Path | None,
+    lock: str = "",
+    made_by: Sequence[str] = (),
+    on_cpu: str = Failure.on_cpu,
 ) -> str:
     """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
 
@@ -255,13 +264,14 @@ def explain_command(
         python: the interpreter that the annotator named; None for the environment of the task, or none at all.
         lock: the task's requirements.lock, whose options the command that makes it again has to repeat.
         made_by: see :func:`local_repair`.
+        on_cpu: see :class:`Failure`.
     """
     parts = text.split(_TRACEBACK)
     first = len(parts) - 1
     while first > 0 and parts[first - 1].rstrip().endswith(_LED_TO):
         first -= 1
     for output in (parts[-1], _TRACEBACK.join(parts[first:])):
-        explanation = explain(Failure("import", "", output, lock=lock), "environment")
+        explanation = explain(Failure("import", "", output, lock=lock, on_cpu=on_cpu), "environment")
         if explanation is None:
             continue
         # An unknown module may come from anywhere: the place decides, not the environment.
