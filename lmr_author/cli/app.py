@@ -11,7 +11,7 @@ from typer import Option
 from typer.main import get_command
 
 from lmr_author import __version__
-from lmr_author.cli import former
+from lmr_author.cli import former, ui
 from lmr_author.cli.boundary import guarded, prepare_streams
 from lmr_author.cli.commands import group, load
 from lmr_author.core.errors import EXIT_INTERRUPTED, UsageError
@@ -129,7 +129,7 @@ def run(arguments: list[str]) -> int:
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     program: Any = app
     name = "lmr-author"
-    arguments = former.as_now_spelt(arguments)
+    arguments = _as_now_spelt(arguments)
     if arguments and arguments[0] in VERBS:
         # Not by way of the group: typer loads pydantic to read the group's own options, also for a --help.
         program, name, arguments = command(arguments[0]), f"{name} {arguments[0]}", arguments[1:]
@@ -145,6 +145,27 @@ def run(arguments: list[str]) -> int:
     if result == EXIT_INTERRUPTED:
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
+
+
+def _as_now_spelt(arguments: list[str]) -> list[str]:
+    """Return the arguments with former options replaced, and say how they are spelt now."""
+    if not arguments:
+        return []
+    verb, *words = arguments
+    end = words.index("--") if "--" in words else len(words)
+    typed, spelt, new_verb = iter(words[:end]), list[str](), verb
+    for word in typed:
+        option, equals, value = word.partition("=")
+        if (verb, option) not in former.OPTIONS:
+            spelt.append(word)
+            continue
+        new_verb, new = former.OPTIONS[verb, option]
+        ui.note(f"`{verb} {option}` is now `{f'{new_verb} {new}'.rstrip()}`")
+        if new.endswith("="):
+            spelt.append(new + (value if equals else next(typed, "")))
+        elif new:
+            spelt.append(new + equals + value)
+    return [new_verb, *spelt, *words[end:]]
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:

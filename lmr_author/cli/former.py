@@ -1,13 +1,11 @@
-"""Options of the version before: they work for one version more, or say which command does it now."""
+"""Options of the version before, and how they are spelt now; this file goes with the next version."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 
-from lmr_author.cli import ui
-
-FORMER = {
+OPTIONS = {
     ("evaluate", "--predictions"): ("judge", "--predictions"),
     ("evaluate", "--accept-mutant"): ("accept", "--mutant"),
     ("review", "--results"): ("agreement", ""),
@@ -47,27 +45,6 @@ GONE = {
     ("new-task", "--repo-folder"): "new-task PAPER --repo URL",
 }
 """Verb and option of the version before → the command that does it now, in another way."""
-
-
-def as_now_spelt(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with former options replaced, and say how they are spelt now."""
-    if not arguments:
-        return []
-    verb, *words = arguments
-    end = words.index("--") if "--" in words else len(words)
-    typed, spelt, new_verb = iter(words[:end]), list[str](), verb
-    for word in typed:
-        option, equals, value = word.partition("=")
-        if (verb, option) not in FORMER:
-            spelt.append(word)
-            continue
-        new_verb, new = FORMER[verb, option]
-        ui.note(f"`{verb} {option}` is now `{f'{new_verb} {new}'.rstrip()}`")
-        if new.endswith("="):
-            spelt.append(new + (value if equals else next(typed, "")))
-        elif new:
-            spelt.append(new + equals + value)
-    return [new_verb, *spelt, *words[end:]]
 
 
 def in_place_of(gone: tuple[str, str], arguments: Sequence[str]) -> str:

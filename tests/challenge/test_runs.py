@@ -14,7 +14,7 @@ from lmr_author.core.task.challenge import Challenge, Ending, Standing
 from lmr_author.core.task.recording import MANIFEST
 from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
-from lmr_author.release.export.soundness import examine
+from lmr_author.release.export.export import examine
 from lmr_author.release.reporting.status import status
 from lmr_author.release.reporting.task_page import task_page
 from lmr_author.release.review.evidence import evidence_of

@@ -1,4 +1,4 @@
-"""What a caller of ``export`` may choose."""
+"""What the writers of an export are given: tasks on their way out, and what the caller chose."""
 
 from __future__ import annotations
 
@@ -12,8 +12,28 @@ import msgspec
 from msgspec import Meta
 
 from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Task, TaskInfo
+
+NOT_REVIEWED = "not reviewed"
 
 _ORGANIZATION = re.compile(r"[A-Za-z0-9](?:[._-]?[A-Za-z0-9])*")
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A task on its way out.
+
+    Attributes:
+        problems: why it is not fit for release, one line each; exports are marked with them.
+        review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
+        findings: what `validate` finds.
+    """
+
+    task: Task
+    info: TaskInfo
+    problems: tuple[str, ...]
+    review: str = NOT_REVIEWED
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
