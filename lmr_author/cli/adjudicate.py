@@ -39,9 +39,10 @@ def adjudicate(
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.evidence import evidence_of
+    from lmr_author.release.review.standing import standing_of
 
     folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
-    disputes = reviewing.standing_of(folder).disputes
+    disputes = standing_of(folder).disputes
     if item is None:
         if not disputes:
             raise UsageError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 from typing import Annotated, Any
@@ -12,10 +11,9 @@ from typer import Option
 from typer.main import get_command
 
 from lmr_author import __version__
-from lmr_author.cli import ui
+from lmr_author.cli import former, ui
 from lmr_author.cli.boundary import guarded, prepare_streams
 from lmr_author.cli.commands import group, load
-from lmr_author.core import locks
 from lmr_author.core.errors import EXIT_INTERRUPTED, UsageError
 
 SECTIONS = {
@@ -118,7 +116,6 @@ def main(arguments: list[str] | None = None) -> int:
     prepare_streams()
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
-    locks.on_wait = ui.show_wait
     return guarded(lambda: run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -150,66 +147,25 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-FORMER = {
-    ("evaluate", "--predictions"): ("judge", "--predictions"),
-    ("evaluate", "--accept-mutant"): ("accept", "--mutant"),
-    ("review", "--results"): ("agreement", ""),
-    ("review", "--adjudicate"): ("adjudicate", "--item"),
-    ("record", "--gradients"): ("record", "--compare=gradients"),
-    ("record", "--files"): ("record", "--compare=files"),
-    ("record", "--in-place"): ("record", "--compare=arguments"),
-    ("record", "--no-in-place"): ("record", ""),
-    ("record", "--yes"): ("record", "--no-input"),
-    ("record", "-y"): ("record", "--no-input"),
-    ("new-task", "--skip-submodules"): ("new-task", "--skip=submodules"),
-    ("new-task", "--skip-lfs"): ("new-task", "--skip=lfs"),
-    ("env", "--no-input"): ("env", ""),
-    ("export", "--cpus"): ("export", "--harbor=cpus="),
-    ("export", "--memory-mb"): ("export", "--harbor=memory-mb="),
-    ("export", "--storage-mb"): ("export", "--harbor=storage-mb="),
-    ("export", "--gpus"): ("export", "--harbor=gpus="),
-    ("export", "--agent-seconds"): ("export", "--harbor=agent-seconds="),
-    ("export", "--offline"): ("export", "--harbor=offline=true"),
-}
-"""Verb and option of the version before, and what says the same now; goes with the next version.
-
-What ends with ``=`` is followed by the option's value.
-"""
-
-_NOTES = "mask {target} --draft-notes notes.yaml"
-"""Drafts the parts of a mask's comment; it ends with the command that uses them."""
-
-GONE = {
-    ("mask", "--objective"): _NOTES,
-    ("mask", "--input"): _NOTES,
-    ("mask", "--output"): _NOTES,
-    ("mask", "--dependency"): _NOTES,
-    ("mask", "--outside-dependency"): _NOTES,
-    ("mask", "--step"): _NOTES,
-    ("new-task", "--python-version"): "env lock --python-version X.Y --force",
-    ("new-task", "--repo-folder"): "new-task PAPER --repo URL",
-}
-"""Verb and option of the version before → the command that does it now, in another way."""
-
-
 def _as_now_spelt(arguments: list[str]) -> list[str]:
     """Return the arguments with former options replaced, and say how they are spelt now."""
     if not arguments:
         return []
     verb, *words = arguments
     end = words.index("--") if "--" in words else len(words)
-    typed, spelt, now = iter(words[:end]), list[str](), verb
+    typed, spelt, new_verb = iter(words[:end]), list[str](), verb
     for word in typed:
         option, equals, value = word.partition("=")
-        new_verb, new = FORMER.get((verb, option), (now, option))
-        if (verb, option) in FORMER:
-            ui.note(f"`{verb} {option}` is now `{f'{new_verb} {new}'.rstrip()}`")
-            now = new_verb
+        if (verb, option) not in former.OPTIONS:
+            spelt.append(word)
+            continue
+        new_verb, new = former.OPTIONS[verb, option]
+        ui.note(f"`{verb} {option}` is now `{f'{new_verb} {new}'.rstrip()}`")
         if new.endswith("="):
-            new, equals = new + (value if equals else next(typed, "")), ""
-        if new or (verb, option) not in FORMER:
-            spelt.append(new + (equals + value if equals else ""))
-    return [now, *spelt, *words[end:]]
+            spelt.append(new + (value if equals else next(typed, "")))
+        elif new:
+            spelt.append(new + equals + value)
+    return [new_verb, *spelt, *words[end:]]
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
@@ -219,11 +175,11 @@ def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     close = getattr(error, "possibilities", None)
     if error.ctx:
         verb = error.ctx.command_path
-    former = verb.removeprefix("lmr-author "), getattr(error, "option_name", "")
-    if former in GONE:
-        target = next((word for word in arguments if "::" in word), "TARGET")
-        now = GONE[former].format(target=shlex.quote(target))
-        return UsageError(f"`{' '.join(former)}` is gone", f"lmr-author {now}")
+    option = verb.removeprefix("lmr-author "), getattr(error, "option_name", "")
+    if option in former.GONE:
+        return UsageError(
+            f"`{' '.join(option)}` is gone", f"lmr-author {former.in_place_of(option, arguments)}"
+        )
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from lmr_author.cli import ui
-from lmr_author.core import owner
 from lmr_author.core.errors import EXIT_BUG, EXIT_ERROR, EXIT_INTERRUPTED, LmrError
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
     if isinstance(error, shutil.Error):  # of a tree that was copied: a list of (source, target, reason)
         source, _, reason = error.args[0][0]
         return f"{source}: {str(reason).partition('] ')[2] or reason}", "check the permissions there"
+    from lmr_author.core import owner
+
     path = owner.final_path(str(error.filename)) if error.filename else "this file system"
     hints = {
         errno.ENOSPC: "free some space and run the command again; what was complete is kept",

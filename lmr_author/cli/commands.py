@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -15,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from lmr_author.cli import ui
 from lmr_author.core.errors import UsageError
 
 SETTINGS: dict[str, Any] = {
@@ -52,6 +52,13 @@ class Verb(TyperCommand):
                 for words, purpose in examples.items():
                     formatter.write_text(typer.style(f"# {purpose}", dim=True))
                     formatter.write(f"  {ctx.command_path} {words}".rstrip() + "\n")
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; one that waits for a task says so."""
+        from lmr_author.core import locks  # not at the top: it costs --help an eighth of its time
+
+        locks.on_wait = ui.show_wait
+        return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
@@ -136,6 +143,8 @@ def group(
 
 def read_examples() -> dict[str, dict[str, str]]:
     """Return verb → arguments → purpose."""
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
 
 

@@ -24,7 +24,7 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.reviews import Review, ReviewItem
-    from lmr_author.release.review.checklist import Checklist, ChecklistQuestion
+    from lmr_author.release.review.checklist import ChecklistQuestion
     from lmr_author.release.review.exhibits import QuestionEvidence
 
 Answers = dict[str, dict[str, str]]
@@ -43,7 +43,6 @@ def review(
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
     from lmr_author.core.task import Task
-    from lmr_author.release.review import review as reviewing
 
     asking = ui.can_ask(no_input)
     if template:
@@ -54,10 +53,9 @@ def review(
         return _queue(tasks, ask_reviewer(reviewer, asking), checklist, asking, output)
     folder = Task.find(task or Path.cwd())
     name = ask_reviewer(reviewer, asking)
-    asked = reviewing.checklist_for(folder, checklist)
     if not answers and not asking:
         raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
-    return _one(folder, name, asked, answers, output)
+    return _one(folder, name, checklist, answers, output)
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
@@ -81,21 +79,21 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     """Return an answers file to fill in: for the given list, else the task's, else our own."""
     from lmr_author.core.task import Task
     from lmr_author.proof.validation.run import checked
-    from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import template
     from lmr_author.release.review.evidence import evidence_of
+    from lmr_author.release.review.standing import checklist_for, read_checklist
 
     try:
         folder = Task.find(task or Path.cwd())
     except NotATaskError:
         if task is not None:
             raise
-        return template(reviewing.read_checklist(checklist).questions) if checklist else template()
-    questions = reviewing.checklist_for(folder, checklist).questions
+        return template(read_checklist(checklist).questions) if checklist else template()
+    questions = checklist_for(folder, checklist).questions
     return template(questions, evidence_of(folder, checked([folder]).findings))
 
 
-def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, output: Format) -> int:
+def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None, output: Format) -> int:
     """Review one task, with the answers of a file or of the terminal."""
     from lmr_author.core.files import read_answers
     from lmr_author.core.task.reviews import path_of_reviewer
@@ -103,7 +101,9 @@ def _one(task: Task, reviewer: str, asked: Checklist, answers: Path | None, outp
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import automatic_items
     from lmr_author.release.review.evidence import evidence_of
+    from lmr_author.release.review.standing import checklist_for
 
+    asked = checklist_for(task, checklist)
     if answers:
         stated = read_answers(answers, "--answers", "write one with `lmr-author review --template`")
     else:
@@ -264,7 +264,7 @@ def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking:
         if asking:
             ui.say("")
             ui.say(f"{number} of {len(waiting)}: {task.name}", tone="bold")
-            _one(task, reviewer, reviewing.checklist_for(task, checklist), None, output)
+            _one(task, reviewer, checklist, None, output)
         else:
             ui.then("review", task.root, "--reviewer", reviewer, indent=2)
     return EXIT_CLEAN

@@ -5,7 +5,6 @@ Rich and questionary are imported where they are used, so that start-up and ``--
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -17,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import shortened
 
@@ -71,6 +69,8 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
 
 def print_json(data: Any) -> None:
     """Write one JSON document to stdout; escaped where stdout cannot encode its characters."""
+    import json
+
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -385,6 +385,8 @@ def edit(text: str, *, suffix: str = ".txt") -> str:
         answer: str = prompt.unsafe_ask()
         return answer
     import subprocess
+
+    from lmr_author.core import files
 
     with files.temporary_folder("lmr-author-") as folder:
         draft = folder / f"draft{suffix}"

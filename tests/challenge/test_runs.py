@@ -14,7 +14,7 @@ from lmr_author.core.task.challenge import Challenge, Ending, Standing
 from lmr_author.core.task.recording import MANIFEST
 from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
-from lmr_author.release.export.soundness import examine
+from lmr_author.release.export.export import examine
 from lmr_author.release.reporting.status import status
 from lmr_author.release.reporting.task_page import task_page
 from lmr_author.release.review.evidence import evidence_of
@@ -118,6 +118,16 @@ def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> Non
         made.run(task, folder)
     assert "go to the folder that has it" in raised.value.hint
     assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
+
+
+def test_the_driver_may_lie_beside_the_folder_of_the_tasks(challenged: Challenged, tmp_path: Path) -> None:
+    """As `record` took it in a folder that holds ``tasks/``."""
+    (tmp_path / "tasks").mkdir()
+    task = challenged.copy(tmp_path / "tasks", "fresh")
+    (tmp_path / "tasks" / "driver.py").rename(tmp_path / "driver.py")
+    folder = made.answers(tmp_path / "some", {"large-stay": made.MISREADINGS["large-stay"]}, {})
+    record = made.run(task, folder).record
+    assert answer(record, "large-stay").ending is Ending.TOLD_APART
 
 
 @pytest.mark.parametrize("script", ["../driver.py", "/etc/driver.py"])

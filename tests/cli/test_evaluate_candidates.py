@@ -191,7 +191,7 @@ def test_a_former_spelling_works_and_says_the_new_one(task: Task, tmp_path: Path
         assert f"is now `{now}`" in ended.err and ended.err.count("is now") == 1
 
     cores = lmr("export", "tasks", "--to", "harbor", "--out", "bundles", "--cpus", "many", cwd=tmp_path)
-    assert "is now `export --harbor=cpus=`" in cores.err and "$.cpus" in cores.err and cores.code == 2
+    assert "is now `export --harbor=cpus=`" in cores.err and cores.code == 2
 
 
 def test_an_option_that_is_gone_is_answered_with_the_command_for_it(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
-from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN
+from lmr_author.release.review.standing import read_checklist, standing_of
 from tests.cli.program import validate_with
 from tests.review.reviewing import run
 
@@ -38,7 +38,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: Task, tmp_path: Pa
     validate_with("review", stored)
     assert stored["checklist"] == "our-lab"
     assert [item["id"] for item in stored["items"] if item["kind"] == "human"] == ["readable", "fun"]
-    assert reviewing.standing_of(task).state == "accepted"
+    assert standing_of(task).state == "accepted"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: Task, tmp_path: Pa
 def test_lists_that_are_none(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(UsageError) as raised:
-        reviewing.read_checklist(tmp_path / "c.yaml")
+        read_checklist(tmp_path / "c.yaml")
     assert complaint in raised.value.message
 
 

@@ -11,8 +11,7 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Task
 from lmr_author.release.reporting import status
-from lmr_author.release.review.review import standing_of
-from lmr_author.release.review.standing import ACCEPTED
+from lmr_author.release.review.standing import ACCEPTED, standing_of
 from tests import example as example_task
 from tests.review.reviewing import run, said
 

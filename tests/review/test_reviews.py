@@ -12,6 +12,7 @@ from lmr_author.core.task import Task
 from lmr_author.release.reporting import records as report_records
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN
+from lmr_author.release.review.standing import standing_of
 from tests import example as example_task
 from tests.cli.program import validate_with
 from tests.review.reviewing import run, said
@@ -42,7 +43,7 @@ def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.Capture
 def test_three_people_of_one_opinion(task: Task, answer: str, state: str) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core=answer)
-    found = reviewing.standing_of(task)
+    found = standing_of(task)
     assert found.state == state
     assert found.failed == (("core",) if state == "rejected" else ())
 
@@ -51,7 +52,7 @@ def test_reviews_hold_until_the_task_changes(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name)
     task.dockerfile.write_text(task.dockerfile.read_text() + "# more\n")
-    assert (reviewing.standing_of(task).state, reviewing.standing_of(task).missing) == ("waiting", 3)
+    assert (standing_of(task).state, standing_of(task).missing) == ("waiting", 3)
 
 
 def test_a_dispute_is_settled_by_a_decision_with_a_reason(
@@ -68,10 +69,10 @@ def test_a_dispute_is_settled_by_a_decision_with_a_reason(
     assert code == 0
     assert "accepted" in shown and "core pass, dee: section 3" in shown
     validate_with("adjudication", files.read_json(task.adjudication_path))
-    assert reviewing.standing_of(task).state == "accepted"
+    assert standing_of(task).state == "accepted"
 
     reviewing.adjudicate(task, "core", "fail", "not section 3", "dee")
-    assert reviewing.standing_of(task).state == "rejected"
+    assert standing_of(task).state == "rejected"
     with pytest.raises(UsageError, match="unknown checklist item"):
         reviewing.adjudicate(task, "style", "pass", "r", "dee")
     with pytest.raises(UsageError, match="invalid decision 'maybe'"):

@@ -10,7 +10,7 @@ import ast
 import itertools
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -265,15 +265,28 @@ def _is_assignment(word: str) -> bool:
     return bool(separator) and name.isidentifier()
 
 
+def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
+    """Return the first folder that has a script; None where none has."""
+    return next((folder for folder in folders if (folder / script).is_file()), None)
+
+
+def folders_beside(task: Task) -> list[Path]:
+    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder.
+
+    The task may be one of several in a folder, and the script beside that.
+    """
+    return [task.root, *task.root.parents[:2], task.authoring]
+
+
 def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
     """Return a script's place in the sandbox, how that is shown, and what has to come along."""
-    path = repository / script if (repository / script).is_file() else here / script
-    if not path.is_file():
+    folder = folder_with(script, (repository, here))
+    if folder is None:
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
             "a script is taken from the repository first, then from the current folder",
         )
-    resolved, root = path.resolve(), repository.resolve()
+    resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):
         inside = resolved.relative_to(root).as_posix()
         return inside, inside, ()

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
 from lmr_author.authoring.recording.choose import order_of_choice
-from lmr_author.authoring.recording.job import Job, driver_of, room_left
+from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
@@ -106,7 +106,7 @@ def record_again(
 
 
 def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
-    """Return the folder that has the driver's script; the first one where the repository has it, or there is none."""
+    """Return the folder that has the driver's script; the first one where the command runs none."""
     path = PurePosixPath(script)
     if path.is_absolute() or ".." in path.parts:
         # The manifest comes with the task: the sandbox shows the folder of the script that it names.
@@ -114,15 +114,13 @@ def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
             f"the recording names a script elsewhere on this machine: {script}",
             "record again: lmr-author record --force",
         )
-    if not script or (repository / script).is_file():
-        return folders[0]
-    for folder in folders:
-        if (folder / script).is_file():
-            return folder
-    raise UsageError(
-        f"there is no {script}, which made the recording",
-        f"go to the folder that has it, and name the task; looked in {', '.join(map(str, folders))}",
-    )
+    folder = folder_with(script, (repository, *folders)) if script else folders[0]
+    if folder is None:
+        raise UsageError(
+            f"there is no {script}, which made the recording",
+            f"go to the folder that has it, and name the task; looked in {', '.join(map(str, folders))}",
+        )
+    return folder
 
 
 def _compares_changes(recording: Recording) -> bool:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import __version__
+from lmr_author.authoring.recording.job import folders_beside
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
@@ -140,7 +141,7 @@ def merged(
 def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
     """Return the folders in which the script of a recording may lie, if not in the repository."""
     beside = [answers] if answers is not None and answers.is_dir() else []
-    return [here, *beside, task.root, task.root.parent, task.authoring]
+    return [here, *beside, *folders_beside(task)]
 
 
 @changes_task

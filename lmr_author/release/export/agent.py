@@ -11,7 +11,7 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, provenance
-from lmr_author.release.export.soundness import Exportable
+from lmr_author.release.export.options import Exportable
 from lmr_author.runtime.replay.staging import copy_tree
 from lmr_author.runtime.sandbox.docker_build import with_base
 

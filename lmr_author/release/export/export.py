@@ -1,4 +1,4 @@
-"""Export tasks to the engines that run models."""
+"""Export tasks that are fit for release to the engines that run models."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Task
+from lmr_author.core.task import Severity, Task, TaskInfo, challenge
+from lmr_author.core.task.challenge import Standing
+from lmr_author.core.texts import listed
+from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.harbor import write_harbor
 from lmr_author.release.export.huggingface import write_huggingface, write_private
 from lmr_author.release.export.lmr_bench import write_lmr_bench
-from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
-from lmr_author.release.export.soundness import NOT_REVIEWED, Exportable, examine
+from lmr_author.release.export.options import (
+    NOT_REVIEWED,
+    Exportable,
+    ExportOptions,
+    HarborMachine,
+    Publication,
+)
+from lmr_author.release.reporting.status import status_with
+from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
 
 HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
@@ -50,8 +60,8 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
     if options.private and _overlap(options.out, options.private):
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
     exportables = examine(tasks, challenged=options.challenged)
-    unsound = {checked.task.name: checked.problems for checked in exportables if checked.problems}
-    unreviewed = tuple(checked.task.name for checked in exportables if checked.review == NOT_REVIEWED)
+    unsound = {each.task.name: each.problems for each in exportables if each.problems}
+    unreviewed = tuple(each.task.name for each in exportables if each.review == NOT_REVIEWED)
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):
         return Exported(unsound, unreviewed)
     try:
@@ -72,6 +82,49 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
             "write that text of info.json, or that file name, anew",
         ) from error
     return Exported(unsound, unreviewed, count)
+
+
+def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportable]:
+    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked.
+
+    Args:
+        challenged: ask for a challenge that leaves nothing open, too.
+    """
+    exportables = []
+    for task, report in zip(tasks, checked(tasks).tasks, strict=True):
+        info = task.load()
+        if not info.implementations:
+            raise LmrError(
+                f"{task.name}: nothing is masked, so there is nothing to export", "mask a function"
+            )
+        problems = []
+        for finding in report.findings:
+            if finding.severity is not Severity.NOTE:
+                problems.append(f"{finding.code} {finding.path or task.name}: {finding.message}")
+        # Without the findings, so that a task with findings is also reported as stale or never evaluated.
+        standing = status_with(task, ())
+        if "evaluated" not in standing.done:
+            problems.append(standing.note)
+        if standing.review in (DISPUTED, REJECTED):
+            problems.append(f"{standing.review} by its reviewers ({standing.people})")
+        if challenged and (problem := _challenge(task, info)):
+            problems.append(problem)
+        review = NOT_REVIEWED if standing.review == WAITING else standing.review
+        exportables.append(Exportable(task, info, tuple(problems), review, tuple(report.findings)))
+    return exportables
+
+
+def _challenge(task: Task, info: TaskInfo) -> str:
+    """Return why a task does not count as challenged; "" where it does."""
+    standing, record = challenge.standing(task, info)
+    if record is None:
+        return "never challenged with misreadings and rewrites"
+    if standing is Standing.STALE:
+        return "changed since it was challenged, or a function of it never was"
+    if standing is Standing.OPEN:
+        names = [challenger.name for challenger in record.open]
+        return f"its challenge leaves something open: {listed(names, 5)}"
+    return ""
 
 
 def _require_own_options(options: ExportOptions) -> None:

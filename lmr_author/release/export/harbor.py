@@ -21,9 +21,8 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
-from lmr_author.release.export.options import ExportOptions
+from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import render
-from lmr_author.release.export.soundness import Exportable
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import judging, replaying, staging
 

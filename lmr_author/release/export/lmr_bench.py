@@ -10,8 +10,7 @@ from typing import Any
 from lmr_author.core import files, quoting
 from lmr_author.core.task import INFO, UNIT_TEST
 from lmr_author.release.export.agent import copy_environment
-from lmr_author.release.export.options import ExportOptions
-from lmr_author.release.export.soundness import Exportable
+from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.runtime.replay.staging import copy_tree
 
 HUB = "shinyy1997"

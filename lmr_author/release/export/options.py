@@ -1,4 +1,4 @@
-"""What a caller of ``export`` may choose."""
+"""What the writers of an export are given: tasks on their way out, and what the caller chose."""
 
 from __future__ import annotations
 
@@ -6,13 +6,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from lmr_author.core.errors import UsageError
+from lmr_author.core.task import Finding, Task, TaskInfo
+
+NOT_REVIEWED = "not reviewed"
 
 _ORGANIZATION = re.compile(r"[A-Za-z0-9](?:[._-]?[A-Za-z0-9])*")
+
+
+@dataclass(frozen=True)
+class Exportable:
+    """A task on its way out.
+
+    Attributes:
+        problems: why it is not fit for release, one line each; exports are marked with them.
+        review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
+        findings: what `validate` finds.
+    """
+
+    task: Task
+    info: TaskInfo
+    problems: tuple[str, ...]
+    review: str = NOT_REVIEWED
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,30 +69,37 @@ class HarborMachine:
         offline: cut the network by a compose file from the start, for Docker on a machine without a network.
     """
 
-    cpus: Annotated[float, msgspec.Meta(ge=0.1)] = 2
-    memory_mb: Annotated[int, msgspec.Meta(ge=256)] = 8192
-    storage_mb: Annotated[int, msgspec.Meta(ge=256)] = 20480
-    gpus: Annotated[int, msgspec.Meta(ge=0)] = 0
-    agent_seconds: Annotated[float, msgspec.Meta(ge=1)] = 3600
-    offline: bool = False
+    cpus: Annotated[float, Meta(ge=0.1, description="a number, 0.1 or more", examples=[4])] = 2
+    memory_mb: Annotated[int, Meta(ge=256, description="a whole number, 256 or more", examples=[16384])] = (
+        8192
+    )
+    storage_mb: Annotated[int, Meta(ge=256, description="a whole number, 256 or more", examples=[40960])] = (
+        20480
+    )
+    gpus: Annotated[int, Meta(ge=0, description="a whole number, 0 or more", examples=[1])] = 0
+    agent_seconds: Annotated[float, Meta(ge=1, description="a number, 1 or more", examples=[7200])] = 3600
+    offline: Annotated[bool, Meta(description="true or false", examples=["true"])] = False
 
     @classmethod
     def parse(cls, texts: Sequence[str]) -> HarborMachine:
         """Return the machine of some ``NAME=VALUE``. Raises UsageError."""
+        kinds = get_type_hints(cls, include_extras=True)
         values = {}
         for text in texts:
             name, _, value = text.partition("=")
-            field = name.replace("-", "_")
-            if field not in cls.__dataclass_fields__:
-                known = ", ".join(cls.__dataclass_fields__).replace("_", "-")
-                raise UsageError(f"--harbor {text}: there is no {name}", f"one of {known}, as in cpus=4")
-            values[field] = value
-        try:
-            return msgspec.convert(values, cls, strict=False)
-        except msgspec.ValidationError as error:
-            raise UsageError(
-                f"--harbor: {error}", "as in --harbor cpus=4 --harbor memory-mb=16384"
-            ) from error
+            kind = kinds.get(name.replace("-", "_"))
+            if kind is None:
+                names = ", ".join(kinds).replace("_", "-")
+                raise UsageError(f"--harbor {text}: there is no {name}", f"one of {names}, as in cpus=4")
+            try:
+                values[name.replace("-", "_")] = msgspec.convert(value, kind, strict=False)
+            except msgspec.ValidationError as error:
+                (allowed,) = kind.__metadata__
+                raise UsageError(
+                    f"--harbor {text}: {name} has to be {allowed.description}",
+                    f"as in --harbor {name}={allowed.examples[0]}",
+                ) from error
+        return cls(**values)
 
     @property
     def words(self) -> list[str]:

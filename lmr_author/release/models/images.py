@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.export.agent import copying, write_bundle
-from lmr_author.release.export.soundness import Exportable
+from lmr_author.release.export.options import Exportable
 from lmr_author.runtime.replay.staging import tree_path
 from lmr_author.runtime.sandbox.docker_build import with_labels
 

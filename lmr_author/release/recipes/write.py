@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
+from lmr_author.authoring.recording.job import folder_with, folders_beside
 from lmr_author.core import code, files, quoting
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
@@ -162,12 +163,12 @@ def _copy_driver(
     script = script_in(shlex.split(record.command))
     if record.from_tests or not script or script in {each.goal_file for each in info.implementations}:
         return
-    places = [task.root, task.root.parent, task.authoring, here]
+    origin: Path | None = task.repository(info)
     if files.is_file_inside(task.repository(info), script):
-        places = [task.repository(info)]
         remarks.append(f"{script} is a copy from the repository: remove it where the commit has it")
-    for place in places:
-        if (place / script).is_file():
-            files.write_bytes(files.inside(folder, script), (place / script).read_bytes())
-            return
-    remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")
+    else:
+        origin = folder_with(script, (*folders_beside(task), here))
+    if origin is None:
+        remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")
+        return
+    files.write_bytes(files.inside(folder, script), (origin / script).read_bytes())

@@ -31,8 +31,7 @@ from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.recipes import made
-from lmr_author.release.review.review import standing_of
-from lmr_author.release.review.standing import ACCEPTED
+from lmr_author.release.review.standing import ACCEPTED, standing_of
 
 ASSESSMENT = "assessment.yaml"
 LEAKS = "LMR4"

@@ -12,7 +12,8 @@ from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.reviews import Review
 from lmr_author.core.texts import counted
 from lmr_author.release.review.agreement import Agreement
-from lmr_author.release.review.review import load_reviews, result_of
+from lmr_author.release.review.review import result_of
+from lmr_author.release.review.standing import load_reviews
 
 History = tuple[tuple[str, str], ...]
 """Time (RFC 3339) and event, in order of time."""

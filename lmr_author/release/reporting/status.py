@@ -14,8 +14,15 @@ from lmr_author.core.task.challenge import Kind
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
 from lmr_author.proof.validation.run import checked
-from lmr_author.release.review.review import load_reviews, standing_of
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, Standing
+from lmr_author.release.review.standing import (
+    ACCEPTED,
+    DISPUTED,
+    REJECTED,
+    WAITING,
+    Standing,
+    load_reviews,
+    standing_of,
+)
 
 VALID = "valid"
 STEPS = ("created", "masked", "recorded", VALID, "evaluated", ACCEPTED)

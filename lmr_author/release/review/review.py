@@ -30,10 +30,7 @@ from lmr_author.release.review import checklist
 from lmr_author.release.review.agreement import Agreement, agreement
 from lmr_author.release.review.checklist import Checklist
 from lmr_author.release.review.evidence import evidence_of
-from lmr_author.release.review.standing import Standing, find_standing
-
-BESIDE_THE_TASKS = "checklist.yaml"
-"""A lab's own list, in the folder that holds the tasks."""
+from lmr_author.release.review.standing import Standing, checklist_for, standing_of
 
 
 @dataclass(frozen=True)
@@ -48,23 +45,6 @@ class ReviewResult:
     def agreement(self) -> Agreement | None:
         """The agreement of the answers; None while reviews are missing."""
         return agreement(self.answers) if self.standing.open else None
-
-
-def checklist_for(task: Task, path: Path | None = None) -> Checklist:
-    """Return the checklist at ``path``, else the lab's beside the tasks, else our own.
-
-    Raises UsageError when it is not as its schema says.
-    """
-    beside = task.root.parent / BESIDE_THE_TASKS
-    if path is None and not beside.is_file():
-        return Checklist()
-    return read_checklist(path or beside)
-
-
-def read_checklist(path: Path) -> Checklist:
-    """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
-    data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
-    return Checklist.from_document(data, str(path))
 
 
 @changes_task
@@ -108,24 +88,6 @@ def save_review(
 def earlier_review(task: Task, reviewer: str) -> Review | None:
     """Return the review that this person has stored, of whatever state of the task; None without one."""
     return Review.read_if_valid(path_of_reviewer(task.reviews_folder, reviewer))
-
-
-def load_reviews(task: Task) -> list[Review]:
-    """Return the last review of each reviewer; skip files that cannot be read."""
-    return [review for review in _read_reviews(task).values() if review]
-
-
-def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
-    """Return the standing of a task's review now."""
-    reviews = _read_reviews(task)
-    decisions = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
-    return find_standing(
-        [review for review in reviews.values() if review],
-        decisions.decisions,
-        asked or checklist_for(task),
-        digest or task.content_digest(),
-        tuple(name for name, review in reviews.items() if review is None),
-    )
 
 
 def result_of(task: Task, path: Path | None = None) -> ReviewResult:
@@ -230,7 +192,7 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
     """Return person → task and item → answer, from the last blind review of the task as it is by each person."""
     names = {question.id for question in asked.questions}
     latest: dict[str, Review] = {}
-    for path in _paths(task, "*.json*"):
+    for path in sorted(task.reviews_folder.glob("*.json*")):
         review = Review.read_if_valid(path)
         if review is None or not review.blind or review.content_digest != digest:
             continue
@@ -244,15 +206,6 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
             if question in names:
                 answers[name][f"{task.name}:{question}"] = entry.answer
     return answers
-
-
-def _read_reviews(task: Task) -> dict[str, Review | None]:
-    """Return the last review of each reviewer by file name; None for a damaged file."""
-    return {path.name: Review.read_if_valid(path) for path in _paths(task, "*.json")}
-
-
-def _paths(task: Task, pattern: str) -> list[Path]:
-    return sorted(task.reviews_folder.glob(pattern)) if task.reviews_folder.is_dir() else []
 
 
 def _now() -> str:

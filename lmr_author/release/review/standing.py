@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from lmr_author.core.task.reviews import Decision, Review
+from lmr_author.core import files
+from lmr_author.core.task import Task
+from lmr_author.core.task.reviews import Adjudication, Decision, Review, ReviewItem
 from lmr_author.release.review.checklist import Checklist
 
 WAITING, DISPUTED, REJECTED, ACCEPTED = "waiting", "disputed", "rejected", "accepted"
+
+BESIDE_THE_TASKS = "checklist.yaml"
+"""A lab's own list, in the folder that holds the tasks."""
+_NOT_ASKED = ReviewItem(id="", question="", kind="human", answer="unsure")
 
 
 @dataclass(frozen=True)
@@ -52,27 +59,53 @@ class Standing:
         return self.state != WAITING
 
 
-def find_standing(
-    reviews: Sequence[Review],
-    decisions: Sequence[Decision],
-    checklist: Checklist,
-    content_digest: str,
-    damaged: tuple[str, ...] = (),
-) -> Standing:
-    """Combine the reviews of the task as it is with the decisions about it.
+def checklist_for(task: Task, path: Path | None = None) -> Checklist:
+    """Return the checklist at ``path``, else the lab's beside the tasks, else our own.
+
+    Raises UsageError when it is not as its schema says.
+    """
+    beside = task.root.parent / BESIDE_THE_TASKS
+    if path is None and not beside.is_file():
+        return Checklist()
+    return read_checklist(path or beside)
+
+
+def read_checklist(path: Path) -> Checklist:
+    """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
+    data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
+    return Checklist.from_document(data, str(path))
+
+
+def load_reviews(task: Task) -> list[Review]:
+    """Return the last review of each reviewer; skip files that cannot be read."""
+    return [review for review in _read_reviews(task).values() if review]
+
+
+def _read_reviews(task: Task) -> dict[str, Review | None]:
+    """Return the last review of each reviewer by file name; None for a damaged file."""
+    return {path.name: Review.read_if_valid(path) for path in sorted(task.reviews_folder.glob("*.json"))}
+
+
+def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
+    """Combine the reviews of a task as it is with the decisions about it.
 
     A task is accepted when everybody passes every item, or a decision says so for items that are disputed.
     """
-    current = [review for review in reviews if review.content_digest == content_digest]
+    asked, digest = asked or checklist_for(task), digest or task.content_digest()
+    reviews = _read_reviews(task)
+    damaged = tuple(name for name, review in reviews.items() if review is None)
+    current = [review for review in reviews.values() if review and review.content_digest == digest]
     names = tuple(review.reviewer for review in current)
-    missing = max(0, checklist.reviewers - len(current))
+    missing = max(0, asked.reviewers - len(current))
     if missing:
         return Standing(WAITING, names, missing, damaged=damaged)
-    decided = {decision.item: decision for decision in decisions if decision.content_digest == content_digest}
+    stored = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
+    decided = {decision.item: decision for decision in stored.decisions if decision.content_digest == digest}
     disputes, failed = [], []
-    for question in checklist.questions:
-        answers, comments = _answers(question.id, current)
-        if not answers:  # asked since then: these people judged by the list of their day
+    for question in asked.questions:
+        entries = {review.reviewer: review.human.get(question.id, _NOT_ASKED) for review in current}
+        answers = {name: entry.answer for name, entry in entries.items()}
+        if not set(entries.values()) - {_NOT_ASKED}:  # these people judged by the list of their day
             continue
         verdicts = set(answers.values())
         if question.id in decided:
@@ -80,20 +113,8 @@ def find_standing(
         if verdicts == {"fail"}:
             failed.append(question.id)
         elif verdicts != {"pass"}:
+            comments = {name: entry.comment for name, entry in entries.items()}
             disputes.append(Dispute(question.id, question.question, answers, comments))
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
     signed = tuple(review.reviewer for review in current if review.signed_off)
     return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed)
-
-
-def _answers(question: str, reviews: Sequence[Review]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return answers and comments by reviewer; "unsure" for who was not asked, nothing where nobody was."""
-    if not any(question in review.human for review in reviews):
-        return {}, {}
-    answers: dict[str, str] = {}
-    comments: dict[str, str] = {}
-    for review in reviews:
-        entry = review.human.get(question)
-        answers[review.reviewer] = entry.answer if entry else "unsure"
-        comments[review.reviewer] = entry.comment if entry else ""
-    return answers, comments
