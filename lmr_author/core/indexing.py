@@ -263,7 +263,7 @@ def _entry(
         siblings=definition.siblings,
         generator=code.is_generator(function),
         decorators=decorators,
-        parameters=tuple(_parameters(function.args)),
+        parameters=tuple(_parameters(function)),
         docstring=definition.docstring or "",
         statements=statements - (definition.docstring is not None),
         branches=branches,
@@ -306,11 +306,10 @@ def _name(node: ast.AST) -> str:
     return node.name if isinstance(node, code.DefinitionNode) else ""
 
 
-def _parameters(arguments: ast.arguments) -> Iterator[str]:
+def _parameters(function: code.FunctionNode) -> Iterator[str]:
     """Yield a function's parameters as written, without defaults."""
-    stars = {arguments.vararg: "*", arguments.kwarg: "**"}
-    positional = [*arguments.posonlyargs, *arguments.args]
-    for argument in filter(None, [*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]):
+    stars = {function.args.vararg: "*", function.args.kwarg: "**"}
+    for argument in code.arguments(function):
         text = stars.get(argument, "") + argument.arg
         if argument.annotation is not None:
             quoted = getattr(argument.annotation, "value", None)

@@ -53,7 +53,7 @@ def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     assert isinstance(scope, events.Function)
     own = events.own_names(scope)
     mentions.refuse(dict(_shared_in_function(scope, mentions, own)))
-    inputs, outputs, reaches_end = _passed(mentions, own, frozenset(events.parameters(scope.args)), NONE)
+    inputs, outputs, reaches_end = _passed(mentions, own, frozenset(events.parameters(scope)), NONE)
     return Names(inputs, outputs, reaches_end=reaches_end)
 
 
