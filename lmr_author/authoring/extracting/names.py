@@ -144,7 +144,6 @@ def _shared_in_function(
 
 
 def _binding_kinds(module: ast.Module) -> dict[str, list[type[ast.stmt]]]:
-    """Return the kinds of the statements that bind each variable."""
     kinds: dict[str, list[type[ast.stmt]]] = {}
     for statement in events.statements(module.body):
         for name in binding_names(events.everything(statement)):

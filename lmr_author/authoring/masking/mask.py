@@ -245,7 +245,6 @@ def _context_hints(selection: Selection, descriptions: Mapping[str, Described]) 
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
-    """Return the ``info.json`` entry of a newly masked function."""
     indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
     index = indices.get(chosen.target, free)
