@@ -7,13 +7,13 @@ import difflib
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from lmr_author.core import code, files
-from lmr_author.core.code.tree import PYTHON_2
+from lmr_author.core.code.tree import PYTHON_2, last_name
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 
@@ -242,15 +242,9 @@ def _entry(
     """Return the facts about a function's code, nested functions included, decorators not."""
     parts = [part for part in code.children(function) if part not in function.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
-    called = {node.func for node in nodes if isinstance(node, ast.Call)}
     branches = sum(isinstance(node, _BRANCHES) for node in nodes)
     statements = branches + sum(isinstance(node, _STATEMENTS) for node in nodes)
-    names: dict[str, None] = {}
-    calls: dict[str, None] = {}
-    for node in nodes:
-        name = _name(node)
-        if name and name not in _SELF:
-            (calls if node in called else names)[name] = None
+    names, calls = names_and_calls(nodes)
     return IndexEntry(
         path=path,
         qualname=definition.qualname,
@@ -263,15 +257,28 @@ def _entry(
         siblings=definition.siblings,
         generator=code.is_generator(function),
         decorators=decorators,
-        parameters=tuple(_parameters(function.args)),
+        parameters=tuple(_parameters(function)),
         docstring=definition.docstring or "",
         statements=statements - (definition.docstring is not None),
         branches=branches,
         returns=any(isinstance(node, ast.Return) for node in nodes),
-        names=tuple(names),
-        calls=tuple(calls),
+        names=names,
+        calls=calls,
         obstacle=obstacle,
     )
+
+
+def names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in some nodes, and those of what they call, each once."""
+    nodes = list(nodes)
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    names: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    for node in nodes:
+        name = _name(node)
+        if name and name not in _SELF:
+            (calls if node in called else names)[name] = None
+    return tuple(names), tuple(calls)
 
 
 class _Obstacles:
@@ -297,20 +304,15 @@ class _Obstacles:
 
 def _name(node: ast.AST) -> str:
     """Return the name that a node uses or binds; "" for none."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return node.attr
     if isinstance(node, ast.arg | ast.keyword):
         return node.arg or ""
-    return node.name if isinstance(node, code.DefinitionNode) else ""
+    return node.name if isinstance(node, code.DefinitionNode) else last_name(node)
 
 
-def _parameters(arguments: ast.arguments) -> Iterator[str]:
+def _parameters(function: code.FunctionNode) -> Iterator[str]:
     """Yield a function's parameters as written, without defaults."""
-    stars = {arguments.vararg: "*", arguments.kwarg: "**"}
-    positional = [*arguments.posonlyargs, *arguments.args]
-    for argument in filter(None, [*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]):
+    stars = {function.args.vararg: "*", function.args.kwarg: "**"}
+    for argument in code.arguments(function):
         text = stars.get(argument, "") + argument.arg
         if argument.annotation is not None:
             quoted = getattr(argument.annotation, "value", None)

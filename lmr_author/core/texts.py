@@ -26,6 +26,11 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def did_you_mean(likely: Sequence[str], otherwise: str = "") -> str:
+    """Return the question whether one of the likeliest names was meant; ``otherwise`` where there is none."""
+    return f"did you mean {' or '.join(likely[:4])}?" if likely else otherwise
+
+
 def size_text(count: int) -> str:
     """Return a number of bytes in decimal units: ``812 B``, ``3.1 kB``, ``120 MB``."""
     amount = float(count)

@@ -95,7 +95,7 @@ def test_what_an_implementation_need_not_change(body: str, nothing: bool, ignore
     assert isinstance(tree, ast.ClassDef) and isinstance(tree.body[0], ast.FunctionDef)
     summary = {"self": "Meter", "xs": "list of 3"}
     call = RecordedCall(1, Path(), frozenset(), 1, summary, changed=("self", "xs"), nothing=nothing)
-    assert changes_by_the_way(tree.body[0], True, [call]) == ignored
+    assert changes_by_the_way(tree.body[0], "self", [call]) == ignored
 
 
 # tolerances

@@ -115,6 +115,14 @@ def test_a_link_of_nearly_the_same_title_gives_the_address_and_nothing_else(tmp_
     assert best(facts, "title") == "Wins over Ties: a Study of Pairs" and len(facts["title"]) == 1
 
 
+def test_the_text_of_a_link_is_no_title(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Read [our paper on arXiv](https://arxiv.org/abs/1901.12345).\n")
+    own = Paper((PAGE,), "Wins over Ties: a Study of Pairs", None, "", "1901.12345", "", ())
+    facts = gather_facts(own, None, read_citations(tmp_path))
+    assert [fact.value for fact in facts["title"]] == ["Wins over Ties: a Study of Pairs"]
+    assert [fact.sources for fact in facts["url"]] == [("page 1",)]
+
+
 def test_the_date_of_a_file_is_worth_less_than_a_citation() -> None:
     own = Citation("README.md, line 9", "Wins over Ties: a Study of Pairs", (), 2019)
     facts = gather_facts(paper(year=2021, origin="the PDF's creation date"), None, [own])

@@ -19,7 +19,6 @@ from lmr_author.authoring.suggesting.paper import Description, Descriptions, Fun
 from lmr_author.authoring.suggesting.ranking import judge, read_paper, score_of
 from lmr_author.authoring.suggesting.sections import Section, best_section, sections
 from lmr_author.core import code, files, indexing
-from lmr_author.core.code.tree import last_name
 from lmr_author.core.errors import LmrError
 from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, Index, IndexEntry
 from lmr_author.core.task import UNIT_TEST, Task
@@ -214,22 +213,14 @@ def _candidate(module: code.Module, statements: Sequence[ast.stmt], obstacle: st
     comments = [match[1] for line in lines if (match := re.search(r"(?:^|\s)#+\s*(\w.*)$", line))]
     above = module.line_text(start - 1).strip() if start > 1 else ""
     heading = above.lstrip("#! ").strip() if above.startswith("#") else ""
-    names: dict[str, None] = {}
-    calls: dict[str, None] = {}
-    functions: set[ast.expr] = set()
-    for node in (node for statement in statements for node in ast.walk(statement)):
-        if isinstance(node, ast.Call):
-            calls[last_name(node.func)] = None
-            functions.add(node.func)
-        elif isinstance(node, ast.Name | ast.Attribute) and node not in functions:
-            names[last_name(node)] = None
-    if not obstacle and "cuda" in names | calls:
+    names, calls = indexing.names_and_calls(node for statement in statements for node in ast.walk(statement))
+    if not obstacle and "cuda" in names + calls:
         obstacle = f"{NEEDS_GPU}: `record --cuda-as-cpu` runs it on the CPU"
     name = _name(heading)
     entry = IndexEntry(
         path=module.name, qualname=name, kind="block", class_name="", function_name=name, line=start,
         end_line=end, nth=1, siblings=1, comments="\n".join([heading, *comments]),
-        statements=_count(statements), branches=0, returns=True, names=tuple(names), calls=tuple(calls),
+        statements=_count(statements), branches=0, returns=True, names=names, calls=calls,
         obstacle=obstacle,
     )  # fmt: skip
     return _Candidate(module, start, end, heading, entry)

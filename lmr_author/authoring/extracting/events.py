@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from lmr_author.core import code
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -44,14 +46,9 @@ def event(kind: Kind, name: str, node: ast.AST) -> Event:
 # expressions
 
 
-def parameters(arguments: ast.arguments) -> list[str]:
+def parameters(function: Function | ast.Lambda) -> list[str]:
     """Return the names of a function's parameters."""
-    return [argument.arg for argument in _arguments(arguments)]
-
-
-def _arguments(arguments: ast.arguments) -> list[ast.arg]:
-    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [*named, *filter(None, (arguments.vararg, arguments.kwarg))]
+    return [argument.arg for argument in code.arguments(function)]
 
 
 def expressions(nodes: Iterable[ast.expr | None]) -> Iterator[Event]:
@@ -73,7 +70,7 @@ def expression(node: ast.expr) -> Iterator[Event]:
             yield event(Kind.BIND, node.id, node)
         case ast.Lambda():
             yield from expressions([*node.args.defaults, *node.args.kw_defaults])
-            yield from _foreign_reads(expression(node.body), parameters(node.args), late=True)
+            yield from _foreign_reads(expression(node.body), parameters(node), late=True)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield from _comprehension(node, late=isinstance(node, ast.GeneratorExp))
         case ast.Call():
@@ -138,7 +135,7 @@ def _header(statement: ast.stmt) -> Iterator[Event]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             arguments = statement.args
             yield from expressions([*statement.decorator_list, *arguments.defaults, *arguments.kw_defaults])
-            yield from expressions(argument.annotation for argument in _arguments(arguments))
+            yield from expressions(argument.annotation for argument in code.arguments(statement))
             yield from expressions([statement.returns])
             yield event(Kind.BIND, statement.name, statement)
             yield from _foreign_reads(scope(statement.body), own_names(statement), late=True)
@@ -208,7 +205,7 @@ def scope(body: Iterable[ast.stmt]) -> Iterator[Event]:
 
 def own_names(node: Function) -> frozenset[str]:
     """Return the local variables of a function, parameters included."""
-    names = set(parameters(node.args))
+    names = set(parameters(node))
     names |= {happening.name for happening in scope(node.body) if happening.kind is Kind.BIND}
     for statement in statements(node.body):
         if isinstance(statement, ast.Global | ast.Nonlocal):

@@ -53,7 +53,7 @@ def names(block: SelectedBlock, exported: Iterable[str] = ()) -> Names:
     assert isinstance(scope, events.Function)
     own = events.own_names(scope)
     mentions.refuse(dict(_shared_in_function(scope, mentions, own)))
-    inputs, outputs, reaches_end = _passed(mentions, own, frozenset(events.parameters(scope.args)), NONE)
+    inputs, outputs, reaches_end = _passed(mentions, own, frozenset(events.parameters(scope)), NONE)
     return Names(inputs, outputs, reaches_end=reaches_end)
 
 
@@ -144,7 +144,6 @@ def _shared_in_function(
 
 
 def _binding_kinds(module: ast.Module) -> dict[str, list[type[ast.stmt]]]:
-    """Return the kinds of the statements that bind each variable."""
     kinds: dict[str, list[type[ast.stmt]]] = {}
     for statement in events.statements(module.body):
         for name in binding_names(events.everything(statement)):

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lmr_author.authoring.extracting.events import Function
 from lmr_author.core import code
 from lmr_author.core.errors import TargetError
 
@@ -200,7 +199,7 @@ def _obstacles(block: SelectedBlock) -> Iterator[Obstacle]:
         yield first, "in the body of a class every name becomes an attribute", "choose a block of a method"
     if is_docstring(block.suite, first):
         yield first, "this is a docstring, which stays where it is", LEAVE_OUT
-    for node in _own_nodes(block.statements):
+    for node in code.running(block.statements):
         if at_top and isinstance(node, code.DefinitionNode):
             reason = f"the block defines {node.name}, which could not be imported or pickled any more"
             yield node, reason, "leave definitions out of the range"
@@ -246,7 +245,7 @@ def has_return(block: SelectedBlock, *, reaches_end: bool) -> bool:
 
     Raises TargetError when only some ways through the block leave the function.
     """
-    returns = [node for node in _own_nodes(block.statements) if isinstance(node, ast.Return)]
+    returns = [node for node in code.running(block.statements) if isinstance(node, ast.Return)]
     ends_function = (
         block.suite.statements is block.scope.body and block.statements[-1] is block.scope.body[-1]
     )
@@ -271,19 +270,6 @@ def needs_class(block: SelectedBlock) -> str:
             if is_private or name == "__class__":
                 return name
     return ""
-
-
-def _own_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes that run as part of some statements: not the bodies of functions and lambdas in them."""
-    stack: list[ast.AST] = list(reversed(statements))
-    while stack:
-        node = stack.pop()
-        yield node
-        if isinstance(node, Function | ast.Lambda):
-            now = [*getattr(node, "decorator_list", ()), *node.args.defaults, *node.args.kw_defaults]
-            stack += filter(None, now)
-        else:
-            stack += reversed(list(ast.iter_child_nodes(node)))
 
 
 def _bound_to_its_place(node: ast.AST) -> str:

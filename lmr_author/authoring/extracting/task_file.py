@@ -91,9 +91,7 @@ def plan(task: Task, options: ExtractOptions, here: Path) -> Planned:
     repository = task.repository(info)
     path = locate.locate(repository, f"{path}::{options.name}", here).path
     module = locate.parse(repository, path)
-    masked = [entry.qualname for entry in info.implementations if entry.goal_file == path]
-    masked += [entry.qualname for entry in task.also_masked() if entry.path == path]
-    if masked:
+    if masked := [name for name, _ in task.masked_in(path, info)]:
         raise TargetError(
             f"{path} has masked functions ({', '.join(masked)}): its golden would not have the new function",
             f"restore it first: lmr-author unmask {shlex.quote(f'{path}::{masked[0]}')}",

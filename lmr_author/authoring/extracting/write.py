@@ -91,7 +91,6 @@ def _blank_lines(module: code.Module, line: int, plan: ExtractPlan) -> tuple[int
 
 
 def _function(module: code.Module, block: SelectedBlock, plan: ExtractPlan, line: int) -> list[str]:
-    """Return the lines of the new function in front of a line."""
     base = code.indent_of(module.line_text(line)) if plan.receiver else ""
     unit = _unit(module)
     indent = base + unit

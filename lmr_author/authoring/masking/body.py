@@ -313,7 +313,7 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
 
 def _called_on_import(module: code.Module, name: str) -> int:
     """Return the line on which a function is called, or decorates another, on import; 0 for none."""
-    for node in code.running(module.tree):
+    for node in code.running(module.tree.body, as_script=False):
         called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
         for function in called:
             if isinstance(function, ast.Name) and function.id == name:

@@ -172,15 +172,15 @@ def propose(repository: Path, module: code.Module, definition: code.Definition) 
 
 def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[str], dict[str, str]]:
     """Return the bases of a method's class as written, and the call that is assigned to each ``self.attribute``."""
-    for owner in module.definitions:
-        if isinstance(owner.node, ast.ClassDef) and owner.qualname == definition.class_name:
-            attributes: dict[str, str] = {}
-            for node in code.each(owner.node, ast.Assign):
-                target = node.targets[0]
-                if isinstance(node.value, ast.Call) and isinstance(target, ast.Attribute):
-                    attributes.setdefault(target.attr, ast.unparse(node.value.func))
-            return [ast.unparse(base) for base in owner.node.bases], attributes
-    return [], {}
+    owner = module.owner(definition)
+    if owner is None or not isinstance(owner.node, ast.ClassDef):
+        return [], {}
+    attributes: dict[str, str] = {}
+    for node in code.each(owner.node, ast.Assign):
+        target = node.targets[0]
+        if isinstance(node.value, ast.Call) and isinstance(target, ast.Attribute):
+            attributes.setdefault(target.attr, ast.unparse(node.value.func))
+    return [ast.unparse(base) for base in owner.node.bases], attributes
 
 
 class _Repository:

@@ -23,11 +23,8 @@ def draft(module: code.Module, definition: code.Definition) -> MaskNotes:
     Args:
         module, definition: the function, not masked.
     """
-    own, around = read_docstring(definition.docstring), Documented()
-    for owner in module.definitions:
-        if owner.kind == "class" and owner.qualname == definition.class_name:
-            around = read_docstring(owner.docstring)
-            break
+    owner = module.owner(definition)
+    own, around = read_docstring(definition.docstring), read_docstring(owner.docstring if owner else None)
     summary = own.summary or _from_class(definition, around.summary)
     inputs, outputs = tuple(_inputs(definition, own, around)), _outputs(definition, own)
     inside, outside = used_names(module, definition)
@@ -46,14 +43,14 @@ def _section(title: str, entries: Sequence[str]) -> str:
 
 def _inputs(definition: code.Definition, own: Documented, around: Documented) -> Iterator[str]:
     """Yield each parameter with its type, default and description, as far as they are known."""
-    arguments = definition.function.args
-    parameters = code.parameters(arguments)[1 if _receiver(definition) else 0 :]
-    parameters += [(starred, None) for starred in (arguments.vararg, arguments.kwarg) if starred]
-    for parameter, default in parameters:
+    defaults = {parameter.arg: default for parameter, default in code.parameters(definition.function.args)}
+    for parameter in code.arguments(definition.function):
         name = parameter.arg
+        if name == definition.receiver:
+            continue
         entry = own.parameters.get(name) or around.parameters.get(name) or DocumentedParameter()
         facts = [_written(parameter.annotation) or entry.type]
-        if default:
+        if default := defaults.get(name):
             facts.append(f"default {_written(default)}")
         head = f"{name} ({', '.join(filter(None, facts))})".removesuffix(" ()")
         yield f"{head}: {entry.text}" if entry.text else head
@@ -64,17 +61,6 @@ def _outputs(definition: code.Definition, own: Documented) -> tuple[str, ...]:
     if own.returns:
         return own.returns
     return (annotation,) if annotation not in ("", "None", "NoReturn") else ()
-
-
-def _receiver(definition: code.Definition) -> str:
-    """Return the name by which a method knows its object or class; "" for a plain function."""
-    if not definition.class_name or "." in definition.function_name:
-        return ""
-    if "staticmethod" in map(ast.unparse, definition.node.decorator_list):
-        return ""
-    arguments = definition.function.args
-    names = [*arguments.posonlyargs, *arguments.args]
-    return names[0].arg if names else ""
 
 
 def _written(node: ast.expr | None) -> str:
@@ -105,7 +91,6 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
     Names of the file are functions, classes, constants, ``self.x`` of the object, and what the functions around
     it bind. Imports are given as in ``torch.nn.functional as F`` and ``utils.get_local_dir``.
     """
-    receiver = _receiver(definition)
     renamed = {alias.asname for node in code.each(module.tree, ast.Import) for alias in node.names}
     inside: dict[str, None] = {}
     outside: dict[str, None] = {}
@@ -113,7 +98,7 @@ def used_names(module: code.Module, definition: code.Definition) -> tuple[tuple[
         root, _, rest = use.text.partition(".")
         if not use.is_in_body:
             continue
-        if root == receiver:
+        if root == definition.receiver:
             attribute = rest.partition(".")[0]
             if attribute and not attribute.startswith("__"):
                 inside[f"{root}.{attribute}"] = None

@@ -98,12 +98,9 @@ def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
 def _parameters(definition: code.Definition) -> list[str]:
     if isinstance(definition.node, ast.ClassDef):
         return []
-    own = definition.node.args
-    arguments = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
-    names = [argument.arg for argument in arguments if argument is not None]
+    names = [argument.arg for argument in code.arguments(definition.node)]
     # A method of a class in a function has no class name; there only `self` is sure to be none of its inputs.
-    bound = ("self", "cls") if definition.class_name else ("self",)
-    return names[1:] if names[:1] and names[0] in bound else names
+    return [name for name in names if name not in ("self", definition.receiver)]
 
 
 # of a task

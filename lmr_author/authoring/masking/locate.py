@@ -15,6 +15,7 @@ from lmr_author.authoring.masking.notes_file import NotesEntry
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo
+from lmr_author.core.texts import did_you_mean
 
 MAX_SOURCE = 4 * 1024 * 1024
 """Python files larger than this (bytes) are data, not code to mask: parsing takes 500 times their size."""
@@ -51,10 +52,12 @@ def locate(repository: Path, text: str, here: Path) -> Target:
             )
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is not a regular file", "name a .py file")
-    close = [entry.node_id for entry in _similar(repository, target)][:4]
+    close = [entry.node_id for entry in _similar(repository, target)]
     close = close or difflib.get_close_matches(target.path, indexing.build(repository).files, 3, 0.7)
-    hint = f"did you mean {' or '.join(close)}?" if close else "paths are relative to the repository folder"
-    raise TargetError(f"no file {target.path!r} in {repository.name}/", hint)
+    raise TargetError(
+        f"no file {target.path!r} in {repository.name}/",
+        did_you_mean(close, "paths are relative to the repository folder"),
+    )
 
 
 def _named(repository: Path, name: str, error: TargetError) -> Target:
@@ -68,9 +71,8 @@ def _named(repository: Path, name: str, error: TargetError) -> Target:
     exact = [entry for entry in similar if entry.qualname == name]
     if len(exact) == 1:
         return Target.parse(exact[0].node_id)
-    nodes = [entry.node_id for entry in (exact or similar)[:4]]
-    hint = f"did you mean {' or '.join(nodes)}?" if nodes else error.hint
-    raise TargetError(error.message, hint) from error
+    nodes = [entry.node_id for entry in exact or similar]
+    raise TargetError(error.message, did_you_mean(nodes, error.hint)) from error
 
 
 def parse(repository: Path, path: str) -> code.Module:
@@ -97,10 +99,8 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
     except TargetError as error:
         if target.qualname in {definition.qualname for definition in module.definitions}:
             raise  # defined several times, or not on the line that was given
-        close = [entry.node_id for entry in _similar(repository, target)][:4]
-        if not close:
-            raise
-        raise TargetError(error.message, f"did you mean {' or '.join(close)}?") from error
+        close = [entry.node_id for entry in _similar(repository, target)]
+        raise TargetError(error.message, did_you_mean(close, error.hint)) from error
 
 
 def python_files(repository: Path) -> Iterator[Path]:

@@ -245,7 +245,6 @@ def _context_hints(selection: Selection, descriptions: Mapping[str, Described]) 
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
-    """Return the ``info.json`` entry of a newly masked function."""
     indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
     index = indices.get(chosen.target, free)
@@ -327,8 +326,7 @@ def _plan(
 def _original(task: Task, info: TaskInfo, functions: Sequence[Chosen], golden: str) -> bytes:
     """Return a file as it was before anything in it was masked. ``golden``: its golden; "" when it has none."""
     path, module = functions[0].path, functions[0].module
-    masked = [(entry.qualname, entry.nth) for entry in info.implementations if entry.goal_file == path]
-    masked += [(entry.qualname, entry.nth) for entry in task.also_masked() if entry.path == path]
+    masked = task.masked_in(path, info)
     masked += [(chosen.definition.qualname, chosen.definition.nth) for chosen in functions]
     original = module.data
     for name in (golden, task.original_name(path)):

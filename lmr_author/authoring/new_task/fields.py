@@ -149,7 +149,6 @@ def _owner(
 
 
 def _value(name: str, text: str) -> Any:
-    """Return the value that a text means."""
     separator = FIELDS[name].many
     if separator:
         return [] if text == "none" else [part.strip() for part in text.split(separator) if part.strip()]

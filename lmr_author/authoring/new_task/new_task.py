@@ -257,7 +257,6 @@ def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: Vet
 
 
 def _require_free(final: Path) -> None:
-    """Raise LmrError when the task's folder exists."""
     if final.exists() or final.is_symlink():
         raise LmrError(f"{final} exists already", "choose another --id or --name, or remove it")
 

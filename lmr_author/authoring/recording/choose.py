@@ -285,7 +285,7 @@ def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain
         if number := only_here["mutant"]:
             parts.append(f"{counted(number, 'mutant')} fail{'s' * (number == 1)} only here")
         if only_here["block"]:
-            parts.append("takes a path through the code that no other takes")
+            parts.append("takes a path of its own")
         differs = [_in_few_words(*pair) for pair in call.summary.items() if shared[pair] <= most]
         if differs:
             parts.append(listed(differs, 3))

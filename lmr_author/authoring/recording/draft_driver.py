@@ -81,8 +81,7 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     outer = target.qualname.removesuffix(target.function_name) + target.function_name.partition(".")[0]
     definition = next(candidate for candidate in module.definitions if candidate.qualname == outer)
     function = definition.function
-    is_method = bool(definition.class_name) and "staticmethod" not in _decorators(function)
-    values, unknown = _inputs(function, skipped=int(is_method))
+    values, unknown = _inputs(function, skipped=int(definition.receiver != ""))
     globals_ = code.set_at_run_time(module.tree, function)
     caller, setup = _caller(definition)
     calls = _calls(function, caller, bool(values))

@@ -174,7 +174,6 @@ def record(
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:
-    """Prepare the sandbox, and lay out the run of the command."""
     where = job.options.where
     # Before anything is built, so that mistakes in the command show at once.
     driver = driver_of(job, here)

@@ -120,8 +120,7 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
     definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
     ignored, grads = tuple[str, ...](), True
     if not in_place:
-        is_method = bool(definition.class_name) and "." not in definition.function_name
-        ignored = changes_by_the_way(definition.function, is_method, recorded.calls)
+        ignored = changes_by_the_way(definition.function, definition.receiver, recorded.calls)
         grads = changes_grads(definition.function, recorded.calls)
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
@@ -319,23 +318,25 @@ _SAYS_SO = re.compile(r"\b(in[- ]?place|modif(y|ies|ied)|mutat\w+|updat(e|es|ed|
 
 
 def changes_by_the_way(
-    function: code.FunctionNode, method: bool, calls: Sequence[RecordedCall]
+    function: code.FunctionNode, receiver: str, calls: Sequence[RecordedCall]
 ) -> tuple[str, ...]:
     """Return the arguments that a golden changes although that is not what it is for.
 
     It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
     another version may keep its results there, or not. It is not, where the method goes on from a state that it
     keeps there, as in ``self.total += x``.
+
+    Args:
+        receiver: ``self`` of a method; "" for a function.
     """
     if _is_for_changing(function, calls):
         return ()
     names = dict.fromkeys(name for call in calls for name in call.changed)
-    parameters = code.parameters(function.args) if method else []
-    own = parameters[0][0].arg if parameters else ""
-    if not any(own in call.summary for call in calls):
-        return tuple(names)
-    others = tuple(name for name in names if name != own)
-    return others if _keeps_state(function, own) else (own, *others)
+    if any(receiver in call.summary for call in calls):
+        names.pop(receiver, None)
+        if not _keeps_state(function, receiver):
+            return (receiver, *names)
+    return tuple(names)
 
 
 def changes_grads(function: code.FunctionNode, calls: Sequence[RecordedCall]) -> bool:

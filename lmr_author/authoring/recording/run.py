@@ -345,7 +345,6 @@ def _without_fatal(plan: Run, recorded: Recorded, in_image: bool) -> Recorded:
 
 
 def _died_of(call: RecordedCall, last: str) -> bool:
-    """Tell whether a call raised the exception that a command printed last."""
     raised = str(replaying.load_document(call.folder, "expected").tree.get(RAISED))
     return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 

@@ -105,7 +105,7 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
         # A title of a word or two stands on many pages.
         is_named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
         is_linked = bool(identifier) and identifier in citation.url
-        if not citation.software and (is_named or is_linked):
+        if (is_named or is_linked) and not (citation.software or citation.is_link):
             own.append(citation)
     return sorted(own, key=lambda citation: (not citation.venue, not citation.year))
 

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from lmr_author.authoring.vetting.evidence import Evidence
 from lmr_author.core.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
+from lmr_author.core.repo.citations import read_bibtex
 from lmr_author.core.task.vetting import VettingSource
 from lmr_author.core.texts import printable
 
@@ -84,14 +85,14 @@ def _of_arxiv(entry: ArxivEntry) -> Evidence:
 
 
 def _read_bib(text: str) -> Evidence:
-    def field(name: str) -> str:
-        match = re.search(rf'^\s*{name}\s*=\s*["{{](.*?)["}}]\s*,?\s*$', text, re.M | re.I | re.S)
-        return printable(re.sub(r"[{}]", "", match[1]), 200) if match else ""
-
-    book, year = field("booktitle") or field("journal"), field("year")
-    if not book:
+    entries = [entry for entry in read_bibtex(text, "ACL Anthology") if entry.venue]
+    if not entries:
         raise Unavailable("the answer is not a BibTeX entry")
-    return {"venue": [f"ACL Anthology: {book}"], "year": [f"ACL Anthology: {year}"] if year else []}
+    year = entries[0].year
+    return {
+        "venue": [f"ACL Anthology: {entries[0].venue}"],
+        "year": [f"ACL Anthology: {year}"] if year else [],
+    }
 
 
 def _read_github(address: str, seconds: float) -> Evidence:

@@ -32,6 +32,7 @@ from lmr_author.core.code.module import (
     number,
 )
 from lmr_author.core.code.tree import (
+    arguments,
     behind_exits,
     bindings,
     block_end,
@@ -60,6 +61,7 @@ __all__ = [
     "DefinitionNode",
     "FunctionNode",
     "Module",
+    "arguments",
     "behind_exits",
     "bindings",
     "block_end",

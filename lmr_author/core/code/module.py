@@ -18,6 +18,7 @@ from lmr_author.core import files
 from lmr_author.core.code.tree import children, is_same, parse
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Implementation, Target
+from lmr_author.core.texts import did_you_mean
 
 if TYPE_CHECKING:
     from lmr_author.core.code.function_text import FunctionText
@@ -71,6 +72,15 @@ class Definition:
     def name(self) -> str:
         """Last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
+
+    @property
+    def receiver(self) -> str:
+        """The name by which a method knows its object or class; "" for a function."""
+        if not self.class_name or "." in self.function_name:
+            return ""
+        first = [*self.function.args.posonlyargs, *self.function.args.args][:1]
+        is_static = "staticmethod" in map(ast.unparse, self.node.decorator_list)
+        return first[0].arg if first and not is_static else ""
 
     @property
     def label(self) -> str:
@@ -199,6 +209,13 @@ class Module:
                 )
             )
         return tuple(result)
+
+    def owner(self, method: Definition) -> Definition | None:
+        """Return the class of a method; None for a function."""
+        for definition in self.definitions:
+            if definition.kind == "class" and definition.qualname == method.class_name:
+                return definition
+        return None
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -330,10 +347,9 @@ def _suggestion(module: Module, target: Target) -> str:
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
     last = {name.rpartition(".")[2]: name for name in reversed(names)}
     close += [last[name] for name in difflib.get_close_matches(target.name, last, 3, 0.6)]
-    if not close:
-        return f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
     nodes = [f"{target.path}::{name}" for name in dict.fromkeys(close)]
-    return f"did you mean {' or '.join(nodes[:4])}?"
+    defined = f"it defines: {', '.join(names[:8]) or 'nothing'}{', …' if len(names) > 8 else ''}"
+    return did_you_mean(nodes, defined)
 
 
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:

@@ -28,8 +28,8 @@ _NEEDS_GPU = re.compile(
     r"\w+Tensor|current_device|get_device_\w+|get_rng_state\w*|set_device|synchronize|memory_\w+|Stream|Event"
 )
 """Functions of ``torch.cuda`` that fail without a GPU."""
-_YIELDS = frozenset({ast.Yield, ast.YieldFrom})
-_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+_GPU = re.compile(r"cuda(:\d*)?")
+"""A device."""
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -116,6 +116,13 @@ def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]
         *zip(positional, [*required, *arguments.defaults], strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
+
+
+def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
+    """Return all parameters of a function in their order, ``*args`` and ``**kwargs`` included."""
+    own = function.args
+    every = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
+    return [argument for argument in every if argument is not None]
 
 
 def form(tree: Any) -> str:
@@ -224,26 +231,6 @@ def with_callees(function: ast.AST, tree: ast.Module | None, visit: Callable[[as
                 waiting.append(callee)
 
 
-def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return True for a function with a ``yield`` of its own, which makes it a generator."""
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        current = stack.pop()
-        kind = type(current)
-        if kind in _YIELDS:
-            return True
-        if kind in _SCOPES:
-            # Decorators, defaults and bases are evaluated in the enclosing scope, and a yield there is ours.
-            stack.extend(getattr(current, "decorator_list", []))
-            arguments = getattr(current, "args", None)
-            if isinstance(arguments, ast.arguments):
-                stack.extend([*arguments.defaults, *filter(None, arguments.kw_defaults)])
-            stack.extend(getattr(current, "bases", []))
-            continue
-        stack.extend(children(current))
-    return False
-
-
 # what runs on import, and what code demands to run
 
 
@@ -267,35 +254,41 @@ def _compares_name(test: ast.expr) -> bool:
     return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
 
 
-def running(tree: ast.Module) -> Iterator[ast.AST]:
-    """Return the nodes that run on import, in the order of the file; of functions only decorators and defaults.
+def running(statements: Iterable[ast.stmt], *, as_script: bool = True) -> Iterator[ast.AST]:
+    """Yield the nodes that run where some statements do, in their order; of functions only decorators and defaults.
 
     What an ``if`` keeps from running is taken to run.
+
+    Args:
+        as_script: False for an import: what is below ``if __name__ == "__main__":`` does not run.
     """
-    stack: list[ast.AST] = list(reversed(tree.body))
+    stack: list[ast.AST] = list(reversed(list(statements)))
     while stack:
         node = stack.pop()
-        if is_main_guard(node):
+        if not as_script and is_main_guard(node):
             stack += reversed(node.orelse)
             continue
         yield node
+        below: Iterable[ast.AST | None] = ast.iter_child_nodes(node)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            stack += [*getattr(node, "decorator_list", []), *node.args.defaults]
-            stack += filter(None, node.args.kw_defaults)
-        else:
-            stack += reversed(list(ast.iter_child_nodes(node)))
+            below = [*getattr(node, "decorator_list", ()), *node.args.defaults, *node.args.kw_defaults]
+        stack += reversed(list(filter(None, below)))
+
+
+def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return True for a function with a ``yield`` of its own, which makes it a generator."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in running(function.body))
 
 
 def demanded(tree: ast.Module) -> str:
     """Return the end of a sentence about a file that demands a command line on import, with the line; "" for others."""
     line, argument = 0, ""
-    for call in running(tree):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            continue
-        if call.func.attr == "add_argument":
-            argument = argument or _required(call)
-        elif call.func.attr in ("parse_args", "parse_known_args") and not (call.args or call.keywords):
-            line = line or call.lineno
+    for call in running(tree.body, as_script=False):
+        match call:
+            case ast.Call(func=ast.Attribute(attr="add_argument")):
+                argument = argument or _required(call)
+            case ast.Call(func=ast.Attribute(attr="parse_args" | "parse_known_args"), args=[], keywords=[]):
+                line = line or call.lineno
     if not line or not argument:
         return ""
     return f"reads the command line when it is imported (line {line}) and demands {argument}"
@@ -303,11 +296,11 @@ def demanded(tree: ast.Module) -> str:
 
 def _required(call: ast.Call) -> str:
     """Return the name of an argument that has to be given; "" for one that need not."""
-    values = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+    values = [getattr(argument, "value", None) for argument in call.args]
     names = [value for value in values if isinstance(value, str)]
+    options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
     if not names:
         return ""
-    options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
     if names[0].startswith("-"):
         return names[-1] if options.get("required") is True else ""
     return "" if options.get("nargs") in ("?", "*") else names[0]
@@ -319,7 +312,7 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
     Such as ``args`` of a script that parses its command line below ``if __name__ == "__main__"``, and what a
     function of the file rebinds by ``global``.
     """
-    imported = {*dir(builtins), *MODULE_NAMES, *bindings(running(tree))}
+    imported = {*dir(builtins), *MODULE_NAMES, *bindings(running(tree.body, as_script=False))}
     if "*" in imported:
         return ()
     rebound = {name for node in each(tree, ast.Global) for name in node.names}
@@ -398,13 +391,11 @@ def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
         elif isinstance(node, ast.IfExp):
             chosen.update((*ast.walk(node.body), *ast.walk(node.orelse)))
     for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            in_cuda = last_name(node.func.value) == "cuda"
-            if node.func.attr == "cuda" or (in_cuda and _NEEDS_GPU.fullmatch(node.func.attr)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="cuda")):
                 yield node.lineno
-        elif isinstance(node, ast.Constant) and node not in chosen and _names_gpu(node.value):
-            yield node.lineno
-
-
-def _names_gpu(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"cuda(:\d*)?", value) is not None
+            case ast.Call(func=ast.Attribute(value=of, attr=name)) if last_name(of) == "cuda":
+                if _NEEDS_GPU.fullmatch(name):
+                    yield node.lineno
+            case ast.Constant(value=str(text)) if node not in chosen and _GPU.fullmatch(text):
+                yield node.lineno

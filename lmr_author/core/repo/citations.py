@@ -38,6 +38,7 @@ class Citation:
         source: the file and line that state it.
         venue: journal or proceedings; "" for a preprint.
         software: true for a program, not a paper.
+        is_link: its title is the text of a link, which may say anything.
     """
 
     source: str
@@ -47,6 +48,7 @@ class Citation:
     venue: str = ""
     url: str = ""
     software: bool = False
+    is_link: bool = False
 
 
 def read_citations(folder: Path) -> list[Citation]:
@@ -131,7 +133,8 @@ def _read_links(text: str, name: str) -> Iterator[Citation]:
     for match in _LINK.finditer(text):
         if _PUBLISHER.search(match[2]):
             line = text.count("\n", 0, match.start()) + 1
-            yield Citation(f"{name}, line {line}", printable(match[1].strip('*_"“” '), 300), url=match[2])
+            title = printable(match[1].strip("*_ "), 300)
+            yield Citation(f"{name}, line {line}", title, url=match[2], is_link=True)
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:

@@ -166,6 +166,11 @@ class Task:
         path = self.also_masked_path
         return AlsoMaskedList.read(path).also if path.is_file() else ()
 
+    def masked_in(self, path: str, info: TaskInfo) -> list[tuple[str, int | None]]:
+        """Return qualified name and number of what is masked in a file: implementations, and look-alikes."""
+        masked = [(entry.qualname, entry.nth) for entry in info.implementations if entry.goal_file == path]
+        return masked + [(entry.qualname, entry.nth) for entry in self.also_masked() if entry.path == path]
+
     def save_also_masked(self, entries: Sequence[AlsoMasked]) -> None:
         """Write the look-alikes; remove the file when there are none."""
         if not entries:
