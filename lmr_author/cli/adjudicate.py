@@ -48,11 +48,8 @@ def adjudicate(
             raise UsageError(
                 f"nothing is disputed in {folder.name}", "`lmr-author agreement` shows where reviews are"
             )
-        if not asking:
-            raise UsageError(
-                "no item named", f"add --item {disputes[0].item}=pass or --item {disputes[0].item}=fail"
-            )
         item = disputes[0].item
+        ui.require_person(asking, "no item named", f"add --item {item}=pass or --item {item}=fail")
     name = ask_reviewer(reviewer, asking)
     wanted, _, answer = item.partition("=")
     if asking:

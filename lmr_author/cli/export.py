@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
+from lmr_author.core.texts import counted, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lmr_author.core.task import Task
     from lmr_author.release.export.export import Exported
     from lmr_author.release.export.options import ExportOptions
 
@@ -66,18 +70,14 @@ def export(
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
-    from lmr_author.core.texts import counted, listed
     from lmr_author.release.export.export import export as export_tasks
-    from lmr_author.release.export.lmr_bench import image_of
     from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
 
     if to is None:
-        if not ui.can_ask():
-            raise UsageError("no engine named", f"add --to {'|'.join(ExportFormat)}")
+        ui.require_person(ui.can_ask(), "no engine named", f"add --to {'|'.join(ExportFormat)}")
         to = ExportFormat(ui.choice("Export to:", list(ExportFormat)))
     if out is None:
-        if not ui.can_ask():
-            raise UsageError("no folder named", "add --out DIR")
+        ui.require_person(ui.can_ask(), "no folder named", "add --out DIR")
         out = Path(ui.path("Folder to write:", check=_taken))
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
@@ -94,20 +94,26 @@ def export(
         ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
     if not done.files:
         return _refused(done, tasks, options)
-    unsound = ui.framed(", ", len(done.unsound), " marked as not fit for release")
-    unreviewed_ones = ui.framed(", ", len(done.unreviewed), " marked as not reviewed")
-    counts = f"{counted(done.files, 'file')}{unsound}{unreviewed_ones}"
-    ui.say(f"{counted(len(chosen), 'task')} to {out} ({counts})", "exported", "green")
-    if to is ExportFormat.lmr_bench:
-        images = listed([image_of(task.name) for task in chosen], MOST_NAMES)
-        ui.say(
-            f"LMR-Bench's scripts pull these images where they exist, instead of building: {images}", indent=2
-        )
+    _show_exported(done, chosen, options)
     if to is ExportFormat.harbor:
         ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
     elif to is ExportFormat.agent:
         ui.then("judge", *tasks, "--predictions", "ANSWERS.jsonl")
     return EXIT_CLEAN
+
+
+def _show_exported(done: Exported, tasks: Sequence[Task], options: ExportOptions) -> None:
+    from lmr_author.release.export.lmr_bench import image_of
+
+    unsound = ui.framed(", ", len(done.unsound), " marked as not fit for release")
+    unreviewed_ones = ui.framed(", ", len(done.unreviewed), " marked as not reviewed")
+    counts = f"{counted(done.files, 'file')}{unsound}{unreviewed_ones}"
+    ui.say(f"{counted(len(tasks), 'task')} to {options.out} ({counts})", "exported", "green")
+    if options.format == ExportFormat.lmr_bench:
+        images = listed([image_of(task.name) for task in tasks], MOST_NAMES)
+        ui.say(
+            f"LMR-Bench's scripts pull these images where they exist, instead of building: {images}", indent=2
+        )
 
 
 def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:

@@ -12,7 +12,6 @@ from typer import Argument, Option
 from lmr_author.authoring.extracting.extract import As
 from lmr_author.cli import ui
 from lmr_author.cli.options import DryRunOption, Format, FormatOption, TaskOption, current_task, task_words
-from lmr_author.core.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.authoring.extracting.task_file import Planned
@@ -34,8 +33,7 @@ def extract(
 
     folder = current_task(task)
     if name is None:
-        if yes or not ui.can_ask():
-            raise UsageError("no name for the new function", "add --name NAME")
+        ui.require_person(ui.can_ask(yes), "no name for the new function", "add --name NAME")
         name = ui.needed("Name of the new function:", check=_name_problem)
     planned = plan(folder, ExtractOptions(block, name, kind), Path.cwd())
     if output is Format.json:
@@ -47,7 +45,7 @@ def extract(
     if dry_run:
         ui.say("nothing was written (--dry-run)")
         return 0
-    if not yes and ui.can_ask() and not ui.confirm("Write it?"):
+    if ui.can_ask(yes) and not ui.confirm("Write it?"):
         ui.say("nothing was written")
         return 0
     for remark in write(folder, planned):

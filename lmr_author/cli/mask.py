@@ -71,8 +71,8 @@ def mask(
     if leaks:
         _require_leaks_alone(folder, bool(targets or also or draft_notes is not None))
     elif not targets and not also:
-        if not asking:
-            raise UsageError("no target given", "name one: lmr-author mask trainers.py::preference_loss")
+        example = "name one: lmr-author mask trainers.py::preference_loss"
+        ui.require_person(asking, "no target given", example)
         targets = mask_dialogue.pick_targets(folder)
     if draft_notes is not None:
         return _draft(folder, tuple(targets or ()), here, draft_notes)
@@ -132,9 +132,7 @@ def show(result: MaskResult) -> None:
             "instruction": printable(implementation.instruction, 10_000),
             "context": ", ".join(implementation.retrieval_context),
         }
-        for name, value in rows.items():
-            if value:
-                ui.say(f"{name:<12} {value}", indent=2, hang=15)
+        ui.facts({name: value for name, value in rows.items() if value})
     for along in result.also:
         ui.say(f"{along.node_id}, like {along.target}", "masked too", "green")
     show_paths(result.moved, "moved        {} to authoring/removed/")

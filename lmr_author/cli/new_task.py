@@ -16,7 +16,6 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import ImageOption, NoInputOption
-from lmr_author.core.errors import UsageError
 
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
@@ -57,10 +56,10 @@ def new_task(
     from lmr_author.authoring.new_task.new_task import new_task as make_task
 
     asking = ui.can_ask(no_input)
-    if not asking and (not paper or not repo):
-        missing = "no PAPER" if not paper else "no --repo URL"
-        raise UsageError(f"{missing} given", "lmr-author new-task PAPER --repo URL")
-    if asking and not paper:
+    usage = "lmr-author new-task PAPER --repo URL"
+    ui.require_person(asking or bool(paper), "no PAPER given", usage)
+    ui.require_person(asking or bool(repo), "no --repo URL given", usage)
+    if not paper:
         paper = ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem)
     options = NewTaskOptions(
         paper=paper or "",
@@ -95,8 +94,7 @@ def show(result: NewTaskResult) -> None:
         "base image": result.base.reference,
         "": f"because {result.base.reason}",
     }
-    for name, value in rows.items():
-        ui.say(f"{name:<12} {value}", indent=2, hang=15)
+    ui.facts(rows)
     for remark in result.notes:
         ui.note(remark)
     ui.say(f"next: cd {shlex.quote(str(result.task.root))} && lmr-author next", whole=True)

@@ -9,7 +9,6 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import default_tasks
-from lmr_author.core.errors import UsageError
 
 
 def report(
@@ -24,8 +23,7 @@ def report(
     from lmr_author.release.reporting.report import require_outside
 
     if html is None:
-        if not ui.can_ask():
-            raise UsageError("no file to write", "add --html FILE")
+        ui.require_person(ui.can_ask(), "no file to write", "add --html FILE")
         usual = "../report.html" if Path("info.json").is_file() else "report.html"
         outside = lambda answer: ui.problem(lambda: require_outside(Path(answer).expanduser()))  # noqa: E731
         html = Path(ui.path("File to write:", usual, outside))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from lmr_author.cli.options import (
     TaskArgument,
     default_tasks,
 )
-from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def review(
         return _queue(tasks, ask_reviewer(reviewer, asking), checklist, asking, output)
     folder = Task.find(task or Path.cwd())
     name = ask_reviewer(reviewer, asking)
-    if not answers and not asking:
-        raise UsageError("no answers given", "add --answers FILE (see --template), or run it in a terminal")
+    hint = "add --answers FILE (see --template), or run it in a terminal"
+    ui.require_person(asking or bool(answers), "no answers given", hint)
     return _one(folder, name, checklist, answers, output)
 
 
@@ -63,10 +64,9 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     from lmr_author.core.processes import git_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
-    if not reviewer and not asking:
-        raise UsageError("no reviewer named", "add --reviewer NAME")
     if reviewer:
         return reviewer
+    ui.require_person(asking, "no reviewer named", "add --reviewer NAME")
 
     def check(name: str) -> str:
         return ui.problem(lambda: path_of_reviewer(Path(), name))
@@ -145,17 +145,9 @@ def ask_answers(
         evidence: what to show beside each item.
         address: returns where the task's page shows an item.
     """
-    from lmr_author.release.review.checklist import human_items
-
     items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
-    answers: Answers = {}
-    for name, answer in before.items():
-        # An answer that could not be stored, as its evidence has become weak since, is asked again.
-        if name in items and not ui.problem(lambda: human_items({name: answer}, [items[name]], shown)):  # noqa: B023
-            answers[name] = answer
-    if answers:
-        ui.say(f"{len(answers)} of {len(items)} questions already answered; you can change them at the end")
+    answers = _resumed(before, items, shown)
 
     def ask(name: str) -> bool:
         """Ask one item beside its evidence and store its answer; False to go back to the one before."""
@@ -168,19 +160,35 @@ def ask_answers(
         keep({**before, **answers})
         return True
 
-    def lines() -> dict[str, str]:
-        return {
-            name: f"{name}: {answers[name]['answer']} {answers[name]['comment']}".rstrip() for name in names
-        }
-
     todo = [name for name in names if name not in answers]
     while todo:
         if ask(todo[0]):
             del todo[0]
         else:
             todo.insert(0, names[names.index(todo[0]) - 1])
-    ui.revise(lines, ask)
+    ui.revise(lambda: {name: _line(name, answers[name]) for name in names}, ask)
     return {name: answers[name] for name in names}
+
+
+def _line(name: str, answer: Mapping[str, str]) -> str:
+    return f"{name}: {answer['answer']} {answer['comment']}".rstrip()
+
+
+def _resumed(
+    before: Mapping[str, dict[str, str]],
+    items: Mapping[str, ChecklistQuestion],
+    evidence: Mapping[str, QuestionEvidence],
+) -> Answers:
+    """Return the earlier answers, and say how many: those that can be stored, as their evidence did not weaken."""
+    from lmr_author.release.review.checklist import human_items
+
+    answers: Answers = {}
+    for name, answer in before.items():
+        if name in items and not ui.problem(partial(human_items, {name: answer}, [items[name]], evidence)):
+            answers[name] = answer
+    if answers:
+        ui.say(f"{len(answers)} of {len(items)} questions already answered; you can change them at the end")
+    return answers
 
 
 def _ask(

@@ -88,9 +88,9 @@ def _grade_one(
     """Store the grade of one candidate, which is asked for where none is given."""
     from lmr_author.release.review import score as scoring
 
-    if grade is None and not asking:
-        raise UsageError("no score given", "add --score GRADE --reason TEXT, or run it in a terminal")
     if grade is None:
+        hint = "add --score GRADE --reason TEXT, or run it in a terminal"
+        ui.require_person(asking, "no score given", hint)
         grade, reason = _ask(candidate)
     path = scoring.score(candidate, reviewer, grade, reason)
     if output is Format.json:

@@ -51,14 +51,11 @@ def _show_table(statuses: Sequence[Status]) -> None:
     from lmr_author.release.reporting.status import STATES
 
     challenged = any(each.challenged for each in statuses)
+    columns = {"task": [each.task for each in statuses], "status": [each.state for each in statuses]}
     if challenged:
-        rows = [("task", "status", "fail, pass", "open")]
-        rows += [(each.task, each.state, _challenge_counts(each), each.note) for each in statuses]
-        ui.columns_of(rows)
-    else:
-        ui.columns_of(
-            [("task", "status", "open"), *((each.task, each.state, each.note) for each in statuses)]
-        )
+        columns["fail, pass"] = list(map(_challenge_counts, statuses))
+    columns["open"] = [each.note for each in statuses]
+    ui.columns_of([tuple(columns), *zip(*columns.values(), strict=True)])
     if challenged:
         ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
     counts = Counter(each.state for each in statuses)

@@ -56,16 +56,21 @@ def suggest(
     best = max(suggestion.score for suggestion in ranking.suggestions)
     blocks = [block for block in blocks if block.score >= WORTH * best]
     _print_blocks(blocks, task, repo)
-    if repo is not None:
-        pdf = [paper] if paper and paper.suffix == ".pdf" else []
-        ui.then("new-task", *pdf, "--repo", repo, stderr=False)
-    else:
-        _then(ranking, blocks, task)
+    _then(ranking, blocks, task, repo, paper)
     return 0
 
 
-def _then(ranking: Suggestions, blocks: Sequence[Block], task: Path | None) -> None:
-    """Print the command for the best function that is not masked, or for a block that is better still."""
+def _then(
+    ranking: Suggestions, blocks: Sequence[Block], task: Path | None, repo: Path | None, paper: Path | None
+) -> None:
+    """Print the command for the best function that is not masked, or for a block that is better still.
+
+    Of a repository that is no task yet, the one that makes it one.
+    """
+    if repo is not None:
+        pdf = [paper] if paper and paper.suffix == ".pdf" else []
+        ui.then("new-task", *pdf, "--repo", repo, stderr=False)
+        return
     unmasked = next((suggestion for suggestion in ranking.suggestions if suggestion.masked is None), None)
     if blocks and (unmasked is None or blocks[0].score > unmasked.score):
         ui.then(*_command(blocks[0], task), stderr=False)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.texts import shortened
 
 if TYPE_CHECKING:
@@ -183,6 +183,12 @@ def source(code: str, language: str = "python") -> None:
     console().print(Padding(shown, (0, 0, 0, 2)))
 
 
+def facts(rows: Mapping[str, str]) -> None:
+    """Print names and values, as they are stored."""
+    for name, value in rows.items():
+        say(f"{name:<12} {value}", indent=2, hang=15)
+
+
 def columns_of(rows: Collection[tuple[str, ...]]) -> None:
     """Print rows in aligned columns on stdout, the first one bold; the last column is wrapped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -247,6 +253,12 @@ Check = Callable[[str], str]
 def can_ask(no_input: bool = False) -> bool:
     """Return true where there is a person at a terminal to ask."""
     return not no_input and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def require_person(there: bool, problem: str, hint: str) -> None:
+    """Raise UsageError where something is missing and nobody is there to be asked."""
+    if not there:
+        raise UsageError(problem, hint)
 
 
 def text(question: str, default: str = "", check: Check | None = None) -> str:

@@ -59,9 +59,9 @@ def _ask(task: Task, no_input: bool) -> str | None:
     names = masked_names(task)
     if not names:
         return None  # which is an error with a hint of its own
-    if not ui.can_ask(no_input):
-        quoted = listed([shlex.quote(name) for name in names], 8)
-        raise UsageError("no target given", f"name one, or pass --all; masked: {quoted}")
+    quoted = listed(list(map(shlex.quote, names)), 8)
+    hint = f"name one, or pass --all; masked: {quoted}"
+    ui.require_person(ui.can_ask(no_input), "no target given", hint)
     labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
     if len(names) > 1:
         labels[""] = f"all of them ({len(names)})"

@@ -56,7 +56,6 @@ def validate(
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
     from lmr_author.core.task import tasks_at
-    from lmr_author.proof.validation.repair import plan
     from lmr_author.proof.validation.report import accept_findings
     from lmr_author.proof.validation.run import processors, select_checks
     from lmr_author.proof.validation.run import validate as run_checks
@@ -82,20 +81,28 @@ def validate(
         report = run()
     report = report.at_least(severity)
     if fix or diff:
-        plans = plan(report)
-        for repairs in plans:
-            if fix:
-                repairs.apply()
-            _show_repairs(repairs, as_diff=diff)
-        if not fix:
-            _say_what_fix_does(plans, paths or [])
-            return EXIT_CLEAN if report.clean else EXIT_FINDINGS
-        if plans:
+        plans = _repair(report, fix=fix, as_diff=diff)
+        if fix and plans:
             report = run().at_least(severity)
-    _print(report, output, checks)
-    if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
-        _then(tasks, paths or [])
+    if diff and not fix:
+        _say_what_fix_does(plans, paths or [])
+    else:
+        _print(report, output, checks)
+        if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
+            _then(tasks, paths or [])
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
+
+
+def _repair(report: Report, *, fix: bool, as_diff: bool) -> Sequence[RepairPlan]:
+    """Show what ``--fix`` changes, task by task, and change it if ``fix``."""
+    from lmr_author.proof.validation.repair import plan
+
+    plans = plan(report)
+    for repairs in plans:
+        if fix:
+            repairs.apply()
+        _show_repairs(repairs, as_diff=as_diff)
+    return plans
 
 
 def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:

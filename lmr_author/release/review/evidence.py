@@ -77,7 +77,7 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
             Exhibit("Instruction", tuple(lines)),
             Exhibit("Golden", code=subject.lines),
             _returns(subject),
-            Exhibit("Context files that models see", tuple(context) or ("none",)),
+            Exhibit.of("Context files that models see", context),
         ),
         tuple(doubts),
     )
@@ -177,7 +177,7 @@ def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
 
 def _mentions(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     mentions = surroundings.mentions(reviewed.view, subject.implementation)
-    return QuestionEvidence((Exhibit("Mentions in other files", mentions[:12] or ("none",)),))
+    return QuestionEvidence((Exhibit.of("Mentions in other files", mentions[:12]),))
 
 
 def _findings(question: str, findings: Sequence[Finding]) -> QuestionEvidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,11 @@ class Exhibit:
     code: tuple[CodeLine, ...] = ()
     table: tuple[tuple[str, ...], ...] = ()
     diff: str = ""
+
+    @classmethod
+    def of(cls, title: str, lines: Iterable[str], nothing: str = "none") -> Exhibit:
+        """Return facts under a title; ``nothing`` where there are none."""
+        return cls(title, tuple(lines) or (nothing,))
 
 
 @dataclass(frozen=True)

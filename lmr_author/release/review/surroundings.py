@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from heapq import nlargest
+from itertools import islice
+from operator import itemgetter
 
 from lmr_author.authoring.vetting.evidence import abstract
 from lmr_author.authoring.vetting.questions import licence_stop
-from lmr_author.core.code import FunctionNode, each
+from lmr_author.core.code import FunctionNode, bindings, children, each
+from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
-from lmr_author.core.task import Implementation, Task, provenance
+from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.leaks.statements import compare, of_function
@@ -28,13 +32,15 @@ _PIN = re.compile(r"^([\w.\[\]-]+==\S+)", re.M)
 _BASE_IMAGE = re.compile(r"^(?:FROM|ARG\s+BASE_IMAGE).*$", re.M)
 _TORCH_TAG = re.compile(r"\bpytorch/pytorch:(\d+\.\d+\.\d+)")
 _MOST_FILES = 2000
+_MOST_ALIKE = 3
+_ALIKE = 0.05
+"""Share of a golden's statements from which a function is worth a look."""
 
 
 def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
     """Return the paper's title and its abstract."""
-    texts = [pages[number] for number in sorted(pages)]
-    text = abstract(texts[0]) if texts else ""
-    return Exhibit(f"Paper: {title or 'no title'}", prose=text or "no abstract was found")
+    first = pages[min(pages)] if pages else ""
+    return Exhibit(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
 
 
 # The repository
@@ -43,24 +49,21 @@ def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
 @once
 def mentions(view: TaskView, implementation: Implementation) -> tuple[str, ...]:
     """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
-    name = implementation.goal_function
-    if implementation.class_name:
-        name = implementation.class_name.rpartition(".")[2]
+    name = implementation.class_name.rpartition(".")[2] or implementation.goal_function
     word = re.compile(rf"\b{re.escape(name)}\b")
     mentioned: list[str] = []
-    for path, entry in _other_files(view):
-        if path == implementation.goal_file or entry.suffix not in (".py", ".md", ".ipynb"):
-            continue
-        lines = (view.text(view.path(entry)) or "").splitlines()
-        numbers = [number for number, line in enumerate(lines, 1) if word.search(line)]
-        mentioned += [f"{path}:{number}" for number in numbers[:2]]
+    for path, entry in _other_files(view, ".py", ".md", ".ipynb"):
+        if path != implementation.goal_file:
+            lines = (view.text(view.path(entry)) or "").splitlines()
+            numbers = [number for number, line in enumerate(lines, 1) if word.search(line)]
+            mentioned += [f"{path}:{number}" for number in numbers[:2]]
     return tuple(mentioned)
 
 
-def _other_files(view: TaskView) -> Iterator[tuple[str, FileEntry]]:
-    """Yield the repository's first files without those of ``unit_test/``."""
-    for path, entry in list(view.repository_files.items())[:_MOST_FILES]:
-        if not path.startswith("unit_test/"):
+def _other_files(view: TaskView, *suffixes: str) -> Iterator[tuple[str, FileEntry]]:
+    """Yield those of the repository's first files that end in a suffix, without those of ``unit_test/``."""
+    for path, entry in islice(view.repository_files.items(), _MOST_FILES):
+        if entry.suffix in suffixes and not path.startswith(f"{UNIT_TEST}/"):
             yield path, entry
 
 
@@ -68,9 +71,7 @@ def nearest(view: TaskView) -> Exhibit:
     """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
     masked = {(target.goal_file, target.qualname) for target in view.implementations}
     shares: list[tuple[float, str]] = []
-    for path, entry in _other_files(view):
-        if entry.suffix != ".py":
-            continue
+    for path, entry in _other_files(view, ".py"):
         data = view.read_entry(entry) or b""
         goldens = [solution.statements for solution in solutions(view) if solution.may_be_in(data)]
         module = view.module(view.path(entry)) if goldens else None
@@ -79,17 +80,16 @@ def nearest(view: TaskView) -> Exhibit:
                 statements = of_function(function.node)
                 share = max(compare(golden, statements).similarity for golden in goldens)
                 shares.append((share, f"{path}:{function.line} {function.qualname}"))
-    shares.sort(key=lambda pair: -pair[0])
-    lines = tuple(f"{share:.0%} of a golden: {name}" for share, name in shares[:3] if share >= 0.05)
-    return Exhibit("Functions that are most like a golden", lines or ("none is like one",))
+    closest = nlargest(_MOST_ALIKE, shares, key=itemgetter(0))
+    lines = [f"{share:.0%} of a golden: {name}" for share, name in closest if share >= _ALIKE]
+    return Exhibit.of("Functions that are most like a golden", lines, "none is like one")
 
 
 def names_used(files: Pair) -> set[str]:
     """Return the names that the golden's targets use, annotations included."""
     names: set[str] = set()
     for function in _goldens(files):
-        names.update(node.id for node in each(function, ast.Name))
-        names.update(node.attr for node in each(function, ast.Attribute))
+        names.update(map(last_name, each(function, ast.Name, ast.Attribute)))
     return names
 
 
@@ -114,10 +114,8 @@ def names_in(view: TaskView, path: str) -> set[str]:
         return set()
     names = {definition.name for definition in module.definitions}
     for statement in module.tree.body:
-        if isinstance(statement, ast.Assign):
-            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            names.add(statement.target.id)
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            names.update(bindings(children(statement)))
     return names
 
 
@@ -132,39 +130,56 @@ class DatedVersion:
     version: str
     day: date | None
 
+    def years_after(self, year: int) -> int:
+        """Return how many years it is newer than a year; 0 where one of them is unknown."""
+        return self.day.year - year if self.day and year else 0
+
+    def beside(self, year: int) -> str:
+        """Compare it with a year: ``3 years newer``."""
+        if self.day is None or not year:
+            return "unknown"
+        after = self.years_after(year)
+        if after == 0:
+            return "the same year"
+        return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}"
+
 
 def environment(task: Task, view: TaskView) -> QuestionEvidence:
     """Return the environment's versions with their dates beside the paper's year."""
     origin, year = provenance.load(task), view.info.year or 0
     dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
-    doubts, dated = [], False
+    parts = _versions(origin, dockerfile, lock)
     rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
-    for part in _versions(origin, dockerfile, lock):
-        beside = _beside(part.day, year)
-        rows.append((part.name, part.version, str(part.day or "unknown"), beside))
-        if part.day:
-            dated = True
-            if year and part.day.year - year >= YEARS_NEWER:
-                doubts.append(f"{part.name} is {beside} than the paper")
-    if not year:
-        doubts.append("the paper's year is unknown")
-    elif origin.paper.year not in (None, year):
-        doubts.append(
-            f"the paper is of {year} in info.json, of {origin.paper.year} in authoring/provenance.json"
-        )
-    if not dated:
-        doubts.append("no version has a date")
+    rows += [(part.name, part.version, str(part.day or "unknown"), part.beside(year)) for part in parts]
     declared = []
     for need in origin.environment.requirements:
-        declared.append(f"{need.requirement} ({need.origin}{', guessed' if need.guessed else ''})")
+        guessed = ", guessed" if need.guessed else ""
+        declared.append(f"{need.requirement} ({need.origin}{guessed})")
     packages = (
         f"declared: {', '.join(declared) or 'nothing'}",
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
         f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
     )
-    return QuestionEvidence(
-        (Exhibit("Versions", table=tuple(rows)), Exhibit("Packages", packages)), tuple(doubts)
-    )
+    exhibits = Exhibit("Versions", table=tuple(rows)), Exhibit("Packages", packages)
+    return QuestionEvidence(exhibits, tuple(_doubts(parts, year, origin.paper.year)))
+
+
+def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
+    """Yield why the versions say little, or speak against the environment.
+
+    Args:
+        year: of the paper in info.json; 0 if unknown.
+        recorded: of the paper in the task's provenance.
+    """
+    for part in parts:
+        if part.years_after(year) >= YEARS_NEWER:
+            yield f"{part.name} is {part.beside(year)} than the paper"
+    if not year:
+        yield "the paper's year is unknown"
+    elif recorded not in (None, year):
+        yield f"the paper is of {year} in info.json, of {recorded} in authoring/provenance.json"
+    if not any(part.day for part in parts):
+        yield "no version has a date"
 
 
 def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
@@ -182,16 +197,6 @@ def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVers
 
 def _day(moment: str) -> date | None:
     return date.fromisoformat(moment[:10]) if moment else None
-
-
-def _beside(day: date | None, year: int) -> str:
-    """Compare a date with the paper's year: ``3 years newer``."""
-    if day is None or not year:
-        return "unknown"
-    if day.year == year:
-        return "the same year"
-    years = counted(abs(day.year - year), "year")
-    return f"{years} newer" if day.year > year else f"{years} older"
 
 
 # The licence
@@ -212,6 +217,6 @@ def licence(task: Task, view: TaskView) -> QuestionEvidence:
         doubts.append(f"{name} is not a licence that the program knows: read it")
     elif {stated, origin.license or spdx} != {spdx}:
         doubts.append("; ".join(f"{source} says {value or 'nothing'}" for source, value in sources.items()))
-    head = [line.strip() for line in (text or "").splitlines() if line.strip()][:6]
-    begin = Exhibit(f"{name or 'Licence file'} begins", tuple(head) or ("there is none",))
+    head = filter(None, map(str.strip, (text or "").splitlines()))
+    begin = Exhibit.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
     return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from lmr_author.core.task.challenge import Acceptance
+from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted
@@ -46,32 +48,26 @@ def _doubts(subject: Subject) -> Iterator[str]:
 
 
 def _own_test(view: TaskView, subject: Subject) -> Exhibit:
-    path = unit_test_path(view, subject.implementation)
-    lines = (view.text(path) or "").splitlines() if path else []
+    lines = (view.text(unit_test_path(view, subject.implementation)) or "").splitlines()
     title = "Test, written by hand" if lines else "There is no test"
     return Exhibit(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
 
 
-def _cases(recording: Recording) -> list[Exhibit]:
+def _cases(recording: Recording) -> Iterator[Exhibit]:
     cases = recording.cases
     table = (("", *(case.name for case in cases)), *differences(cases))
-    origin = (
-        f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}: {' '.join(recording.command)}"
-    )
-    exhibits = [Exhibit("Cases by what differs", (origin,), table=table)]
-    adds, ignored = [], []
+    numbers = f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}"
+    yield Exhibit("Cases by what differs", (f"{numbers}: {' '.join(recording.command)}",), table=table)
+    if adds := [f"{case.name}: {case.adds}" for case in cases if case.adds]:
+        yield Exhibit("Each case adds", tuple(adds))
+    ignored = []
     for case in cases:
-        if case.adds:
-            adds.append(f"{case.name}: {case.adds}")
         for path, checker in case.checkers.items():
             if checker.get("kind") == "ignore":
                 reason = checker.get("reason") or "no reason given"
                 ignored.append(f"{case.name}, {path or 'the result'}: {reason}")
-    if adds:
-        exhibits.append(Exhibit("Each case adds", tuple(adds)))
     if ignored:
-        exhibits.append(Exhibit("Not compared", tuple(ignored)))
-    return exhibits
+        yield Exhibit("Not compared", tuple(ignored))
 
 
 def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
@@ -99,35 +95,38 @@ def _open_lines(subject: Subject) -> Exhibit:
     marked = tuple(line for line in subject.lines if line.mark)
     if marked:
         return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
-    return Exhibit("Golden lines that no case reaches", ("none",))
+    return Exhibit.of("Golden lines that no case reaches", ())
 
 
-def _challenged(subject: Subject) -> list[Exhibit]:
-    """Return how each misreading and rewrite ended, and what was accepted: who, when, why."""
-    lines, single = [], list[Exhibit]()
+def _challenged(subject: Subject) -> Iterator[Exhibit]:
+    """Yield how all misreadings and rewrites ended, then what was accepted (who, when, why) or is equal."""
+    lines = []
     for challenger in subject.challengers:
         about = f": {challenger.about}" if challenger.about else ""
         lines.append(f"{challenger.kind.value} {challenger.name} {challenger.in_words}{about}")
+    if lines:
+        yield Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))
+    for challenger in subject.challengers:
         accepted, missing = challenger.accepted, challenger.missing
         if accepted and challenger.settled:
-            title = f"Accepted: {challenger.name}, by {accepted.by or 'nobody named'}, {accepted.date}"
-            single.append(Exhibit(title, (f"reason: {accepted.reason}",)))
+            yield _accepted(f"Accepted: {challenger.name}", accepted)
         elif missing and missing.diff:
-            single.append(Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff))
-    return [Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines)), *single] if lines else []
+            yield Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff)
 
 
-def _mutants(subject: Subject) -> list[Exhibit]:
-    """Return how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
-    exhibits = []
+def _mutants(subject: Subject) -> Iterator[Exhibit]:
+    """Yield how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
     mutants = subject.mutants or GateDetail()
     if mutants.mutants:
         text = f"{mutants.killed} of {mutants.mutants} deliberately wrong versions of the golden fail"
-        exhibits.append(Exhibit("Mutants", (text,)))
+        yield Exhibit("Mutants", (text,))
     for survivor in mutants.survivors:
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
-        exhibits.append(Exhibit(title, (survivor.why,) if survivor.why else (), diff=survivor.diff))
+        yield Exhibit(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
     for mutant in subject.accepted:
-        title = f"Accepted as equivalent: {mutant.id}, by {mutant.by or 'nobody named'}, {mutant.date}"
-        exhibits.append(Exhibit(title, (f"reason: {mutant.reason}",), diff=mutant.diff))
-    return exhibits
+        yield _accepted(f"Accepted as equivalent: {mutant.id}", mutant, mutant.diff)
+
+
+def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Exhibit:
+    by = f"by {acceptance.by or 'nobody named'}, {acceptance.date}"
+    return Exhibit(f"{title}, {by}", (f"reason: {acceptance.reason}",), diff=diff)
