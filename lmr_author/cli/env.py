@@ -311,10 +311,10 @@ def env_local(
     for remark in remarks:
         ui.note(remark)
     how = "made" if made.made else "found"
-    ui.say(f"{how} {made.path.name}: Python {made.python}")
+    ui.say(f"{how} {made.path.name}: Python {made.version}")
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     ui.then("next", *task_words(task))
-    print(made.interpreter)
+    print(made.python.path)
     return EXIT_CLEAN
 
 

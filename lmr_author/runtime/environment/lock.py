@@ -22,6 +22,7 @@ from lmr_author.runtime.environment.detect import Detected, detect
 from lmr_author.runtime.environment.generated import Written, require_untouched, write
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
 
@@ -58,7 +59,7 @@ def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected,
         goals=_goals(task, options),
     )
     # Of several for one package the last counts: advice repeats the options of the lock before.
-    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+    extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
     needs, changes = _with_extra(detected.needs, options.extra)
     options = replace(options, without=_without(needs, options.without))

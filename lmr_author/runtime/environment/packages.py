@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 
@@ -43,6 +44,14 @@ def names(name: str) -> frozenset[str]:
 def _debian(kind: str) -> dict[str, str]:
     """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
     return {file: package for package, provided in table(kind).items() for file in provided}
+
+
+def package_of(requirement: str) -> str:
+    """Return the normalised name of the package that a requirement is about; "" for what is no requirement."""
+    try:
+        return canonicalize_name(Requirement(requirement).name)
+    except InvalidRequirement:
+        return ""
 
 
 def is_standard(module: str) -> bool:
