@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from lmr_author.core import files, locks, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, provenance
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
-from lmr_author.runtime.environment.base_images import BaseImage
+from lmr_author.runtime.environment.base_images import has_compiler
 from lmr_author.runtime.environment.detect import Detected, detect
 from lmr_author.runtime.environment.generated import Written, require_untouched, stamped, write
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
@@ -44,7 +45,7 @@ def write_dockerfile(
             require_untouched(task.dockerfile)
         detected = detect(task, base_image=base_image, python=python)
         text = _text(task, detected)
-        origin = replace(provenance.load(task).environment, base_image=detected.base.to_record())
+        origin = replace(provenance.load(task).environment, base_image=detected.base)
         changed, copy = write(task, task.dockerfile, text, origin)
         if not task.dockerignore.is_file():
             files.write_text(task.dockerignore, render_dockerignore(detected.name))
@@ -58,7 +59,12 @@ def _text(task: Task, detected: Detected) -> str:
 
 
 def render(
-    needs: Needs, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
+    needs: Needs,
+    base: BaseImageOrigin,
+    repo_folder: str,
+    *,
+    pinned: bool = True,
+    compiled: Sequence[str] = (),
 ) -> str:
     """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
 
@@ -91,7 +97,7 @@ def render(
     return stamped(text)
 
 
-def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
+def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> list[SystemPackage]:
     """Return Debian packages; a compiler only where something is compiled and the image has none."""
     packages = {package.name: package for package in needs.system}
     if compiled:
@@ -101,7 +107,7 @@ def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[Syst
         # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
         reason = "headers for what is compiled"
         packages["python3-dev"] = SystemPackage("python3-dev", reason, "requirements.lock")
-    if base.kind == "devel":
+    if has_compiler(base):
         packages.pop("build-essential", None)
     return [replace(packages[name], reason=_plain(packages[name].reason)) for name in sorted(packages)]
 

@@ -16,7 +16,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, Unused, has_version
-from lmr_author.runtime.environment.packages import pattern, table
+from lmr_author.runtime.environment.packages import table
 
 MAX_BYTES = 1024 * 1024
 ELSEWHERE = {"git": "a repository", "url": "an address", "path": "a path"}
@@ -211,7 +211,7 @@ def conda_requirement(spec: str) -> tuple[str, str]:
     name, version = match["name"].lower(), _conda_version(match["version"].strip())
     if name == "python":
         return name, version
-    if re.match(pattern("conda_other"), name):
+    if re.match(table("conda_other"), name):
         return name, ""
     return name, f"{table('conda').get(name, name)}{version}"
 
