@@ -237,9 +237,7 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
         providers |= providing(package, needs.requirements)
     required = [requirement for requirement in needs.requirements if requirement.name in providers]
     provided = _with_replacements(required) | TORCH_FAMILY | {needs.project}
-    for package in imported:
-        if not package.guessed and not provided & interchangeable(package.name):
-            required.append(replace(package, guessed=True))
+    required += _missing(imported, provided)
     bounds = [other for other in needs.requirements if other not in required and exact_version(other.text)]
     return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
 
@@ -254,13 +252,14 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
     mentioned = {**suggested, **stated}
     imported = imported_packages(code, code.main())
     if declared:
-        chosen = [_with_stated_version(requirement, mentioned, stated) for requirement in declared]
+        # PyTorch takes the version of a command, too, so that the right image is chosen.
+        hints = {name: each for name, each in mentioned.items() if name in stated or name in TORCH_FAMILY}
+        chosen = [each if has_version(each) else _with_version(each, hints) for each in declared]
         provided = {requirement.name for requirement in declared} | {project}
-        for package in [] if is_freeze(declared) else imported:
-            if not package.guessed and not provided & interchangeable(package.name):
-                added = _with_version(replace(package, guessed=True), mentioned)
-                chosen.append(added)
-                remarks.append(f"{added.name} is not declared but needed: {added.origin}")
+        missing = [] if is_freeze(declared) else _missing(imported, provided)
+        added = [_with_version(package, mentioned) for package in missing]
+        chosen += added
+        remarks += [f"{package.name} is not declared but needed: {package.origin}" for package in added]
     else:
         remarks.append(_UNDECLARED)
         chosen = [_with_version(package, mentioned) for package in imported]
@@ -272,16 +271,10 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
     return chosen, remarks
 
 
-def _with_stated_version(
-    requirement: Declared, mentioned: dict[str, Declared], stated: dict[str, Declared]
-) -> Declared:
-    """Return a declared requirement, where it has none with the version that prose names.
-
-    PyTorch takes the version of a command, too, so that the right image is chosen.
-    """
-    if has_version(requirement):
-        return requirement
-    return _with_version(requirement, mentioned if requirement.name in TORCH_FAMILY else stated)
+def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]:
+    """Return the imported packages, as far as they are known, that nothing provides."""
+    unprovided = [package for package in imported if not provided & interchangeable(package.name)]
+    return [replace(package, guessed=True) for package in unprovided if not package.guessed]
 
 
 def _with_replacements(requirements: Iterable[Declared]) -> set[str]:

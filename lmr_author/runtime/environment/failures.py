@@ -172,7 +172,7 @@ def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     groups = {key.rstrip("0123456789"): value for key, value in match.groupdict().items() if value}
     if "program" in groups and "/" not in groups["program"]:
         groups["program"] = groups["program"].lower()
-    package = culprit(failure.text)
+    package = _culprit(failure.text)
     module = groups.get("module", "").partition(".")[0]
     modules = list(dict.fromkeys(filter(None, (module, *failure.missing))))
     providers = dict.fromkeys(filter(None, map(distribution, modules)))
@@ -202,7 +202,7 @@ def _debian_package(groups: dict[str, str]) -> str:
     return ""
 
 
-def culprit(text: str) -> str:
+def _culprit(text: str) -> str:
     """Return the package that pip or uv was building, "" when they do not say."""
     for pattern in _BUILT:
         if match := re.search(pattern, text, re.M):

@@ -12,7 +12,6 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from lmr_author.core import locks
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import TORCH_FAMILY, Progress, Task
 from lmr_author.core.task.provenance import (
@@ -23,7 +22,7 @@ from lmr_author.core.task.provenance import (
 )
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.detect import Detected, detect
-from lmr_author.runtime.environment.generated import Written, require_untouched, write
+from lmr_author.runtime.environment.generated import Written, generate
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.packages import package_of
@@ -40,17 +39,13 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
     Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
     and nothing may be loosened.
     """
-    say = progress or (lambda _: None)
-    if options.dry_run:
-        detected, made = _resolve(task, options, say)
-        return Written(detected, made.text, None, lock=made)
-    with locks.held(task.root):
-        if not options.force:
-            require_untouched(task.lock)
-        detected, made = _resolve(task, options, say)
+
+    def make() -> tuple[Written, EnvironmentOrigin]:
+        detected, made = _resolve(task, options, progress or (lambda _: None))
         origin = environment_record(detected.needs, detected.base, made)
-        changed, copy = write(task, task.lock, made.text, origin)
-    return Written(detected, made.text, task.lock, changed, copy, made)
+        return Written(detected, made.text, lock=made), origin
+
+    return generate(task, task.lock, make, force=options.force, dry_run=options.dry_run)
 
 
 def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:

@@ -227,10 +227,7 @@ class _Search:
         return True
 
     def _requirement(self, name: str) -> Declared | None:
-        for requirement in self.question.requirements:
-            if requirement.name == name:
-                return requirement
-        return None
+        return next((each for each in self.question.requirements if each.name == name), None)
 
     def _put_aside_unbuildable(self, name: str) -> None:
         """A package that cannot be built here may still be built in the image, with its Python and a compiler."""
@@ -254,13 +251,13 @@ class _Search:
             self._drop_constraints(_named(self.question.constraints, text))
             return None
         blamed = _named(self.question.requirements, text)
-        for requirement in blamed:
-            if has_version(requirement) and (requirement.guessed or requirement.mentioned):
-                self._without_version(requirement, "does not fit")
-                return None
-        for requirement in blamed:
-            if requirement.guessed:
-                return self._give_up(requirement.name, "no version of it fits, and nobody declares it", text)
+        guessed = [each for each in blamed if each.guessed]
+        versioned = [each for each in blamed if (each.guessed or each.mentioned) and has_version(each)]
+        if versioned:
+            self._without_version(versioned[0], "does not fit")
+            return None
+        if guessed:
+            return self._give_up(guessed[0].name, "no version of it fits, and nobody declares it", text)
         return self.unpinned(Unpinned.CONFLICT, resolver.cause(stderr), blamed)
 
     def _drop_constraints(self, named: list[Declared]) -> None:

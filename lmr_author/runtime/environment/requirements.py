@@ -85,14 +85,14 @@ class Manifest:
             self.add(parsed)
 
 
-def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+def read_text(path: Path) -> str:
     """Read a small text file: by its byte order mark, else UTF-8, else Latin-1.
 
-    Raises LmrError when the file is larger than ``limit`` bytes, cannot be read, or is no text.
+    Raises LmrError when the file is larger than 1 MiB, cannot be read, or is no text.
     """
     try:
-        if path.stat().st_size > limit:
-            raise LmrError(f"{path.name} is larger than {limit} bytes")
+        if path.stat().st_size > MAX_BYTES:
+            raise LmrError(f"{path.name} is larger than {MAX_BYTES} bytes")
         data = path.read_bytes()
     except OSError as error:
         raise LmrError(f"{path.name} cannot be read ({error.strerror})") from error

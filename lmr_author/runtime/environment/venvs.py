@@ -109,7 +109,7 @@ def find(task: Task) -> LocalEnvironment | None:
     """Return the environment that was made for a task; None when there is none, or its lock has changed since."""
     name = files.read_text_or_empty(task.local_environment_path).strip()
     lock = f"{_lock_digest(files.read_text_or_empty(task.lock))}-"
-    return _used(load(folder() / name)) if name.startswith(lock) and "/" not in name else None
+    return _mark_used(load(folder() / name)) if name.startswith(lock) and "/" not in name else None
 
 
 def load(path: Path) -> LocalEnvironment | None:
@@ -122,7 +122,7 @@ def load(path: Path) -> LocalEnvironment | None:
     return environment if environment.python.path.exists() else None
 
 
-def _used(environment: LocalEnvironment | None) -> LocalEnvironment | None:
+def _mark_used(environment: LocalEnvironment | None) -> LocalEnvironment | None:
     """Mark an environment as used: `env prune` counts from here."""
     if environment is not None:
         with contextlib.suppress(OSError):
@@ -143,7 +143,7 @@ def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
     extra = tuple(sorted(contents.extra))
     new = LocalEnvironment(folder() / contents.name, contents.python.version, extra, made=True)
     with _making(say):
-        if existing := _used(load(new.path)):
+        if existing := _mark_used(load(new.path)):
             return existing
         shutil.rmtree(new.path, ignore_errors=True)  # an interrupted one, or its interpreter was removed
         try:
