@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +56,7 @@ def env_detect(
     with ui.progress("reading the repository"):
         detected = detect(folder, base_image=base_image, python=python)
     if output is Format.json:
-        ui.print_json(to_json(detected.needs, detected.base.to_json(), detected.problems))
+        ui.print_json(to_json(detected.needs, asdict(detected.base), detected.problems))
     else:
         _show_detected(detected)
         ui.then("env", "lock", *task_words(task))
@@ -311,10 +312,10 @@ def env_local(
     for remark in remarks:
         ui.note(remark)
     how = "made" if made.made else "found"
-    ui.say(f"{how} {made.path.name}: Python {made.python}")
+    ui.say(f"{how} {made.path.name}: Python {made.version}")
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     ui.then("next", *task_words(task))
-    print(made.interpreter)
+    print(made.python.path)
     return EXIT_CLEAN
 
 

@@ -172,11 +172,11 @@ def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, inde
 
 
 def test_requirements_are_added_and_left_out(task: Task, index: dict[str, str]) -> None:
-    requirements = ("--with", "loss", "--with", "picky", "--with", "loss>1")
+    requirements = ("--with", "loss", "--with", "picky", "--with", "Loss>1")
     lock(task, index, *requirements, "--date", "2024-06-01", "--relax")
     text = task.lock.read_text()
     assert pins(text) == ["loss==2.0", "maths==1.0", "picky==1.0"]
-    assert "# CHANGED: loss>1 in place of loss (requirements.txt:2)" in text
+    assert "# CHANGED: Loss>1 in place of loss (requirements.txt:2)" in text
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nloss\n")
     lock(task, index, "--without", "Maths", "--without", "loss")
     assert pins(task.lock.read_text()) == ["picky==1.0"]

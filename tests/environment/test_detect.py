@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from lmr_author.core.errors import LmrError
-from lmr_author.runtime.environment.base_images import BaseImage, choose_base
+from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment.base_images import choose_base, has_compiler
 from lmr_author.runtime.environment.detect import problems, read_needs
 from lmr_author.runtime.environment.needs import Declared, Needs
 from tests.support import write_files
@@ -52,7 +53,7 @@ def test_a_repository_needs_what_its_case_says(path: Path, tmp_path: Path) -> No
 # The base image
 
 
-def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImage:
+def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImageOrigin:
     declared = (Declared("torch", torch, "here:1"),) if torch else ()
     moment = datetime.fromisoformat(date).replace(tzinfo=UTC)
     return choose_base(Needs(torch=declared, date=moment, python=python, devel=devel))
@@ -84,12 +85,12 @@ def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:
     assert wants("torch", date="2026-06-01", python="<3.12").torch == "2.9.1"
     assert wants("torch", date="2026-06-01", python=">=3.12.4").torch == "2.12.0"
     assert wants("torch", date="2024-01-01", python=">=3.13").torch == "2.1.2"
-    assert wants("torch", devel="flash-attn compiles CUDA code").kind == "devel"
+    assert has_compiler(wants("torch", devel="flash-attn compiles CUDA code"))
 
 
 def test_an_image_of_the_annotators() -> None:
     known = choose_base(Needs(), "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel")
-    assert (known.torch, known.python, known.kind) == ("2.5.1", "3.11", "devel")
+    assert (known.torch, known.python, has_compiler(known)) == ("2.5.1", "3.11", True)
     own = choose_base(Needs(), "registry:5000/me/base:x", "3.13")
     assert (own.reference, own.python, own.python_certain) == ("registry:5000/me/base:x", "3.13", True)
 

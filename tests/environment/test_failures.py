@@ -85,6 +85,15 @@ def test_the_command_that_repairs_an_environment_asks_for_everything_again() -> 
     assert "`lmr-author env local --python=3.11 --with=torch==2.13.0 '--with=numpy<2'`" in told
 
 
+@pytest.mark.parametrize("spelt", ["pyyaml==5.3", "PyYAML[x] <6", "pyYaml @ https://example.org/y.zip"])
+def test_a_package_that_is_asked_for_again_is_the_same_however_it_is_spelt(spelt: str) -> None:
+    told = explain_command(
+        f"{TRACE}ModuleNotFoundError: No module named 'yaml'", in_image=False, python=None,
+        made_by=("--python=3.11", f"--with={spelt}"),
+    )  # fmt: skip
+    assert "`lmr-author env local --python=3.11 --with=PyYAML`" in told
+
+
 def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
     for name in ("absent_library", "torch", "apex"):
         assert told(f"ModuleNotFoundError: No module named '{name}'") == ""

@@ -124,9 +124,9 @@ def test_without_bubblewrap_wheels_alone_are_installed_and_nothing_is_started(
     first = made("planted==1.0\n", "tiny-lmr")
     assert not list(first.packages.glob("__pycache__/*"))
     made("planted==1.0\n", "tiny-lmr<2")
-    assert at(first.interpreter).version == OWN.version
+    assert at(first.python.path).version == OWN.version
     assert not mark.exists()
-    subprocess.run([first.interpreter, "-c", ""], check=True)
+    subprocess.run([first.python.path, "-c", ""], check=True)
     assert mark.exists(), "the test shows nothing unless a start runs it"
 
 
@@ -142,13 +142,13 @@ def test_an_environment_is_made_once_for_all_that_ask_for_the_same(wheels: Path,
     first = made("tiny-lmr==1.0\n")
     assert first.made
     said = subprocess.check_output(
-        [first.interpreter, "-c", "import tiny_lmr; print(tiny_lmr.VALUE)"], text=True
+        [first.python.path, "-c", "import tiny_lmr; print(tiny_lmr.VALUE)"], text=True
     )
     assert said == "1\n"
     assert list(first.path.glob("lib/python*/site-packages/__pycache__/tiny_lmr.*.pyc")), (
         "no run can write it"
     )
-    assert str(first.interpreter) in (first.path / "bin" / "tiny").read_text()
+    assert str(first.python.path) in (first.path / "bin" / "tiny").read_text()
     again = made("# another comment\ntiny-lmr==1.0\n")
     assert (again.path, again.made) == (first.path, False)
     assert made("tiny-lmr==1.0\n", "tiny-lmr==1.0").path != first.path

@@ -19,8 +19,9 @@ from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import Progress, Task, TaskInfo
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.task.vetting import VettingRecord
-from lmr_author.runtime.environment.base_images import BaseImage, choose_base
+from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
 from lmr_author.runtime.environment.lock_file import SECONDS, LockOptions
@@ -66,7 +67,7 @@ class NewTaskResult:
 
     task: Task
     info: TaskInfo
-    base: BaseImage
+    base: BaseImageOrigin
     notes: tuple[str, ...]
 
 

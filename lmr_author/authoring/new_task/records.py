@@ -18,6 +18,7 @@ from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.provenance import (
+    BaseImageOrigin,
     MakingTool,
     PaperOrigin,
     Provenance,
@@ -27,7 +28,6 @@ from lmr_author.core.task.provenance import (
 )
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted, printable
-from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import problems
 from lmr_author.runtime.environment.lock import environment_record
 from lmr_author.runtime.environment.lock_file import Lock, Unpinned
@@ -45,7 +45,7 @@ class Stages:
     facts: Facts
     clone: Clone
     needs: Needs
-    base: BaseImage
+    base: BaseImageOrigin
     lock: Lock
 
 

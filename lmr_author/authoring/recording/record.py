@@ -27,9 +27,8 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
-from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.where import prepare, python_in_words
+from lmr_author.runtime.environment.where import prepare, python_in_words, python_of
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -177,13 +176,13 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
     where = job.options.where
     # Before anything is built, so that mistakes in the command show at once.
     driver = driver_of(job, here)
-    if python := python_in_words(job.task, where):
-        tell(f"recording {python}")
+    python = python_of(job.task, where)
+    if words := python_in_words(python, where):
+        tell(f"recording {words}")
     progress("preparing the environment")
     prepare(sandbox, progress)
     in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
-    environment = venvs.find(job.task)
-    made_by = environment.made_by if environment else ()
+    made_by = python.environment.made_by if python.environment else ()
     explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
     plan = plan_of(job, driver, explain)
     if plan.uncompiled:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -39,39 +38,6 @@ _BUILDS = datetime(2019, 2, 6, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class BaseImage:
-    """A base image.
-
-    Attributes:
-        reference: as after ``FROM``.
-        torch, cuda: versions by its tag; "" for an image that is not in the table.
-        kind: ``"runtime"`` or ``"devel"`` (with compiler); "" when unknown.
-        python: version inside, as far as known.
-        python_certain: whether somebody looked into the image.
-        reason: why it was chosen.
-    """
-
-    reference: str
-    torch: str = ""
-    cuda: str = ""
-    kind: str = ""
-    python: str = FALLBACK_PYTHON
-    python_certain: bool = False
-    reason: str = "given by the annotator"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the image as a JSON object."""
-        return asdict(self.to_record())
-
-    def to_record(self) -> BaseImageOrigin:
-        """Return the image for ``authoring/provenance.json``."""
-        return BaseImageOrigin(
-            reference=self.reference, torch=self.torch, cuda=self.cuda, python=self.python,
-            python_certain=self.python_certain, reason=self.reason,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
 class _Release:
     """A PyTorch version with its images: the build (CUDA, cuDNN) is the one that the package index ships."""
 
@@ -81,10 +47,12 @@ class _Release:
     python_certain: bool
     build: tuple[str, str]
 
-    def image(self, kind: str, reason: str) -> BaseImage:
+    def image(self, kind: str, reason: str) -> BaseImageOrigin:
         cuda, cudnn = self.build
-        reference = f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}"
-        return BaseImage(reference, str(self.torch), cuda, kind, self.python, self.python_certain, reason)
+        return BaseImageOrigin(
+            reference=f"{REPOSITORY}:{self.torch}-cuda{cuda}-cudnn{cudnn}-{kind}", torch=str(self.torch), cuda=cuda,
+            python=self.python, python_certain=self.python_certain, reason=reason,
+        )  # fmt: skip
 
 
 def base_of(dockerfile: str) -> str:
@@ -104,10 +72,12 @@ def released(torch: str) -> date | None:
 
 
 def _release_of(torch: str) -> _Release | None:
-    for release in _releases():
-        if str(release.torch) == torch:
-            return release
-    return None
+    return next((release for release in _releases() if str(release.torch) == torch), None)
+
+
+def has_compiler(base: BaseImageOrigin) -> bool:
+    """Return whether this is PyTorch's image with a compiler and CUDA's headers."""
+    return bool(base.torch) and base.reference.endswith("-devel")
 
 
 @cache
@@ -122,7 +92,7 @@ def _releases() -> tuple[_Release, ...]:
     return tuple(sorted(releases, key=lambda release: release.torch))
 
 
-def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImage:
+def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImageOrigin:
     """Return the image for some needs, or facts about ``image`` when one is given; ``python`` overrides its version.
 
     An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
@@ -138,16 +108,16 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
     return chosen if python is None else replace(chosen, python=python, python_certain=True)
 
 
-def _known_image(image: str) -> BaseImage:
+def _known_image(image: str) -> BaseImageOrigin:
     """Return an image that was given, with the facts that the table has about its tag."""
-    tag = _TAG.search(image)
+    reason, tag = "given by the annotator", _TAG.search(image)
     release = _release_of(tag[1]) if tag else None
     if tag is None or release is None:
-        return BaseImage(image)
-    return replace(release.image(tag[4], "given by the annotator"), reference=image, cuda=tag[2])
+        return BaseImageOrigin(reference=image, python=FALLBACK_PYTHON, reason=reason)
+    return replace(release.image(tag[4], reason), reference=image, cuda=tag[2])
 
 
-def _choose(needs: Needs) -> BaseImage:
+def _choose(needs: Needs) -> BaseImageOrigin:
     """Return the image of an exact torch requirement, else the newest at the commit's date that fits."""
     wanted = [
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
@@ -197,7 +167,7 @@ def _pinned_release(torch: Version, request: str) -> tuple[_Release, str]:
     return nearest, f"the repository asks for {request}{missing}"
 
 
-def other_python(needs: Needs, base: BaseImage) -> str:
+def other_python(needs: Needs, base: BaseImageOrigin) -> str:
     """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
     if not unmet(needs, base.python):
         return ""

@@ -99,13 +99,7 @@ def build(
             say("asking the image what it holds")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
-            explanation = explain_build(error, lock)
-            if explanation is not None and explanation.about == "machine":
-                raise SandboxError(
-                    f"the image could not be built: {explanation.cause}",
-                    f"{explanation.advice} (log: {task.logs_folder / 'build.log'})",
-                ) from error
-            return BuildResult(failure=error, explanation=explanation)
+            return _failed(task, error, lock)
         say(f"importing {', '.join(wanted)}")
         imported = import_files(sandbox, tree_path(info), wanted, seconds=seconds, lock=lock)
     built = BuiltEnvironment(
@@ -123,6 +117,16 @@ def build(
     )
     built.write(task.environment_path)
     return BuildResult(built, imported=tuple(imported))
+
+
+def _failed(task: Task, error: SandboxBuildError, lock: str) -> BuildResult:
+    explanation = explain_build(error, lock)
+    if explanation is not None and explanation.about == "machine":
+        raise SandboxError(
+            f"the image could not be built: {explanation.cause}",
+            f"{explanation.advice} (log: {task.logs_folder / 'build.log'})",
+        ) from error
+    return BuildResult(failure=error, explanation=explanation)
 
 
 def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:

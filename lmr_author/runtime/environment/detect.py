@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -16,10 +16,10 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment.base_images import (
     INSTALLED_BY,
-    BaseImage,
     base_of,
     choose_base,
     other_python,
@@ -32,7 +32,6 @@ from lmr_author.runtime.environment.needs import (
     Fact,
     Needs,
     SystemPackage,
-    Unused,
     applies,
     exact_version,
     has_version,
@@ -68,50 +67,41 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
     chosen, remarks = _choose(manifests, code, project)
-    requirements, torch = [], []
-    for requirement in chosen:
-        if project and requirement.name == project:
-            # Installing the published form of the repository's own package would ship the solution.
-            remarks.append(f"{requirement.origin}: not used, {project} is this repository's own package")
-        elif requirement.name in TORCH_FAMILY:
-            torch.append(requirement)
-        elif not _CUDA.match(requirement.name):  # the base image brings it, as PyTorch
-            requirements.append(requirement)
-    problems: list[str] = []
-    unused: list[Unused] = []
-    for manifest in manifests:
-        problems += manifest.problems
-        unused += manifest.unused
+    # Installing the published form of the repository's own package would ship the solution.
+    own = [each for each in chosen if each.name == project]
+    remarks += [f"{each.origin}: not used, {project} is this repository's own package" for each in own]
+    torch = [each for each in chosen if each.name in TORCH_FAMILY - {project}]
+    # The base image brings CUDA's packages, as PyTorch.
+    others = [each for each in chosen if each not in (*own, *torch) and not _CUDA.match(each.name)]
     python, unreadable = _python(manifests)
+    unused = list(chain.from_iterable(manifest.unused for manifest in manifests))
+    problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
     problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
     needs = Needs(
-        requirements=tuple(requirements),
+        requirements=tuple(others),
         torch=tuple(torch),
         python=python.text,
         python_origin=python.origin,
         project=project,
         own_version=_own_version(manifests) if project and code.asks_version else "",
-        devel=_compiled_for_cuda(requirements),
+        devel=_compiled_for_cuda(others),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
         problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
-        system=_system(requirements),
+        system=_system(others),
         nltk=code.nltk,
     )
     return _only(needs, code, goals) if goals else needs
 
 
 def _remarks_on_code(code: Code) -> list[str]:
-    remarks = []
     if not code.files:
-        remarks.append("there are no Python files beside tests and documentation")
-    if code.gpu:
-        advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
-        remarks.append(f"insists on a GPU: {listed(code.gpu, 3)}; {advice}")
-    return remarks
+        return ["there are no Python files beside tests and documentation"]
+    advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
+    return [f"insists on a GPU: {listed(code.gpu, 3)}; {advice}"] if code.gpu else []
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
@@ -160,7 +150,7 @@ class Detected:
 
     name: str
     needs: Needs
-    base: BaseImage
+    base: BaseImageOrigin
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -193,7 +183,7 @@ def detect(
     return Detected(info.repo_folder_name or info.folder_name, needs, base)
 
 
-def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImage:
+def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImageOrigin:
     """Return the base image for some needs: the one that is given, else the Dockerfile's, else the one that fits.
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
@@ -221,7 +211,7 @@ def _known_python(task: Task, image: str) -> str | None:
     return match[0] if match else None
 
 
-def problems(needs: Needs, base: BaseImage) -> tuple[str, ...]:
+def problems(needs: Needs, base: BaseImageOrigin) -> tuple[str, ...]:
     """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
     return (*filter(None, [other_python(needs, base)]), *needs.problems)
 
@@ -247,9 +237,7 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
         providers |= providing(package, needs.requirements)
     required = [requirement for requirement in needs.requirements if requirement.name in providers]
     provided = _with_replacements(required) | TORCH_FAMILY | {needs.project}
-    for package in imported:
-        if not package.guessed and not provided & interchangeable(package.name):
-            required.append(replace(package, guessed=True))
+    required += _missing(imported, provided)
     bounds = [other for other in needs.requirements if other not in required and exact_version(other.text)]
     return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
 
@@ -257,20 +245,21 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
     """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
     lines = _by_name(manifest.declared for manifest in manifests)
-    declared, remarks = _renamed(list(itertools.chain.from_iterable(lines.values())))
+    declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
     suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
     mentioned = {**suggested, **stated}
     imported = imported_packages(code, code.main())
     if declared:
-        chosen = [_with_stated_version(requirement, mentioned, stated) for requirement in declared]
+        # PyTorch takes the version of a command, too, so that the right image is chosen.
+        hints = {name: each for name, each in mentioned.items() if name in stated or name in TORCH_FAMILY}
+        chosen = [each if has_version(each) else _with_version(each, hints) for each in declared]
         provided = {requirement.name for requirement in declared} | {project}
-        for package in [] if is_freeze(declared) else imported:
-            if not package.guessed and not provided & interchangeable(package.name):
-                added = _with_version(replace(package, guessed=True), mentioned)
-                chosen.append(added)
-                remarks.append(f"{added.name} is not declared but needed: {added.origin}")
+        missing = [] if is_freeze(declared) else _missing(imported, provided)
+        added = [_with_version(package, mentioned) for package in missing]
+        chosen += added
+        remarks += [f"{package.name} is not declared but needed: {package.origin}" for package in added]
     else:
         remarks.append(_UNDECLARED)
         chosen = [_with_version(package, mentioned) for package in imported]
@@ -282,16 +271,10 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
     return chosen, remarks
 
 
-def _with_stated_version(
-    requirement: Declared, mentioned: dict[str, Declared], stated: dict[str, Declared]
-) -> Declared:
-    """Return a declared requirement, where it has none with the version that prose names.
-
-    PyTorch takes the version of a command, too, so that the right image is chosen.
-    """
-    if has_version(requirement):
-        return requirement
-    return _with_version(requirement, mentioned if requirement.name in TORCH_FAMILY else stated)
+def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]:
+    """Return the imported packages, as far as they are known, that nothing provides."""
+    unprovided = [package for package in imported if not provided & interchangeable(package.name)]
+    return [replace(package, guessed=True) for package in unprovided if not package.guessed]
 
 
 def _with_replacements(requirements: Iterable[Declared]) -> set[str]:

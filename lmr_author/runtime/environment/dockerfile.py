@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files, locks, resources
+from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, provenance
+from lmr_author.core.task.provenance import BaseImageOrigin, EnvironmentOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import lock_file
-from lmr_author.runtime.environment.base_images import BaseImage
-from lmr_author.runtime.environment.detect import Detected, detect
-from lmr_author.runtime.environment.generated import Written, require_untouched, stamped, write
+from lmr_author.runtime.environment.base_images import has_compiler
+from lmr_author.runtime.environment.detect import detect
+from lmr_author.runtime.environment.generated import Written, generate, stamped
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
 
 if TYPE_CHECKING:
@@ -36,29 +37,27 @@ def write_dockerfile(
     dry_run: bool = False,
 ) -> Written:
     """Write the Dockerfile and ``.dockerignore`` of a task; a dry run only gives the text."""
-    if dry_run:
-        detected = detect(task, base_image=base_image, python=python)
-        return Written(detected, _text(task, detected), None)
-    with locks.held(task.root):
-        if not force:
-            require_untouched(task.dockerfile)
-        detected = detect(task, base_image=base_image, python=python)
-        text = _text(task, detected)
-        origin = replace(provenance.load(task).environment, base_image=detected.base.to_record())
-        changed, copy = write(task, task.dockerfile, text, origin)
-        if not task.dockerignore.is_file():
-            files.write_text(task.dockerignore, render_dockerignore(detected.name))
-    return Written(detected, text, task.dockerfile, changed, copy)
 
+    def make() -> tuple[Written, EnvironmentOrigin]:
+        detected = detect(task, base_image=base_image, python=python)
+        lock = files.read_text_or_empty(task.lock)
+        pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
+        text = render(detected.needs, detected.base, detected.name, pinned=pinned, compiled=compiled)
+        return Written(detected, text), replace(provenance.load(task).environment, base_image=detected.base)
 
-def _text(task: Task, detected: Detected) -> str:
-    lock = files.read_text_or_empty(task.lock)
-    pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-    return render(detected.needs, detected.base, detected.name, pinned=pinned, compiled=compiled)
+    written = generate(task, task.dockerfile, make, force=force, dry_run=dry_run)
+    if not dry_run and not task.dockerignore.is_file():
+        files.write_text(task.dockerignore, render_dockerignore(written.detected.name))
+    return written
 
 
 def render(
-    needs: Needs, base: BaseImage, repo_folder: str, *, pinned: bool = True, compiled: Sequence[str] = ()
+    needs: Needs,
+    base: BaseImageOrigin,
+    repo_folder: str,
+    *,
+    pinned: bool = True,
+    compiled: Sequence[str] = (),
 ) -> str:
     """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
 
@@ -91,7 +90,7 @@ def render(
     return stamped(text)
 
 
-def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[SystemPackage]:
+def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> list[SystemPackage]:
     """Return Debian packages; a compiler only where something is compiled and the image has none."""
     packages = {package.name: package for package in needs.system}
     if compiled:
@@ -101,7 +100,7 @@ def _system(needs: Needs, base: BaseImage, compiled: Sequence[str]) -> list[Syst
         # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
         reason = "headers for what is compiled"
         packages["python3-dev"] = SystemPackage("python3-dev", reason, "requirements.lock")
-    if base.kind == "devel":
+    if has_compiler(base):
         packages.pop("build-essential", None)
     return [replace(packages[name], reason=_plain(packages[name].reason)) for name in sorted(packages)]
 

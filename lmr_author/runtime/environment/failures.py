@@ -21,7 +21,14 @@ from packaging.utils import canonicalize_name
 from lmr_author.core.errors import SandboxBuildError
 from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.runtime.environment import lock_file
-from lmr_author.runtime.environment.packages import debian, distribution, library_of, names, table
+from lmr_author.runtime.environment.packages import (
+    debian,
+    distribution,
+    library_of,
+    names,
+    package_of,
+    table,
+)
 
 Stage = Literal["build", "install", "import", "script"]
 """``build``: an instruction of the Dockerfile; ``install``: uv, locally; ``import``: the smoke test; ``script``: a
@@ -165,7 +172,7 @@ def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     groups = {key.rstrip("0123456789"): value for key, value in match.groupdict().items() if value}
     if "program" in groups and "/" not in groups["program"]:
         groups["program"] = groups["program"].lower()
-    package = culprit(failure.text)
+    package = _culprit(failure.text)
     module = groups.get("module", "").partition(".")[0]
     modules = list(dict.fromkeys(filter(None, (module, *failure.missing))))
     providers = dict.fromkeys(filter(None, map(distribution, modules)))
@@ -195,7 +202,7 @@ def _debian_package(groups: dict[str, str]) -> str:
     return ""
 
 
-def culprit(text: str) -> str:
+def _culprit(text: str) -> str:
     """Return the package that pip or uv was building, "" when they do not say."""
     for pattern in _BUILT:
         if match := re.search(pattern, text, re.M):
@@ -272,11 +279,6 @@ def explain_command(
     return ""
 
 
-def _package_or_name(option: str) -> str:
-    """Return the package of an option such as ``--with=numpy<2``; of another option its name."""
-    return re.split(r"[<>=!~; \[@]", option.removeprefix("--with="), maxsplit=1)[0]
-
-
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:
     """Return what helps on this machine alone.
 
@@ -289,10 +291,11 @@ def local_repair(explanation: Explanation, python: Path | None = None, made_by: 
     if fix is not None and fix.kind == "system":
         return f"here by `apt-get install {' '.join(fix.names)}`"
     if fix is not None and fix.kind == "requirements":
-        wanted = [f"--with={name}" for name in fix.names]
-        replaced = [_package_or_name(option) for option in wanted]
-        repeated = [option for option in made_by if _package_or_name(option) not in replaced]
-        command = ["lmr-author", "env", "local", *repeated, *wanted]
+        replaced = set(map(package_of, fix.names))
+        repeated = [
+            option for option in made_by if package_of(option.removeprefix("--with=")) not in replaced
+        ]
+        command = ["lmr-author", "env", "local", *repeated, *(f"--with={name}" for name in fix.names)]
         if python is not None:
             command = ["uv", "pip", "install", "--python", str(python), *fix.names]
         return f"here by `{shlex.join(command)}`"

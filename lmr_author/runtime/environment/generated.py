@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files
+from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.provenance import EnvironmentOrigin, Provenance
@@ -34,7 +35,7 @@ class Written:
 
     detected: Detected
     text: str
-    path: Path | None
+    path: Path | None = None
     changed: bool = False
     copy: str = ""
     lock: Lock | None = None
@@ -58,27 +59,38 @@ def _digest(text: str) -> str:
     return files.sha256_bytes(text.encode("utf-8"))[:16]
 
 
-def require_untouched(path: Path) -> None:
-    """Raise LmrError when somebody edited the file that would be overwritten."""
-    if path.is_file() and not _is_untouched(files.read_text_or_empty(path)):
-        raise LmrError(
-            f"{path.name} was edited or repaired, or not made by this version of lmr-author",
-            "--dry-run shows what would be written; --force overwrites it and keeps a copy in authoring/removed/",
-        )
-
-
-def write(task: Task, path: Path, text: str, origin: EnvironmentOrigin) -> tuple[bool, str]:
-    """Write a file of a task, and its origin; return whether it changed, and the name of a copy of the former file.
+def generate(
+    task: Task,
+    path: Path,
+    make: Callable[[], tuple[Written, EnvironmentOrigin]],
+    *,
+    force: bool,
+    dry_run: bool,
+) -> Written:
+    """Write a file of a task, and its origin; a dry run only makes the text.
 
     A copy is made, in ``authoring/removed/``, of a file that somebody has edited.
+
+    Args:
+        make: gives the file's text, and the origin for ``authoring/provenance.json``.
+        force: overwrite a file that somebody edited; without it that raises LmrError.
     """
-    is_new, former = not path.is_file(), files.read_text_or_empty(path)
-    changed, copy = is_new or former != text, ""
-    if changed:
-        if not is_new and not _is_untouched(former):
-            copy = task.put_aside(path, copy=True)
-        files.write_text(path, text)
-    record = Provenance.read_if_valid(task.provenance_path)
-    if record is not None:
-        replace(record, environment=origin).write(task.provenance_path)
-    return changed, copy
+    if dry_run:
+        return make()[0]
+    with locks.held(task.root):
+        former = files.read_text_or_empty(path)
+        edited = path.is_file() and not _is_untouched(former)
+        if edited and not force:
+            raise LmrError(
+                f"{path.name} was edited or repaired, or not made by this version of lmr-author",
+                "--dry-run shows what would be written; --force overwrites it and keeps a copy in authoring/removed/",
+            )
+        made, origin = make()
+        changed = former != made.text or not path.is_file()
+        copy = task.put_aside(path, copy=True) if changed and edited else ""
+        if changed:
+            files.write_text(path, made.text)
+        record = Provenance.read_if_valid(task.provenance_path)
+        if record is not None:
+            replace(record, environment=origin).write(task.provenance_path)
+    return replace(made, path=path, changed=changed, copy=copy)

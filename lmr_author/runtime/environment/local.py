@@ -18,6 +18,7 @@ from lmr_author.runtime.environment.code import imported_packages, read_code
 from lmr_author.runtime.environment.detect import base_in_use, read_needs
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
+from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.requirements import is_address
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
@@ -55,7 +56,7 @@ def make_local(
     venvs.assign(task, environment)
     remarks = [remark, *_remarks(contents, needs)]
     if LocalSandbox().isolating:
-        imports = _import_goals(task, info, environment.interpreter, lock, say)
+        imports = _import_goals(task, info, environment.python.path, lock, say)
         remarks += [_import_failure(imported, environment) for imported in imports if not imported.result.ok]
     return environment, tuple(filter(None, remarks))
 
@@ -126,8 +127,8 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
             if is_address(text):
                 hint = "write it as 'NAME @ git+https://…'"
             raise LmrError(f"--with {text}: no requirement ({error})", hint) from error
-        named.add(requirement.name.lower())
-        if requirement.name.lower() == "torch" and "==" not in str(requirement.specifier):
+        named.add(package_of(text))
+        if package_of(text) == "torch" and "==" not in str(requirement.specifier):
             raise LmrError(
                 f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
                 f"pin it, as in --with torch=={torch or '2.6.0'}",

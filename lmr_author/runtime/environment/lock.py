@@ -12,16 +12,20 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from lmr_author.core import locks
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import TORCH_FAMILY, Progress, Task
-from lmr_author.core.task.provenance import DeclaredRequirement, EnvironmentOrigin, LockOrigin
+from lmr_author.core.task.provenance import (
+    BaseImageOrigin,
+    DeclaredRequirement,
+    EnvironmentOrigin,
+    LockOrigin,
+)
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.detect import Detected, detect
-from lmr_author.runtime.environment.generated import Written, require_untouched, write
+from lmr_author.runtime.environment.generated import Written, generate
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
 
@@ -35,17 +39,13 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
     Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
     and nothing may be loosened.
     """
-    say = progress or (lambda _: None)
-    if options.dry_run:
-        detected, made = _resolve(task, options, say)
-        return Written(detected, made.text, None, lock=made)
-    with locks.held(task.root):
-        if not options.force:
-            require_untouched(task.lock)
-        detected, made = _resolve(task, options, say)
+
+    def make() -> tuple[Written, EnvironmentOrigin]:
+        detected, made = _resolve(task, options, progress or (lambda _: None))
         origin = environment_record(detected.needs, detected.base, made)
-        changed, copy = write(task, task.lock, made.text, origin)
-    return Written(detected, made.text, task.lock, changed, copy, made)
+        return Written(detected, made.text, lock=made), origin
+
+    return generate(task, task.lock, make, force=options.force, dry_run=options.dry_run)
 
 
 def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:
@@ -58,7 +58,7 @@ def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected,
         goals=_goals(task, options),
     )
     # Of several for one package the last counts: advice repeats the options of the lock before.
-    extra = {re.split(r"[^\w.-]", text)[0]: text for text in options.extra}
+    extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
     needs, changes = _with_extra(detected.needs, options.extra)
     options = replace(options, without=_without(needs, options.without))
@@ -133,43 +133,40 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _relaxed(
-    needs: Needs, base: BaseImage, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
+    needs: Needs, base: BaseImageOrigin, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
 ) -> tuple[Needs, Lock]:  # fmt: skip
     """Return looser needs, and their lock. Raises LmrError where that is not asked for, or does not help."""
-    why = _why(failed, base)
+    why, made = _why(failed, base), failed
     if failed.failure not in (Unpinned.NO_DATES, Unpinned.CONFLICT):
         raise LmrError(why, _advice(failed))
     if not options.relax:
         raise LmrError(why, "--relax drops the versions that prevent it, and says which")
-    if failed.failure is Unpinned.NO_DATES:
-        needs = replace(needs, date=None)
-        changes = (*changes, "today's versions: the package index gives no upload dates")
-        made = pin(needs, base, options, say, changes=changes)
-    else:
-        needs, made = _without_versions(needs, base, failed, options, changes, say)
-    if not made.pinned:
-        raise LmrError(why, _advice(made))
-    return needs, made
-
-
-def _without_versions(
-    needs: Needs, base: BaseImage, made: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress
-) -> tuple[Needs, Lock]:
-    """Drop the versions of the requirements that uv blames, until the others fit together."""
     deadline = time.monotonic() + options.seconds
-    while made.failure is Unpinned.CONFLICT:
-        blamed = [requirement for requirement in made.blamed if requirement.origin != _WITH]
-        loose = tuple(_without_version(each) if each in blamed else each for each in needs.requirements)
-        if loose == needs.requirements:
-            break
-        for new, old in zip(loose, needs.requirements, strict=True):
-            if new != old:
-                say(f"trying {new.text}")
-                changes = (*changes, f"{new.text} in place of {old}")
-        needs = replace(needs, requirements=loose)
+    while not made.pinned:
+        looser, dropped = _looser(needs, made)
+        if looser == needs:
+            raise LmrError(why, _advice(made))
+        for change in dropped:
+            say(f"trying {change}")
+        needs, changes = looser, (*changes, *dropped)
         left = replace(options, seconds=max(deadline - time.monotonic(), 1))
         made = pin(needs, base, left, say, changes=changes)
     return needs, made
+
+
+def _looser(needs: Needs, failed: Lock) -> tuple[Needs, list[str]]:
+    """Return the needs without the versions, or the date, that prevent a lock; and what was dropped."""
+    if failed.failure is Unpinned.NO_DATES:
+        return replace(needs, date=None), ["today's versions: the package index gives no upload dates"]
+    requirements, dropped = [], []
+    for declared in needs.requirements:
+        loose = declared
+        if declared in failed.blamed and declared.origin != _WITH:
+            loose = _without_version(declared)
+        if loose != declared:
+            dropped.append(f"{loose.text} in place of {declared}")
+        requirements.append(loose)
+    return replace(needs, requirements=tuple(requirements)), dropped
 
 
 def _without_version(requirement: Declared) -> Declared:
@@ -178,7 +175,7 @@ def _without_version(requirement: Declared) -> Declared:
     return replace(requirement, text=str(parsed))
 
 
-def _why(failed: Lock, base: BaseImage) -> str:
+def _why(failed: Lock, base: BaseImageOrigin) -> str:
     if failed.failure is not Unpinned.CONFLICT:
         return f"requirements.lock cannot be made: {failed.cause}"
     blamed = f" ({', '.join(map(str, failed.blamed))})" if failed.blamed else ""
@@ -198,7 +195,7 @@ def _advice(failed: Lock) -> str:
     return otherwise if failed.failure is None else _ADVICE.get(failed.failure, otherwise)
 
 
-def environment_record(needs: Needs, base: BaseImage, made: Lock) -> EnvironmentOrigin:
+def environment_record(needs: Needs, base: BaseImageOrigin, made: Lock) -> EnvironmentOrigin:
     """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
 
     def declared(requirements: tuple[Declared, ...]) -> tuple[DeclaredRequirement, ...]:
@@ -206,7 +203,7 @@ def environment_record(needs: Needs, base: BaseImage, made: Lock) -> Environment
 
     note = "; ".join([*(f"CHANGED: {change}" for change in made.changes), made.note])
     return EnvironmentOrigin(
-        base_image=base.to_record(),
+        base_image=base,
         lock=LockOrigin(pinned=made.pinned, note=printable(note, 4000), left_out=tuple(made.left_out)),
         requirements=declared(needs.requirements),
         torch=declared(needs.torch),

@@ -7,10 +7,8 @@ import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
-
 from lmr_author.runtime.environment.needs import Declared
+from lmr_author.runtime.environment.packages import package_of
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
@@ -101,10 +99,8 @@ def requirements(lock: str) -> dict[str, str]:
     by_name: dict[str, str] = {}
     for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
         text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
-        try:
-            by_name[canonicalize_name(Requirement(text).name)] = text
-        except InvalidRequirement:
-            continue
+        if name := package_of(text):
+            by_name[name] = text
     return by_name
 
 

@@ -290,10 +290,9 @@ class _SetupReader:
 
     def strings(self, argument: str) -> Iterator[Fact]:
         """Yield the strings of an argument, each with its origin."""
-        if argument in self._arguments:
-            yield from self._strings(self._arguments[argument], 0)
+        return self._strings(self._arguments.get(argument), 0)
 
-    def _strings(self, node: ast.AST, depth: int) -> Iterator[Fact]:
+    def _strings(self, node: ast.AST | None, depth: int) -> Iterator[Fact]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield Fact(node.value, f"{self._path}:{node.lineno}")
         elif isinstance(node, ast.Name) and node.id in self._values and depth < _DEEPEST:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 
@@ -16,33 +17,23 @@ def _tables() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("packages.toml").read_text("utf-8"))
 
 
-def table(name: str) -> dict[str, Any]:
-    """Return one mapping of ``packages.toml``."""
-    mapping: dict[str, Any] = _tables()[name]
-    return mapping
-
-
-def pattern(name: str) -> str:
-    """Return one regular expression of ``packages.toml``."""
-    return str(_tables()[name])
-
-
-def built_for() -> list[dict[str, str]]:
-    """Return the bounds that builds of PyTorch set, for :func:`lmr_author.runtime.environment.pinning.bounds`."""
-    rows: list[dict[str, str]] = _tables()["built_for"]
-    return rows
+def table(name: str) -> Any:
+    """Return one table, or one pattern, of ``packages.toml``."""
+    return _tables()[name]
 
 
 @cache
 def names(name: str) -> frozenset[str]:
     """Return one list of ``packages.toml``."""
-    return frozenset(_tables()[name])
+    return frozenset(table(name))
 
 
-@cache
-def _debian(kind: str) -> dict[str, str]:
-    """Each of the ``headers``, ``programs`` or ``libraries`` → Debian package."""
-    return {file: package for package, provided in table(kind).items() for file in provided}
+def package_of(requirement: str) -> str:
+    """Return the normalised name of the package that a requirement is about; "" for what is no requirement."""
+    try:
+        return canonicalize_name(Requirement(requirement).name)
+    except InvalidRequirement:
+        return ""
 
 
 def is_standard(module: str) -> bool:
@@ -77,7 +68,11 @@ def interchangeable(name: str) -> frozenset[str]:
 
 def debian(kind: str, name: str) -> str:
     """Return the Debian package with one of the ``headers``, ``programs`` or ``libraries``; "" when unknown."""
-    return _debian(kind).get(name) or _debian(kind).get(PurePosixPath(name).name, "")
+    for file in (name, PurePosixPath(name).name):
+        for package, provided in table(kind).items():
+            if file in provided:
+                return str(package)
+    return ""
 
 
 def system_packages(name: str) -> list[str]:

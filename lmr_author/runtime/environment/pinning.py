@@ -12,9 +12,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import resolver
-from lmr_author.runtime.environment.base_images import BaseImage, asking, first_day, unmet
+from lmr_author.runtime.environment.base_images import asking, first_day, unmet
 from lmr_author.runtime.environment.generated import stamped
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
 from lmr_author.runtime.environment.needs import (
@@ -24,7 +25,7 @@ from lmr_author.runtime.environment.needs import (
     is_exact,
     is_freeze,
 )
-from lmr_author.runtime.environment.packages import built_for, names
+from lmr_author.runtime.environment.packages import names, table
 from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
@@ -41,7 +42,7 @@ _UNBUILDABLE = (
 
 def pin(
     needs: Needs,
-    base: BaseImage,
+    base: BaseImageOrigin,
     options: LockOptions | None = None,
     progress: Progress | None = None,
     *,
@@ -74,7 +75,7 @@ def pin(
     return commented(made, needs, base, options.again())
 
 
-def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Lock:
+def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") -> Lock:
     """Return a lock with the comments in its text that say what it is.
 
     Args:
@@ -95,7 +96,7 @@ def commented(made: Lock, needs: Needs, base: BaseImage, again: str = "") -> Loc
     return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
 
 
-def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:
+def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Search:
     """Take from the needs what every lock leaves out, and what belongs to the image's PyTorch."""
     question = Question([], base, needs.date)
     search, declared = _Search(question), question.requirements
@@ -128,10 +129,10 @@ def _search(needs: Needs, base: BaseImage, options: LockOptions) -> _Search:
     return search
 
 
-def bounds(base: BaseImage) -> list[Declared]:
+def bounds(base: BaseImageOrigin) -> list[Declared]:
     """Return the versions of other packages that the image's PyTorch needs: it is not part of the resolution."""
     bounding = []
-    for row in built_for():
+    for row in table("built_for"):
         if base.torch and Version(base.torch) < Version(row["torch_before"]):
             text = f"{row['package']}{row['versions']}"
             bounding.append(Declared(row["package"], text, f"PyTorch {base.torch} {row['why']}"))
@@ -226,10 +227,7 @@ class _Search:
         return True
 
     def _requirement(self, name: str) -> Declared | None:
-        for requirement in self.question.requirements:
-            if requirement.name == name:
-                return requirement
-        return None
+        return next((each for each in self.question.requirements if each.name == name), None)
 
     def _put_aside_unbuildable(self, name: str) -> None:
         """A package that cannot be built here may still be built in the image, with its Python and a compiler."""
@@ -253,13 +251,13 @@ class _Search:
             self._drop_constraints(_named(self.question.constraints, text))
             return None
         blamed = _named(self.question.requirements, text)
-        for requirement in blamed:
-            if has_version(requirement) and (requirement.guessed or requirement.mentioned):
-                self._without_version(requirement, "does not fit")
-                return None
-        for requirement in blamed:
-            if requirement.guessed:
-                return self._give_up(requirement.name, "no version of it fits, and nobody declares it", text)
+        guessed = [each for each in blamed if each.guessed]
+        versioned = [each for each in blamed if (each.guessed or each.mentioned) and has_version(each)]
+        if versioned:
+            self._without_version(versioned[0], "does not fit")
+            return None
+        if guessed:
+            return self._give_up(guessed[0].name, "no version of it fits, and nobody declares it", text)
         return self.unpinned(Unpinned.CONFLICT, resolver.cause(stderr), blamed)
 
     def _drop_constraints(self, named: list[Declared]) -> None:

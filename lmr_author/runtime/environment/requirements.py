@@ -16,7 +16,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, Unused, has_version
-from lmr_author.runtime.environment.packages import pattern, table
+from lmr_author.runtime.environment.packages import table
 
 MAX_BYTES = 1024 * 1024
 ELSEWHERE = {"git": "a repository", "url": "an address", "path": "a path"}
@@ -85,14 +85,14 @@ class Manifest:
             self.add(parsed)
 
 
-def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+def read_text(path: Path) -> str:
     """Read a small text file: by its byte order mark, else UTF-8, else Latin-1.
 
-    Raises LmrError when the file is larger than ``limit`` bytes, cannot be read, or is no text.
+    Raises LmrError when the file is larger than 1 MiB, cannot be read, or is no text.
     """
     try:
-        if path.stat().st_size > limit:
-            raise LmrError(f"{path.name} is larger than {limit} bytes")
+        if path.stat().st_size > MAX_BYTES:
+            raise LmrError(f"{path.name} is larger than {MAX_BYTES} bytes")
         data = path.read_bytes()
     except OSError as error:
         raise LmrError(f"{path.name} cannot be read ({error.strerror})") from error
@@ -211,7 +211,7 @@ def conda_requirement(spec: str) -> tuple[str, str]:
     name, version = match["name"].lower(), _conda_version(match["version"].strip())
     if name == "python":
         return name, version
-    if re.match(pattern("conda_other"), name):
+    if re.match(table("conda_other"), name):
         return name, ""
     return name, f"{table('conda').get(name, name)}{version}"
 

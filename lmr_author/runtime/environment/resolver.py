@@ -17,9 +17,9 @@ from packaging.version import Version
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, uv_command
-from lmr_author.runtime.environment.base_images import BaseImage
 from lmr_author.runtime.environment.lock_file import Unpinned
 from lmr_author.runtime.environment.needs import Declared
 from lmr_author.runtime.environment.packages import names, newest_patch
@@ -50,7 +50,7 @@ class Question:
     """
 
     requirements: list[Declared]
-    base: BaseImage
+    base: BaseImageOrigin
     date: datetime | None = None
     constraints: list[Declared] = field(default_factory=list)
     excluded: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ def _arguments(question: Question) -> list[str]:
     return arguments + ([] if question.resolve else ["--no-deps"])
 
 
-def excluded(base: BaseImage, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
+def excluded(base: BaseImageOrigin, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
     """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
 
     Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer

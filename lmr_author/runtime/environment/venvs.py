@@ -11,13 +11,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from packaging.utils import canonicalize_name
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
@@ -27,6 +24,7 @@ from lmr_author.core.texts import counted
 from lmr_author.runtime.environment import lock_file, resolver, uv_command
 from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.environment.interpreters import Interpreter
+from lmr_author.runtime.environment.packages import package_of
 
 MANIFEST = "lmr-environment.json"
 """Written last: a folder without it is not complete."""
@@ -63,35 +61,29 @@ class LocalEnvironment:
 
     Attributes:
         path: its folder.
-        python: version of its interpreter, as ``3.11.7``.
+        version: of its Python, as ``3.11.7``.
         extra: requirements beside the lock's.
         made: whether it was made just now rather than before.
     """
 
     path: Path
-    python: str
+    version: str
     extra: tuple[str, ...] = ()
     made: bool = False
 
     @property
-    def interpreter(self) -> Path:
-        """Return its Python."""
-        return self.path / "bin" / "python"
+    def python(self) -> Interpreter:
+        return Interpreter(self.path / "bin" / "python", self.version)
 
     @property
     def made_by(self) -> tuple[str, ...]:
         """Return the options of `env local` that make it."""
-        minor = ".".join(self.python.split(".")[:2])
-        return (f"--python={minor}", *(f"--with={requirement}" for requirement in self.extra))
+        return (f"--python={self.python.minor}", *(f"--with={requirement}" for requirement in self.extra))
 
     @property
     def packages(self) -> Path:
         """Return the folder of its packages."""
-        return _packages(self.path, ".".join(self.python.split(".")[:2]))
-
-
-def _packages(path: Path, minor: str) -> Path:
-    return path / "lib" / f"python{minor}" / "site-packages"
+        return self.path / "lib" / f"python{self.python.minor}" / "site-packages"
 
 
 def folder() -> Path:
@@ -117,7 +109,7 @@ def find(task: Task) -> LocalEnvironment | None:
     """Return the environment that was made for a task; None when there is none, or its lock has changed since."""
     name = files.read_text_or_empty(task.local_environment_path).strip()
     lock = f"{_lock_digest(files.read_text_or_empty(task.lock))}-"
-    return load(folder() / name) if name.startswith(lock) and "/" not in name else None
+    return _mark_used(load(folder() / name)) if name.startswith(lock) and "/" not in name else None
 
 
 def load(path: Path) -> LocalEnvironment | None:
@@ -127,13 +119,15 @@ def load(path: Path) -> LocalEnvironment | None:
         environment = LocalEnvironment(path, str(manifest["python"]), tuple(map(str, manifest["extra"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return environment if environment.interpreter.exists() else None
+    return environment if environment.python.path.exists() else None
 
 
-def touch(environment: LocalEnvironment) -> None:
+def _mark_used(environment: LocalEnvironment | None) -> LocalEnvironment | None:
     """Mark an environment as used: `env prune` counts from here."""
-    with contextlib.suppress(OSError):
-        os.utime(environment.path)
+    if environment is not None:
+        with contextlib.suppress(OSError):
+            os.utime(environment.path)
+    return environment
 
 
 def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
@@ -146,22 +140,20 @@ def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
 
     Raises LmrError when something cannot be installed; then there is no environment.
     """
-    path = folder() / contents.name
+    extra = tuple(sorted(contents.extra))
+    new = LocalEnvironment(folder() / contents.name, contents.python.version, extra, made=True)
     with _making(say):
-        existing = load(path)
-        if existing is not None:
-            touch(existing)
+        if existing := _mark_used(load(new.path)):
             return existing
-        shutil.rmtree(path, ignore_errors=True)  # an interrupted one, or its interpreter was removed
+        shutil.rmtree(new.path, ignore_errors=True)  # an interrupted one, or its interpreter was removed
         try:
-            _Installation(path, contents, say).run(cuda)
-            manifest = {"python": contents.python.version, "extra": sorted(contents.extra)}
-            files.write_json(path / MANIFEST, manifest)
+            _Installation(new, contents, say).run(cuda)
+            files.write_json(new.path / MANIFEST, {"python": new.version, "extra": extra})
         except BaseException:
             with HeldInterrupts():
-                shutil.rmtree(path, ignore_errors=True)
+                shutil.rmtree(new.path, ignore_errors=True)
             raise
-    return LocalEnvironment(path, contents.python.version, tuple(sorted(contents.extra)), made=True)
+    return new
 
 
 def _making(say: Progress | None = None) -> contextlib.AbstractContextManager[None]:
@@ -189,37 +181,36 @@ def has_gpu() -> bool:
 class _Installation:
     """The contents of an environment on their way into its folder."""
 
-    path: Path
+    environment: LocalEnvironment
     contents: Contents
     say: Progress
 
     def run(self, cuda: bool) -> None:
         """Fill the folder. uv starts its Python before anything is in it, and later only in the sandbox."""
-        python = self.contents.python
-        self.say(f"making a virtual environment with Python {python.version}")
-        self.path.mkdir(parents=True)
-        self._uv(["venv", "--allow-existing", "--python", str(python.path), str(self.path)], "uv venv")
-        before = _way_to_python(self.path, python)
+        path, base = self.environment.path, self.contents.python
+        self.say(f"making a virtual environment with Python {base.version}")
+        path.mkdir(parents=True)
+        self._uv(["venv", "--allow-existing", "--python", str(base.path), str(path)], "uv venv")
+        before = _way_to_python(self.environment)
         self._install(cuda)
-        if _way_to_python(self.path, python) != before:
+        if _way_to_python(self.environment) != before:
             raise LmrError(
                 "a package replaced the Python of the environment, which is then not safe to start",
                 "use the image, which keeps it apart from this machine: `lmr-author env build`",
             )
         for name, text in self.contents.added_files.items():
-            target = files.inside(_packages(self.path, python.minor), name)
+            target = files.inside(self.environment.packages, name)
             target.parent.mkdir(exist_ok=True)
             files.write_text(target, text)
 
     def _install(self, cuda: bool) -> None:
-        extra = self.contents.extra
-        replaced = {canonicalize_name(re.split(r"[\s\[<>=!~;@]", text)[0]) for text in extra}
-        locked = lock_file.requirements(self.contents.lock)
-        pins = {name: line for name, line in locked.items() if name not in replaced}
+        lock, extra = self.contents.lock, self.contents.extra
+        replaced = set(map(package_of, extra))
+        pins = {name: line for name, line in lock_file.requirements(lock).items() if name not in replaced}
         needed = self._needed_by_extra(cuda) if extra else {}
         if not pins and not needed:
             return
-        if lock_file.is_pinned(self.contents.lock):  # then nothing has to be resolved
+        if lock_file.is_pinned(lock):  # then nothing has to be resolved
             options, wanted = ["--no-deps"], sorted({**needed, **pins}.values())
         else:
             options, wanted = [], sorted([*pins.values(), *extra])
@@ -228,7 +219,7 @@ class _Installation:
             options.append("--compile-bytecode")
         beside = f" with {', '.join(extra)}" if extra else ""
         self.say(f"installing requirements.lock{beside} ({counted(len(wanted), 'package')})")
-        install = ["pip", "install", "--python", self._python(), *options, "-r", "requirements.in"]
+        install = ["pip", "install", *self._python, *options, "-r", "requirements.in"]
         self._uv(install, "uv pip install -r requirements.lock", wanted, show=True)
 
     def _needed_by_extra(self, cuda: bool) -> dict[str, str]:
@@ -237,9 +228,8 @@ class _Installation:
         Raises LmrError where they cannot be had, and for CUDA libraries before they come.
         """
         extra, minor = self.contents.extra, self.contents.python.minor
-        resolve = ["pip", "compile", "--no-header", "--no-annotate", "--python", self._python()]
-        shown = f"uv pip install {' '.join(extra)}"
-        needed = lock_file.requirements(self._uv([*resolve, "requirements.in"], shown, extra))
+        resolve = ["pip", "compile", "--no-header", "--no-annotate", *self._python, "requirements.in"]
+        needed = lock_file.requirements(self._uv(resolve, f"uv pip install {' '.join(extra)}", extra))
         if not cuda and any(name.startswith("nvidia-") for name in needed):
             raise LmrError(
                 f"{', '.join(extra)} for Python {minor}: PyTorch comes with CUDA libraries here, several gigabytes,"
@@ -250,8 +240,9 @@ class _Installation:
             )
         return needed
 
-    def _python(self) -> str:
-        return str(self.path / "bin" / "python")
+    @property
+    def _python(self) -> tuple[str, str]:
+        return "--python", str(self.environment.python.path)
 
     def _uv(self, arguments: list[str], shown: str, wanted: Sequence[str] = (), *, show: bool = False) -> str:
         """Run uv, which must succeed, with a file of requirements; return its stdout."""
@@ -260,7 +251,7 @@ class _Installation:
             (work / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
             done = uv_command.run(
                 arguments, uv_command.settings_with_pip(), folder=work, python=self.contents.python.path,
-                seconds=_SECONDS, writable=[self.path], say=self.say if show else None,
+                seconds=_SECONDS, writable=[self.environment.path], say=self.say if show else None,
             )  # fmt: skip
         if done.exit_code == 0:
             return done.stdout.decode("utf-8", "replace")
@@ -282,13 +273,15 @@ def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
     return LmrError(f"{shown} failed: {explanation.cause}", f"{explanation.advice}; or {other}")
 
 
-def _way_to_python(environment: Path, python: Interpreter) -> dict[str, str]:
+def _way_to_python(environment: LocalEnvironment) -> dict[str, str]:
     """Return what decides which program an environment's Python is, and where its packages lie."""
-    lib = f"lib/python{python.minor}"
-    programs = [f"bin/{name}" for name in ("python", "python3", f"python{python.minor}")]
+    python = f"python{environment.python.minor}"
     states = {}
-    for name in ("pyvenv.cfg", "bin", "bin/pyvenv.cfg", "lib", lib, f"{lib}/site-packages", *programs):
-        path = environment / name
+    for name in (
+        "pyvenv.cfg", "bin", "bin/pyvenv.cfg", "bin/python", "bin/python3", f"bin/{python}",
+        "lib", f"lib/{python}", f"lib/{python}/site-packages",
+    ):  # fmt: skip
+        path = environment.path / name
         if path.is_symlink():
             states[name] = f"-> {path.readlink()}"
         else:

@@ -94,18 +94,18 @@ class ChosenPython:
 
     Attributes:
         path: None for the one that runs this, and for an image.
-        version: of the environment that ``env local`` made for the task's lock; "" where it is not that.
+        environment: the one that ``env local`` made for the task's lock; None where the interpreter is not of that.
     """
 
     path: Path | None
-    version: str = ""
+    environment: venvs.LocalEnvironment | None = None
 
     @property
     def remark(self) -> str:
         """Its origin in words; "" where somebody named it."""
-        if not self.version:
+        if self.environment is None:
             return ""
-        return f"in the environment made by `lmr-author env local` (Python {self.version})"
+        return f"in the environment made by `lmr-author env local` (Python {self.environment.version})"
 
 
 def python_of(task: Task, where: Where) -> ChosenPython:
@@ -113,10 +113,7 @@ def python_of(task: Task, where: Where) -> ChosenPython:
     if where.python is not None or where.kind == DOCKER or not task.lock.is_file():
         return ChosenPython(where.python)
     environment = venvs.find(task)
-    if environment is None:
-        return ChosenPython(None)
-    venvs.touch(environment)
-    return ChosenPython(environment.interpreter, environment.python)
+    return ChosenPython(environment.python.path if environment else None, environment)
 
 
 def other_python(task: Task, where: Where) -> str:
@@ -141,12 +138,12 @@ def _environment_of(python: Path) -> tuple[str, Path]:
     return (folder.name, folder) if (folder / "pyvenv.cfg").is_file() else (path.name, path)
 
 
-def python_in_words(task: Task, where: Where) -> str:
+def python_in_words(python: ChosenPython, where: Where) -> str:
     """Return the Python that a local sandbox runs, where nobody named one; "" where somebody did, and for an image."""
     if where.kind == DOCKER or where.python is not None:
         return ""
-    if remark := python_of(task, where).remark:
-        return remark
+    if python.remark:
+        return python.remark
     version = ".".join(map(str, sys.version_info[:3]))
     return (
         f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "

@@ -250,7 +250,13 @@ def _attend(container: Container, command: Command) -> ExecResult:
     container.wait(timeout=_GRACE_SECONDS)
     closed.wait(_GRACE_SECONDS)
     container.reload()
-    state = container.attrs["State"]
+    return _result(container.attrs["State"], out, err, given_up)
+
+
+def _result(
+    state: Mapping[str, Any], out: processes.BoundedOutput, err: processes.BoundedOutput, given_up: str
+) -> ExecResult:
+    """Return the end of a run by the engine's record of it."""
     begin, end = (datetime.fromisoformat(state[key]) for key in ("StartedAt", "FinishedAt"))
     return ExecResult(
         exit_code=signal_code(int(state["ExitCode"])),

@@ -78,15 +78,7 @@ def build(
     """
     from docker.errors import APIError, BuildError
 
-    try:
-        text = (context / "Dockerfile").read_text("utf-8")
-    except FileNotFoundError as error:
-        raise SandboxBuildError(
-            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
-    text = _with_name(text, args.get("BASE_IMAGE", ""))
+    text = _with_name(_read(context), args.get("BASE_IMAGE", ""))
     sent = with_labels(text)
     partial = tag.rpartition(":")[0]
     replaced = list(client.api.images(partial, quiet=True))  # ids: a list of objects would inspect each
@@ -116,6 +108,17 @@ def build(
     for image in replaced:
         remove_nameless(client, image)
     return progress.image
+
+
+def _read(context: Path) -> str:
+    try:
+        return (context / "Dockerfile").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise SandboxBuildError(
+            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
 
 
 def remove_nameless(client: DockerClient, image: str) -> None:
