@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +23,7 @@ _GOLDEN_WORD = re.compile(
     r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
 )
 _TEST_NAME = re.compile(r"unit_test\w*\.py")
+_LEAVES = re.compile(r"/|~|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 
 # paths
@@ -36,10 +38,10 @@ def leaves(view: TaskView, root: Path | None, text: str) -> bool:
     """Return True when a path is absolute, goes upwards, or leads outside through a symbolic link."""
     if not text.strip():
         return False
-    pure = PurePosixPath(clean_path(text))
-    if pure.is_absolute() or ".." in pure.parts or re.match(r"^[A-Za-z]:|^~", str(pure)):
+    path = str(PurePosixPath(clean_path(text)))
+    if _LEAVES.match(path):
         return True
-    return root is not None and view.inside(root, str(pure)) is None
+    return root is not None and view.inside(root, path) is None
 
 
 def _repository_file(view: TaskView, text: str) -> Path | None:
@@ -80,19 +82,14 @@ def _meant_goal_path(view: TaskView, implementation: Implementation) -> Path | N
     file_names = {clean_path(implementation.goal_file).rpartition("/")[2]} - {"", test.rpartition("/")[2]}
     if golden is not None:
         file_names.add(f"{original_name(golden.name)}.py")
-    meant = []
-    for entry in view.repository_files.values():
-        module = view.module(view.path(entry)) if entry.name in file_names else None
-        if module is not None and _definitions_of(implementation, module):
-            meant.append(view.path(entry))
+    paths = [view.path(entry) for entry in view.repository_files.values() if entry.name in file_names]
+    meant = [path for path in paths if _defines(view.module(path), implementation)]
     return meant[0] if len(meant) == 1 else named
 
 
-def _definitions_of(implementation: Implementation, module: Module) -> list[Definition]:
-    """Return what the names of an implementation can mean in a module."""
-    class_name = implementation.class_name.strip()
-    names = function_names(implementation)
-    return [definition for name in names for definition in candidates(module, name, class_name)]
+def _defines(module: Module | None, implementation: Implementation) -> bool:
+    class_name, names = implementation.class_name.strip(), function_names(implementation)
+    return any(candidates(module, name, class_name) for name in names)
 
 
 @once
@@ -131,8 +128,7 @@ def original_name(name: str) -> str:
 
 def golden_files(view: TaskView) -> list[Path]:
     """Return every Python file below ``golden_files/``."""
-    code = (entry for entry in view.below(GOLDEN) if entry.kind == "file" and entry.suffix == ".py")
-    return [view.path(entry) for entry in code]
+    return [view.path(entry) for entry in view.files_below(GOLDEN) if entry.suffix == ".py"]
 
 
 def context_key(entry: dict[str, Any]) -> str:
@@ -152,25 +148,19 @@ def function_names(implementation: Implementation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", part)))
 
 
-def candidates(module: Module, name: str, class_name: str) -> list[Definition]:
-    """Return the definitions that a name can mean in a module, the best kind of match only.
+def candidates(module: Module | None, name: str, class_name: str) -> list[Definition]:
+    """Return the definitions that a name can mean in a module, the best kind of match only; none without a module.
 
     In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
     """
-    wanted = [f"{class_name}.{name}", name, f".{class_name.rpartition('.')[2]}.{name}", f".{name}"]
-    if not class_name:
-        wanted = [name, f".{name}"]
-    definitions = [definition for definition in module.definitions if not _is_second_part(definition)]
-    has_class = any(
-        definition.qualname == class_name and definition.kind == "class" for definition in definitions
-    )
-    for qualname in wanted:
-        if qualname.startswith("."):
-            meant = [definition for definition in definitions if definition.qualname.endswith(qualname)]
-        else:
-            meant = [definition for definition in definitions if definition.qualname == qualname]
-        # If the class is there and the method is not, no other class is meant.
-        if meant and not (has_class and qualname.startswith(".")):
+    definitions = list(filterfalse(_is_second_part, definitions_of(module)))
+    for qualname in (f"{class_name}.{name}", name):
+        if meant := [definition for definition in definitions if definition.qualname == qualname]:
+            return meant
+    if ("class", class_name) in {(definition.kind, definition.qualname) for definition in definitions}:
+        return []  # the class is there and the method is not: no other class is meant
+    for ending in (f".{class_name.rpartition('.')[2]}.{name}", f".{name}"):
+        if meant := [definition for definition in definitions if definition.qualname.endswith(ending)]:
             return meant
     return []
 
@@ -189,7 +179,10 @@ def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
 
 def is_text(node: ast.stmt) -> bool:
     """Return True for a bare string: a docstring, or a comment written as one."""
-    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
 
 
 def body_form(node: FunctionNode | ast.ClassDef) -> str:
@@ -208,6 +201,14 @@ def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from parts(getattr(node, name, []))
         for handler in getattr(node, "handlers", []):
             yield from parts(handler.body)
+
+
+def function_of(definition: Definition | None) -> FunctionNode | None:
+    """Return the node of a definition that is a function; None for a class, and for none."""
+    match definition:
+        case Definition(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
+            return node
+    return None
 
 
 @dataclass(frozen=True)
@@ -251,9 +252,8 @@ class Pair:
         """Return (golden node, goal node, pair) of each target that both files define as a function."""
         both = []
         for target in self.targets:
-            golden = target.golden.node if target.golden else None
-            goal = target.goal.node if target.goal else None
-            if isinstance(golden, FunctionNode) and isinstance(goal, FunctionNode):
+            golden, goal = function_of(target.golden), function_of(target.goal)
+            if golden and goal:
                 both.append((golden, goal, target))
         return both
 
@@ -263,19 +263,20 @@ class Pair:
         options = [TargetPair(qualname, *both) for both in zip(originals, goals, strict=False)]
         if not options:
             return TargetPair(qualname, originals[-1] if originals else None, goals[-1] if goals else None)
-        numbered = [option for option in options if option.golden and option.golden.nth == nth]
-        return ([option for option in numbered or options if option.differs] or numbered or options)[-1]
+        options = [option for option in options if option.golden and option.golden.nth == nth] or options
+        return ([option for option in options if option.differs] or options)[-1]
 
 
 def _called(module: Module | None, qualname: str) -> list[Definition]:
     return [
         definition
-        for definition in _all(module)
+        for definition in definitions_of(module)
         if definition.qualname == qualname and not definition.is_overload
     ]
 
 
-def _all(module: Module | None) -> tuple[Definition, ...]:
+def definitions_of(module: Module | None) -> tuple[Definition, ...]:
+    """Return the definitions of a module; none where it could not be read."""
     return module.definitions if module else ()
 
 
@@ -310,20 +311,22 @@ def _targets(task: TaskView, files: Pair) -> Iterator[TargetPair]:
 
 def _named_by_others(task: TaskView, files: Pair) -> set[str]:
     """Return the functions of a goal file that other implementations name without a doubt."""
-    names: set[str] = set()
-    for other in task.implementations:
-        if other is not files.implementation and other.goal_file == files.implementation.goal_file:
-            for name in function_names(other):
-                meant = _qualnames(files, name, other)
-                names |= set(meant) if len(meant) == 1 else set()
+    mine, names = files.implementation, set[str]()
+    others = [
+        other for other in task.implementations if other is not mine and other.goal_file == mine.goal_file
+    ]
+    for other in others:
+        for name in function_names(other):
+            meant = _qualnames(files, name, other)
+            if len(meant) == 1:
+                names.update(meant)
     return names
 
 
 def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
     class_name = implementation.class_name.strip()
     for module in (files.golden, files.goal):
-        meant = candidates(module, name, class_name) if module else []
-        if meant:
+        if meant := candidates(module, name, class_name):
             return list(dict.fromkeys(definition.qualname for definition in meant))
     return []
 
@@ -331,19 +334,13 @@ def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[s
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
     """Return the function of a name; for a class its methods."""
     target = files.definitions(qualname, nth)
-    if "class" not in {definition.kind for definition in (target.golden, target.goal) if definition}:
+    if not any(definition and definition.kind == "class" for definition in (target.golden, target.goal)):
         return [target]
-    every = [*_all(files.golden), *_all(files.goal)]
-    methods = [
-        definition.qualname
-        for definition in every
-        if definition.kind == "function" and _owner(definition) == qualname
-    ]
-    return [files.definitions(name) for name in dict.fromkeys(methods)]
-
-
-def _owner(definition: Definition) -> str:
-    return definition.qualname.rpartition(".")[0]
+    methods: dict[str, None] = {}
+    for definition in (*definitions_of(files.golden), *definitions_of(files.goal)):
+        if definition.kind == "function" and definition.qualname.rpartition(".")[0] == qualname:
+            methods[definition.qualname] = None
+    return list(map(files.definitions, methods))
 
 
 # categories

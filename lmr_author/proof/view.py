@@ -6,6 +6,7 @@ import ast
 import functools
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import attrgetter
@@ -31,6 +32,8 @@ NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "
 """Folders of a task that are never the repository."""
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty repository can hold: a submodule's link, a placeholder."""
+
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,7 +103,11 @@ def listing(root: str) -> Iterator[FileEntry]:
 
 def readable(name: str) -> str:
     r"""Return a file name in characters that JSON and terminals take: bytes that are not UTF-8 as ``\xNN``."""
-    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+    if name.isascii():
+        return name
+    # info.json can hold surrogates that are no byte of a file name, which no file system takes.
+    name = _NO_BYTE.sub(lambda match: f"\\u{ord(match[0]):x}", name)
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def read_json(data: bytes | None) -> Any:
@@ -162,6 +169,10 @@ class TaskView:
     def below(self, folder: str) -> tuple[FileEntry, ...]:
         """Return everything in a folder of the task, at any depth."""
         return tuple(entry for entry in self.entries if entry.relative.startswith(f"{folder}/"))
+
+    def files_below(self, folder: str) -> list[FileEntry]:
+        """Return the regular files in a folder of the task, at any depth."""
+        return [entry for entry in self.below(folder) if entry.kind == "file"]
 
     @cached_property
     def repository_entries(self) -> tuple[FileEntry, ...]:
@@ -268,9 +279,8 @@ class TaskView:
         path = self.named_repository
         if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
             path = self._only_folder_with_code()
-        inside = self.below(self.relative_raw(path)) if path else ()
-        has_files = any(entry.kind == "file" and entry.name not in _HOLLOW for entry in inside)
-        return path if has_files else None
+        names = {entry.name for entry in self.files_below(self.relative_raw(path))} if path else set()
+        return path if names - _HOLLOW else None
 
     def _only_folder_with_code(self) -> Path | None:
         code = (entry.relative for entry in self.entries if entry.suffix == ".py" and entry.folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -56,3 +57,13 @@ def test_a_link_in_a_recording_is_not_followed(tmp_path: Path) -> None:
     messages = {one.code: one.message for one in validate([task]).findings}
 
     assert messages["LMR512"] == "a recording contains a symbolic link"
+
+
+def test_a_repository_name_that_no_file_system_takes_is_a_finding(tmp_path: Path) -> None:
+    task = example.write(tmp_path)
+    info = task.load_raw() | {"repo_folder_name": "\ud800"}
+    (task.root / "info.json").write_text(json.dumps(info))
+
+    findings = validate([task]).findings
+
+    assert [finding.code for finding in findings if finding.path == "\\ud800"] == ["LMR103"]

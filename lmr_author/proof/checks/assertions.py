@@ -76,8 +76,7 @@ def _powerless(test: UnitTest, flow: ResultFlow | None) -> Powerless | None:
         verdict = ", and its verdict is only printed or logged" if is_logged else ""
         reason = f"no assertion sees what the target returns{verdict}"
         return Powerless(reason, getattr(assertions[0], "lineno", 0))
-    unreached = test.defined | test.swallowed.keys()
-    if any(id(node) not in unreached for node in test.failures):
+    if not test.defined.union(test.swallowed).issuperset(test.failures):
         return None
     if runners:
         return Powerless("the test runner's result does not reach the exit code", runners[-1].lineno)
@@ -93,7 +92,7 @@ def _runners(test: UnitTest) -> list[ast.Call]:
 
 def _swallowed_assertions(test: UnitTest, nodes: Iterable[ast.AST]) -> list[ast.AST]:
     """Return the assertions that a broad handler catches; exceptions are raised and caught for other reasons too."""
-    return [node for node in nodes if id(node) in test.swallowed and not isinstance(node, ast.Raise)]
+    return [node for node in nodes if node in test.swallowed and not isinstance(node, ast.Raise)]
 
 
 def _proven_to_pass(task: TaskView, target: Implementation) -> str:
@@ -114,7 +113,7 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
 )
 def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     assertions = _swallowed_assertions(test, test.failures)
-    handlers = dict.fromkeys(test.swallowed[id(node)] for node in assertions)
+    handlers = dict.fromkeys(map(test.swallowed.__getitem__, assertions))
     for handler in handlers:
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
         yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
@@ -131,14 +130,15 @@ def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator
 
 def _skipping(block: ast.Try, test: UnitTest) -> ast.ExceptHandler | None:
     """Return the broad handler after which nothing reads what the body of a ``try`` has assigned."""
-    handler = test.swallowed.get(id(block.body[0]))
+    handler = test.swallowed.get(block.body[0])
     if not isinstance(handler, ast.ExceptHandler) or not catches_all(handler):
         return None
-    inside = {id(node) for node in ast.walk(block)}
-    read = {dotted(node) for node in test.nodes if id(node) not in inside} - {""}
-    stored = {dotted(node) for node in ast.walk(block) if isinstance(getattr(node, "ctx", None), ast.Store)}
-    ends = isinstance(handler.body[-1], ast.Return | ast.Continue | ast.Break)
-    return handler if ends or not read & stored else None
+    if isinstance(handler.body[-1], ast.Return | ast.Continue | ast.Break):
+        return handler
+    inside = set(ast.walk(block))
+    read = set(map(dotted, set(test.nodes) - inside)) - {""}
+    stored = {dotted(node) for node in inside if isinstance(getattr(node, "ctx", None), ast.Store)}
+    return handler if read.isdisjoint(stored) else None
 
 
 _COMPARING = re.compile(
@@ -187,17 +187,21 @@ def _meanings(test: UnitTest) -> dict[str, str]:
 
 def _compared(node: ast.AST) -> list[ast.expr]:
     """Return what a comparison, a difference or a call like ``allclose`` or ``zip`` compares; nothing for others."""
-    if isinstance(node, ast.Compare):
-        differs = isinstance(node.ops[0], ast.NotEq | ast.IsNot)
-        return [] if differs else [node.left, *node.comparators]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-        return [node.left, node.right]
-    if isinstance(node, ast.Call) and dotted(node.func) == "zip":  # whose pairs are compared
-        return node.args[:2]
-    if isinstance(node, ast.Call) and _COMPARING.fullmatch(dotted(node.func)):
-        if isinstance(node.func, ast.Attribute) and len(node.args) == 1:  # `loss.eq(expected)`
-            return [node.func.value, *node.args]
-        return node.args[:2]
+    match node:
+        case ast.Compare(ops=[ast.NotEq() | ast.IsNot(), *_]):
+            return []
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return [left, right]
+        case ast.Call(func=ast.Name(id="zip"), args=values):  # whose pairs are compared
+            return values[:2]
+        case ast.Call(func=function) if not _COMPARING.fullmatch(dotted(function)):
+            return []
+        case ast.Call(func=ast.Attribute(value=owner), args=[value]):  # `loss.eq(expected)`
+            return [owner, value]
+        case ast.Call(args=values):
+            return values[:2]
     return []
 
 
@@ -241,9 +245,10 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
 
 
 def _own_definition(test: UnitTest, names: set[str]) -> ast.stmt | None:
-    for statement in (statement for module in test.modules for statement in module.tree.body):
-        if isinstance(statement, FunctionNode | ast.ClassDef) and statement.name in names:
-            return statement
+    for module in test.modules:
+        for statement in module.tree.body:
+            if isinstance(statement, FunctionNode | ast.ClassDef) and statement.name in names:
+                return statement
     return None
 
 
@@ -309,11 +314,13 @@ def compares_closely(task: TaskView, target: Implementation, test: UnitTest) -> 
 
 def _tolerances(node: ast.AST) -> list[ast.expr]:
     """Return what a comparison allows: of ``allclose(…, atol=0.1)``, or of ``abs(a - b) < 0.1``."""
-    if isinstance(node, ast.Call) and re.search(r"(?i)close|equal|approx", dotted(node.func)):
-        return [keyword.value for keyword in node.keywords if keyword.arg in _TOLERANCES]
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
-        left = ast.unparse(node.left)
-        return node.comparators if "abs(" in left and "len(" not in left else []
+    match node:
+        case ast.Call(func=function, keywords=keywords):
+            if re.search(r"(?i)close|equal|approx", dotted(function)):
+                return [keyword.value for keyword in keywords if keyword.arg in _TOLERANCES]
+        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE(), *_], comparators=others):
+            if re.fullmatch(r"(?!.*len\().*abs\(.*", ast.unparse(left), re.DOTALL):
+                return others
     return []
 
 

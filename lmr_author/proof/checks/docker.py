@@ -17,7 +17,7 @@ from lmr_author.proof.checks.dockerfile import (
     published,
     requirements,
 )
-from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.unit_test_code import UnitTest, read_test
 from lmr_author.proof.view import TaskView
 
 DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
@@ -134,8 +134,8 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     for instruction, sources, _ in parsed.copies:
         for source in sources:
             path, files = in_context(source), copied(task, [source])
-            present |= {entry.name for entry in files}
-            if "$" in source or re.match(r"^(https?|git)[:@]", source):
+            present.update(entry.name for entry in files)
+            if re.match(r"(?:https?|git)[:@]|.*\$", source):
                 is_unclear = True
             elif path and not files and task.kind(path) != "folder":
                 present.add(path.rpartition("/")[2])  # reported once
@@ -199,13 +199,14 @@ _INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.p
 
 def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
     """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
-    for source in (source for _, sources, _ in parsed.copies for source in sources):
-        paths = [task.in_repository(entry) for entry in copied(task, [source])]
-        code = [path for path in paths if path and not path.startswith("unit_test/")]
-        if "$" in source or not paths:
-            code = [source]
-        if not all(map(_INSTALL_FILE.fullmatch, code)):
-            return True
+    for _, sources, _ in parsed.copies:
+        for source in sources:
+            paths = [task.in_repository(entry) for entry in copied(task, [source])]
+            code = [path for path in paths if path and not path.startswith("unit_test/")]
+            if "$" in source or not paths:
+                code = [source]
+            if not all(map(_INSTALL_FILE.fullmatch, code)):
+                return True
     return False
 
 
@@ -308,15 +309,20 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     " anything.",
 )
 def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
-    made = " ".join(text for _, text in parsed.commands if "mkdir" in text or "install -d" in text)
+    made = " ".join(text for _, text in parsed.commands if re.search("mkdir|install -d", text))
     folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
     for target in task.implementations:
         test = read_test(task, target)
-        if test is None or re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", test.text):
-            continue
-        named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
-        writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)
-        if named and writes and named[1] not in folders and named[1] not in made:
-            message = f"writes into {named[1]}/, which nothing creates"
+        folder = _log_folder(test) if test else ""
+        if test and folder and folder not in folders and folder not in made:
+            message = f"writes into {folder}/, which nothing creates"
             hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
             yield Problem(message, hint, test.path, target=target)
+
+
+def _log_folder(test: UnitTest) -> str:
+    """Return the folder that a test writes a log into and does not make; "" for none."""
+    named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
+    makes = re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", test.text)
+    writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)
+    return named[1] if named and writes and not makes else ""

@@ -27,7 +27,7 @@ _KNOWN = frozenset(
     STOPSIGNAL MAINTAINER
     """.split()  # noqa: SIM905
 )
-_VARIABLE = re.compile(r"\$(?:\{(\w+)(?:(:?[-+])([^}]*))?\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?P<brace>\{)?(?P<name>\w+)(?(brace)(?::?(?P<sign>[-+])(?P<other>[^}]*))?\})")
 _OPTIONS = re.compile(r"^(--\S+\s+)+")
 _SHELL = re.compile(r"""\b(?:ba|z|da)?sh\s+-\w*c\s+(["'])(.*?)\1""", re.DOTALL)
 MAX_TEXT = 128 * 1024
@@ -65,9 +65,9 @@ class Dockerfile:
         """Return text with the known variables replaced; unknown ones stay."""
 
         def value(match: re.Match[str]) -> str:
-            if "+" in (match[2] or ""):  # ${NAME:+other}
-                return match[3]
-            return self.arguments.get(match[1] or match[4]) or match[3] or match[0]
+            if match["sign"] == "+":  # ${NAME:+other}
+                return match["other"]
+            return self.arguments.get(match["name"]) or match["other"] or match[0]
 
         return _VARIABLE.sub(value, text, count=MAX_VARIABLES)
 
@@ -289,14 +289,15 @@ def _file_lines(task: TaskView, parsed: Dockerfile, name: str, depth: int) -> It
 def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
     """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
-    inside = [
-        entry for _, sources, _ in parsed.copies for entry in copied(task, sources) if entry.name == wanted
-    ]
+    inside: list[FileEntry] = []
+    renamed: list[FileEntry] = []
     for _, sources, target in parsed.copies:
-        renamed = copied(task, sources)
-        if target.rpartition("/")[2] == wanted and len(renamed) == 1:
-            inside = renamed
-    nearest = min(inside or task.named(wanted), key=lambda entry: entry.relative.count("/"), default=None)
+        entries = copied(task, sources)
+        inside += [entry for entry in entries if entry.name == wanted]
+        if len(entries) == 1 and target.rpartition("/")[2] == wanted:
+            renamed = entries
+    choices = renamed or inside or task.named(wanted)
+    nearest = min(choices, key=lambda entry: entry.relative.count("/"), default=None)
     return (nearest and task.text(task.path(nearest))) or ""
 
 

@@ -84,7 +84,7 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     if goal is None:
         return
     names = [definition.qualname for definition in goal.definitions]
-    originals = candidates(files.golden, name, class_name) if files.golden else []
+    originals = candidates(files.golden, name, class_name)
     if originals and not any(original.qualname in names for original in originals):
         message = f"{name} was removed from the goal file altogether"
         hint = "keep its header and docstring; mask only the body"
@@ -211,20 +211,23 @@ def _differences(task: TaskView, file: _GoalFile) -> list[tuple[str, int]]:
 
 
 def _statements_outside(file: _GoalFile, module: Module) -> list[tuple[str, ast.stmt]]:
-    return list(_statements(module.tree, {id(target.node) for target in file.targets(module)}))
+    return list(_statements(module.tree, {target.node for target in file.targets(module)}))
 
 
-def _statements(node: ast.AST, targets: set[int], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
+def _statements(node: ast.AST, targets: set[ast.AST], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
     """Yield (comparable form, node) of each statement, compound ones without what is in them."""
     for child in ast.iter_child_nodes(node):
-        if id(child) in targets:
-            continue
-        if isinstance(child, ast.stmt):
-            # A docstring that is only indented anew says the same: LMR311.
-            text = " ".join(child.value.value.split()) if is_text(child) else ""  # type: ignore[attr-defined]
-            yield f"{depth} {text or head_form(child)}", child
-        if not isinstance(child, ast.expr):
-            yield from _statements(child, targets, depth + 1)
+        match child:
+            case _ if child in targets:
+                continue
+            case ast.Expr(value=ast.Constant(value=str(text))) if text.strip():
+                # A docstring that is only indented anew says the same: LMR311.
+                yield f"{depth} {' '.join(text.split())}", child
+            case ast.stmt():
+                yield f"{depth} {head_form(child)}", child
+            case ast.expr():
+                continue
+        yield from _statements(child, targets, depth + 1)
 
 
 def _shown(node: ast.stmt) -> str:
@@ -255,7 +258,7 @@ def _text_change(task: TaskView, file: _GoalFile) -> tuple[str, Severity]:
     before, after = _lines_outside(file, file.golden), _lines_outside(file, file.goal)
     if before == after or _differences(task, file):
         return "", NOTE
-    if [line.strip() for line in before] == [line.strip() for line in after]:
+    if list(map(bytes.strip, before)) == list(map(bytes.strip, after)):
         return "the indentation changed", WARNING
     return "comments or formatting changed", NOTE
 
@@ -334,9 +337,12 @@ def syntax_error(task: TaskView, path: Path) -> Unparsed:
     except (RecursionError, MemoryError):
         return Unparsed(0, TOO_DEEP, too_deep=True)
     except SourceError as error:
-        cause = error.__cause__
-    if isinstance(cause, RecursionError | MemoryError):
-        return Unparsed(0, TOO_DEEP, too_deep=True)
-    if isinstance(cause, SyntaxError):
-        return Unparsed(cause.lineno or 0, str(cause.msg))
-    return Unparsed(0, str(cause) if cause else "it holds null bytes")
+        match error.__cause__:
+            case RecursionError() | MemoryError():
+                return Unparsed(0, TOO_DEEP, too_deep=True)
+            case SyntaxError() as cause:
+                return Unparsed(cause.lineno or 0, str(cause.msg))
+            case None:
+                return Unparsed(0, "it holds null bytes")
+            case cause:
+                return Unparsed(0, str(cause))

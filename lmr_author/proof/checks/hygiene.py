@@ -133,10 +133,10 @@ _WITH_SCHEMA = frozenset(
 
 def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
     """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
-    for entry in task.below(AUTHORING):
+    for entry in task.files_below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
         is_record = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
-        if is_record and entry.kind == "file" and entry.suffix == ".json":
+        if is_record and entry.suffix == ".json":
             yield name, task.path(entry), read_json(task.read_bytes(task.path(entry)))
 
 

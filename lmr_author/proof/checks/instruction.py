@@ -6,10 +6,18 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from lmr_author.core.code import FunctionNode, each, walk
+from lmr_author.core.code import FunctionNode, each
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.proof.checks.base import WARNING, Check, Problem, did_you_mean, similar_path, target_check
-from lmr_author.proof.lookup import clean_path, context_key, function_names, leaves, pair, statements
+from lmr_author.proof.lookup import (
+    clean_path,
+    context_key,
+    definitions_of,
+    function_names,
+    leaves,
+    pair,
+    statements,
+)
 from lmr_author.proof.view import TaskView, once
 
 GAP = "[to fill in: what it computes]"
@@ -87,27 +95,34 @@ def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[
     if task.repository is None:
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
-    matches = [next(filter(None, match.groups())) for match in _FILE.finditer(text)]
-    paths = list(dict.fromkeys(clean_path(path).removeprefix(f"{task.repository.name}/") for path in matches))
-    missing = [path for path in paths if not _exists(task, path) and path not in ("paper.pdf", "paper.json")]
-    for path in missing:
+    paths: dict[str, bool] = {}
+    for match in _FILE.finditer(text):
+        path = clean_path(match[match.lastindex or 0]).removeprefix(f"{task.repository.name}/")
+        paths[path] = _exists(task, path)
+    for path in (path for path, exists in paths.items() if not exists):
         is_near = did_you_mean(path, list(task.repository_files), 0.8)
         if is_near or path.endswith((".py", ".pdf", ".ipynb")):  # others may be files to be written
             yield f"the instruction names {path}, which does not exist", similar_path(task, path, "")
     goal = task.in_repository_path(pair(task, target).goal_path)
-    if not goal or goal.startswith("unit_test/") or goal.endswith(tuple(paths)):
-        return
-    for path in paths:
-        last = path.rpartition("/")[2]
-        is_sent = re.search(_PLACE + re.escape(last), text, re.IGNORECASE) or goal.endswith(f"/{last}")
-        if path.endswith(".py") and is_sent and path not in missing:
+    if goal and not goal.startswith("unit_test/") and not goal.endswith(tuple(paths)):
+        others = [path for path, exists in paths.items() if exists and _is_goal_in(text, path, goal)]
+        for path in others[:1]:
             yield f"the instruction names {path}, goal_file is {goal}", f"name {goal}"
-            return
+
+
+def _is_goal_in(text: str, path: str, goal: str) -> bool:
+    """Return True for a Python file in which a text says to work, or that has the goal file's name."""
+    name = path.rpartition("/")[2]
+    if not name.endswith(".py"):
+        return False
+    return goal.endswith(f"/{name}") or re.search(_PLACE + re.escape(name), text, re.IGNORECASE) is not None
 
 
 def _exists(task: TaskView, path: str) -> bool:
-    """Return True for a path of the task or the repository, or the end of one."""
-    return path in task.by_path or any(f"/{other}".endswith(f"/{path}") for other in task.repository_files)
+    """Return True for the paper, a path of the task or the repository, or the end of one."""
+    if path in ("paper.pdf", "paper.json") or path in task.by_path:
+        return True
+    return any(f"/{other}".endswith(f"/{path}") for other in task.repository_files)
 
 
 _NAME = r"([A-Za-z_][\w.]*[A-Za-z0-9_])"
@@ -141,17 +156,16 @@ def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, st
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []
-    targets = list(function_names(target))
-    definitions = files.goal.definitions if files.goal else ()
-    names = [*targets, *(definition.qualname for definition in definitions)]
-    unknown = []
-    for full in [next(filter(None, match.groups())) for match in _NAMING.finditer(text)]:
+    targets = function_names(target)
+    names = [*targets, *(definition.qualname for definition in definitions_of(files.goal))]
+    unknown = {}
+    for match in _NAMING.finditer(text):
+        full = match[match.lastindex or 0]
         name = full.rpartition(".")[2]
         looks_like_code = re.search(r"\w_\w|[a-z][A-Z]|\w\.\w", full) or f"`{name}" in text
         if len(name) >= 4 and looks_like_code and not _occurs(task, name):
-            hint = did_you_mean(name, names, 0.5) or f"name {targets[0] if targets else 'the target'}"
-            unknown.append((name, hint))
-    return list(dict.fromkeys(unknown))
+            unknown[name] = did_you_mean(name, names, 0.5) or f"name {next(iter(targets), 'the target')}"
+    return list(unknown.items())
 
 
 _SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))
@@ -263,15 +277,15 @@ def quotations(golden: FunctionNode, text: str) -> list[str]:
     """Return the expressions of a body that a text quotes, whatever their layout."""
     squeezed = _squeezed(text)
     quoted = []
-    for node in (node for statement in statements(golden) for node in walk(statement)):
-        # One step alone (`RandomState(1)`) is a fact that an instruction may have to tell.
-        if not isinstance(node, _STEPS) or len(each(node, *_STEPS)) < 2:
-            continue
-        if any(name.id not in squeezed for name in each(node, ast.Name)):
-            continue
-        code = ast.unparse(node)
-        if len(_squeezed(code)) >= _SHORTEST and _squeezed(code) in squeezed:
-            quoted.append(code)
+    for statement in statements(golden):
+        for node in each(statement, *_STEPS):
+            if len(each(node, *_STEPS)) < 2:
+                continue  # one step alone (`RandomState(1)`) is a fact that an instruction may have to tell
+            if any(name.id not in squeezed for name in each(node, ast.Name)):
+                continue  # unparsing every expression would take long
+            code = ast.unparse(node)
+            if len(_squeezed(code)) >= _SHORTEST and _squeezed(code) in squeezed:
+                quoted.append(code)
     return quoted
 
 

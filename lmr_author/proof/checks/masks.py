@@ -23,7 +23,6 @@ from lmr_author.core.code import (
     is_same,
     matching,
     root_name,
-    walk,
 )
 from lmr_author.core.task import AUTHORING, Implementation, Severity, golden_name
 from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList
@@ -54,11 +53,11 @@ def head_form(node: ast.stmt) -> str:
 
 def _computes(node: ast.stmt) -> bool:
     """Return True for a statement, or the head of a compound one, that computes something."""
-    nodes = [part for top in _head(node) for part in walk(top)]
-    if any(isinstance(part, _COMPUTING) for part in nodes):
-        return True
-    calls = [part for part in nodes if isinstance(part, ast.Call)]
-    return not all(_QUIET.fullmatch(ast.unparse(call.func)) for call in calls)
+    for top in _head(node):
+        calls = each(top, ast.Call)
+        if each(top, *_COMPUTING) or not all(_QUIET.fullmatch(ast.unparse(call.func)) for call in calls):
+            return True
+    return False
 
 
 def raises_error(node: FunctionNode) -> bool:
@@ -83,10 +82,13 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
     lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
     undefined: dict[str, int] = {}
     for message in Checker(module.tree, filename="").messages:
-        name = str(message.message_args[0]) if message.message_args else ""
-        from_star = isinstance(message, ImportStarUsage) and name not in called
-        if (isinstance(message, UndefinedName) or from_star) and message.lineno in lines:
-            undefined.setdefault(name, message.lineno)
+        match message:
+            case UndefinedName(message_args=(name, *_), lineno=line) if line in lines:
+                undefined.setdefault(name, line)
+            case ImportStarUsage(message_args=(name, *_), lineno=line) if (
+                line in lines and name not in called
+            ):
+                undefined.setdefault(name, line)
     return undefined
 
 
@@ -123,23 +125,30 @@ def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
     return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
+def _changed(task: TaskView, target: Implementation) -> list[_Masked]:
+    """Return those whose body is not the golden's, which LMR303 reports."""
+    return [masked for masked in _masked(task, target) if not masked.same]
+
+
 def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
     assert files.goal is not None and files.golden is not None
     undefined = _undefined(files.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
-        undefined_before = _undefined(files.golden, golden)
-        undefined = {name: line for name, line in undefined.items() if name not in undefined_before}
-    originals = [node for node in parts(statements(golden)) if not isinstance(node, ast.Return)]
-    available = Counter(head_form(node) for node in originals if _computes(node))
+        for name in _undefined(files.golden, golden):
+            undefined.pop(name, None)
+    available: Counter[str] = Counter()
+    for node in parts(statements(golden)):
+        if _computes(node) and not isinstance(node, ast.Return):
+            available[head_form(node)] += 1
     total = available.total()
-    remaining = []
+    remaining, is_silent = [], not undefined
     for node in parts(statements(goal)):
         head = head_form(node)
         available[head] -= 1
         if available[head] >= 0:
             remaining.append(node)
-    simple = [node for node in parts(statements(goal)) if not hasattr(node, "body")]
-    is_silent = not undefined and not any(isinstance(node, ast.Raise) or _computes(node) for node in simple)
+        if not hasattr(node, "body") and (isinstance(node, ast.Raise) or _computes(node)):
+            is_silent = False
     unmasked = body_form(golden) == body_form(goal)
     return _Masked(qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent)
 
@@ -225,8 +234,8 @@ def signature_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     severity=WARNING,
 )
 def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    for masked in _masked(task, target):
-        if masked.undefined and not masked.same:
+    for masked in _changed(task, target):
+        if masked.undefined:
             names = ", ".join(list(masked.undefined)[:8])
             message = f"the masked body of {masked.qualname} uses names that nothing defines: {names}"
             hint = "end the masked body with `raise NotImplementedError` and drop the return"
@@ -240,8 +249,8 @@ def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Probl
     " implemented, and nothing fails.",
 )
 def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    for masked in _masked(task, target):
-        if masked.silent and not masked.same:
+    for masked in _changed(task, target):
+        if masked.silent:
             message = f"the masked body of {masked.qualname} does nothing, silently"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
 
@@ -254,8 +263,8 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
     severity=WARNING,
 )
 def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    for masked in _masked(task, target):
-        if masked.remaining and not masked.same:
+    for masked in _changed(task, target):
+        if masked.remaining:
             first = ast.unparse(masked.remaining[0]).partition("\n")[0]
             count = f"{len(masked.remaining)} of {masked.total} statements of {masked.qualname}"
             message = f"{count} (returns not counted) are left, the first is `{first[:80]}`"
@@ -270,8 +279,8 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     severity=NOTE,
 )
 def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    for masked in _masked(task, target):
-        reported = masked.same or masked.undefined or masked.remaining or masked.silent
+    for masked in _changed(task, target):
+        reported = masked.undefined or masked.remaining or masked.silent
         if not reported and not raises_error(masked.node):
             message = f"the masked body of {masked.qualname} does not raise NotImplementedError"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
@@ -313,7 +322,8 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
     needed = {*goals, *(task.task.root / function.original for function in along)}
     strays: list[Stray] = []
     covered: set[str] = set()
-    for original in [*golden_files(task), *_originals(task)]:
+    kept = task.files_below(task.relative_raw(task.task.originals))
+    for original in [*golden_files(task), *map(task.path, kept)]:
         path = goals.get(original) or _file_of(task, original)
         stray = _stray(task, path, original)
         # A file with a target and a look-alike has two originals; one is enough to restore it.
@@ -348,12 +358,6 @@ def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
     record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
     listed = AlsoMaskedList.read_if_valid(record) if record else None
     return listed.also if listed else ()
-
-
-def _originals(task: TaskView) -> list[Path]:
-    """Return the originals of look-alikes."""
-    entries = task.below(task.relative_raw(task.task.originals))
-    return [task.path(entry) for entry in entries if entry.kind == "file"]
 
 
 def _file_of(task: TaskView, original: Path) -> str:

@@ -26,6 +26,7 @@ from lmr_author.proof.lookup import (
     category_words,
     clean_path,
     function_names,
+    function_of,
     leaves,
     pair,
     pairs,
@@ -388,8 +389,9 @@ def unique_target(task: TaskView) -> Iterator[tuple[str, Problem]]:
     for files in pairs(task):
         file = clean_path(files.implementation.goal_file).rpartition("/")[2]
         for target in files.targets:
-            if target.golden is not None and target.golden.kind == "function":
-                code = sha256_bytes(body_form(target.golden.node).encode("utf-8", "surrogatepass"))
+            golden = function_of(target.golden)
+            if golden is not None:
+                code = sha256_bytes(body_form(golden).encode("utf-8", "surrogatepass"))
                 message = f"{target.qualname} of {file} is also masked by"
                 problem = Problem(message, "mask it in one place only", INFO, target=files.implementation)
                 yield "\n".join((repository, file, target.qualname, code)), problem

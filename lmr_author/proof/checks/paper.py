@@ -62,10 +62,14 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
 
 
 def _contains_text(value: object) -> bool:
-    parts = list(value.values()) if isinstance(value, dict) else value
-    if isinstance(parts, list):
-        return any(map(_contains_text, parts))
-    return isinstance(parts, str) and bool(parts.strip())
+    match value:
+        case dict():
+            return any(map(_contains_text, value.values()))
+        case list():
+            return any(map(_contains_text, value))
+        case str():
+            return bool(value.strip())
+    return False
 
 
 @check(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from lmr_author.core.code import FunctionNode, bound_by, each, parameters, root_name, walk
+from lmr_author.core.code import bound_by, each, parameters, root_name, walk
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation
 from lmr_author.proof.checks.unit_test_code import UnitTest, walk_all
@@ -54,7 +54,7 @@ class ResultFlow:
         self.functions = {function.name: function for function in test.functions}
         self.imported = {name for statement in test.imports for name in bound_by(statement)}
         self.carriers = {*target, *_WATCHERS}
-        self.decided: set[int] = set()
+        self.decided: set[ast.AST] = set()
         size = 0
         while size != len(self.carriers):
             size = len(self.carriers)
@@ -63,7 +63,7 @@ class ResultFlow:
 
     def sees(self, node: ast.AST) -> bool:
         """Return True if a statement or call depends on the result, or runs only where the result was so."""
-        return id(node) in self.decided or self.mentions([node])
+        return node in self.decided or self.mentions([node])
 
     def calls_target(self, nodes: Iterable[ast.AST]) -> bool:
         """Return True if any call in some statements uses the target, as far as names tell."""
@@ -85,20 +85,21 @@ class ResultFlow:
 
     def _follow(self, node: ast.AST) -> None:
         """Let what a node binds, calls or decides carry the result if the node mentions a carrier."""
-        if isinstance(node, ast.Call):
-            self._follow_call(node)
-        elif isinstance(node, ast.ClassDef) and self.mentions(node.bases):
-            self.carriers.add(node.name)
-        elif isinstance(node, FunctionNode) and each(node, ast.Return, ast.Yield, ast.YieldFrom):
-            self.carriers |= {node.name} if self.mentions(node.body) else set()
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            if self.mentions([node.value.func]):  # `target(values)` may change the values
-                self.carriers |= _names(node.value)
-        elif type(node) in _FLOWS:
-            source, others = _FLOWS[type(node)]
-            if self.mentions(_part(node, source)):
-                for name in others:
-                    self._decide(_part(node, name))
+        match node:
+            case ast.Call():
+                self._follow_call(node)
+            case ast.ClassDef(name=name, bases=bases) if self.mentions(bases):
+                self.carriers.add(name)
+            case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
+                if each(node, ast.Return, ast.Yield, ast.YieldFrom) and self.mentions(body):
+                    self.carriers.add(name)
+            case ast.Expr(value=ast.Call(func=function) as call) if self.mentions([function]):
+                self.carriers |= _names(call)  # `target(values)` may change the values
+            case _ if type(node) in _FLOWS:
+                source, others = _FLOWS[type(node)]
+                if self.mentions(_part(node, source)):
+                    for name in others:
+                        self._decide(_part(node, name))
         self._follow_early_ends(_part(node, "body"))
 
     def _follow_call(self, call: ast.Call) -> None:
@@ -109,43 +110,48 @@ class ResultFlow:
         if name in self.functions:
             names = {parameter.arg for parameter, _ in parameters(self.functions[name].args)}
             self.carriers |= names - _NO_NAMES
-        if isinstance(call.func, ast.Attribute) and root_name(call.func) not in {
-            *self.imported,
-            "self",
-            "cls",
-        }:
-            self._bind([call.func.value])  # `outcomes.append(outcome)`
+        match call.func:
+            case ast.Attribute(value=owner) if root_name(owner) not in {*self.imported, "self", "cls"}:
+                self._bind(owner)  # `outcomes.append(outcome)`
 
     def _follow_early_ends(self, block: list[ast.AST]) -> None:
         """Let a condition decide about what comes after ``if wrong: continue``, too."""
         for number, statement in enumerate(block, 1):
-            leaves = isinstance(statement, ast.If) and each(statement, *_LEAVES)
-            if leaves and self.mentions(_part(statement, "test")):
-                self._decide(block[number:])
+            match statement:
+                case ast.If(test=condition) if each(statement, *_LEAVES) and self.mentions([condition]):
+                    self._decide(block[number:])
 
     def _decide(self, nodes: list[ast.AST]) -> None:
         """Mark code that the result decides about; what it binds or adds to tells of the result."""
         for node in walk_all(nodes):
-            self.decided.add(id(node))
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                self._bind([node])
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                self._bind([node.func.value])  # `wrong.append(1)`
+            self.decided.add(node)
+            match node:
+                case ast.Call(func=ast.Attribute(value=changed)):  # `wrong.append(1)`
+                    self._bind(changed)
+                case (
+                    ast.Name(ctx=ast.Store())
+                    | ast.Attribute(ctx=ast.Store())
+                    | ast.Subscript(ctx=ast.Store())
+                ):
+                    self._bind(node)
 
-    def _bind(self, nodes: list[ast.AST]) -> None:
-        """Let the names in some expressions carry the result: of ``self.a.b[0]`` it is ``b`` and ``a``."""
-        self.carriers |= _names(*nodes) - self.imported
+    def _bind(self, node: ast.AST) -> None:
+        """Let the names in an expression carry the result: of ``self.a.b[0]`` it is ``b`` and ``a``."""
+        self.carriers |= _names(node) - self.imported
 
 
-def _names(*nodes: ast.AST) -> set[str]:
-    return {last_name(part) for part in walk_all(nodes)} - _NO_NAMES
+def _names(node: ast.AST) -> set[str]:
+    return set(map(last_name, ast.walk(node))) - _NO_NAMES
 
 
 def _part(node: ast.AST, name: str) -> list[ast.AST]:
-    part = getattr(node, name, None)
-    if part is None:
-        return []
-    return part if isinstance(part, list) else [part]
+    match getattr(node, name, None):
+        case None:
+            return []
+        case list(parts):
+            return parts
+        case part:
+            return [part]
 
 
 # the target by its names
@@ -156,31 +162,34 @@ def result_flow(task: TaskView, target: Implementation, test: UnitTest) -> Resul
     """Return what of a test carries the target's result; None when nothing in it names the target, or shows it."""
     files = pair(task, target)
     names = ways_to(files) or set(target.goal_function.split(".")[-2:])
-    mentioned = {last_name(node) for node in test.nodes}
-    if not mentioned & names or any(_has_unseen_effect(node, names) for node in test.each(ast.Expr)):
-        return None  # it is reached through another file of the repository, or what it does is not seen
+    if names.isdisjoint(map(last_name, test.nodes)):
+        return None  # it is reached through another file of the repository
+    if any(_has_unseen_effect(statement, names) for statement in test.each(ast.Expr)):
+        return None
     return ResultFlow(test, names)
 
 
 def ways_to(files: Pair) -> set[str]:
     """Return the names of the targets, and of what uses them in their file: a private function has callers."""
-    names = {part for target in files.targets for part in target.qualname.split(".")[-2:]}
+    names: set[str] = set()
+    for target in files.targets:
+        names.update(target.qualname.split(".")[-2:])
     golden = files.golden
     if golden is None:
         return names
     for _ in range(CALLERS):
         for definition in golden.definitions:
-            if names & {last_name(node) for node in walk(definition.node)}:
-                names |= set(definition.qualname.split(".")[-2:])
+            if not names.isdisjoint(map(last_name, walk(definition.node))):
+                names.update(definition.qualname.split(".")[-2:])
         for assignment in each(golden.tree, ast.Assign):
-            if names & {last_name(node) for node in walk(assignment.value)}:
-                names |= {last_name(name) for name in assignment.targets if isinstance(name, ast.Name)}
+            if not names.isdisjoint(map(last_name, walk(assignment.value))):
+                names |= {name.id for name in assignment.targets if isinstance(name, ast.Name)}
     return names
 
 
 def _has_unseen_effect(statement: ast.Expr, target: set[str]) -> bool:
     """Return True for ``target("--quick")`` as a statement: nothing is returned, and no name is given."""
-    call = statement.value
-    if not isinstance(call, ast.Call) or last_name(call.func) not in target:
-        return False
-    return not any(last_name(node) for argument in call.args for node in ast.walk(argument))
+    match statement.value:
+        case ast.Call(func=function, args=arguments) if last_name(function) in target:
+            return not any(map(last_name, walk_all(arguments)))
+    return False

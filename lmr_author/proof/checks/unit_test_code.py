@@ -31,8 +31,6 @@ _WRITES = re.compile(
     re.DOTALL,
 )
 """The text of a call that writes a file, or asks for it."""
-CALLS = 4
-"""Calls of calls that are followed to see whether a function of a test can fail."""
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -91,10 +89,10 @@ class UnitTest:
     @cached_property
     def texts(self) -> list[Text]:
         """Return every string constant but docstrings."""
-        docstrings = {id(statement.value) for statement in self.each(ast.Expr)}
+        docstrings = {statement.value for statement in self.each(ast.Expr)}
         texts = []
         for constant in self.each(ast.Constant):
-            if isinstance(constant.value, str) and id(constant) not in docstrings:
+            if isinstance(constant.value, str) and constant not in docstrings:
                 texts.append(Text(constant.value, constant.lineno))
         return texts
 
@@ -108,16 +106,16 @@ class UnitTest:
         return frozenset(re.findall(r"\w+", "\n".join(texts)))
 
     @cached_property
-    def swallowed(self) -> dict[int, ast.ExceptHandler | ast.With]:
-        """Return the broad handler, or ``with suppress``, around each node (by its id) that is in one."""
-        handlers: dict[int, ast.ExceptHandler | ast.With] = {}
+    def swallowed(self) -> dict[ast.AST, ast.ExceptHandler | ast.With]:
+        """Return the broad handler, or ``with suppress``, around each node that is in one."""
+        handlers: dict[ast.AST, ast.ExceptHandler | ast.With] = {}
         for block in self.each(ast.Try):
-            broad = [handler for handler in block.handlers if _swallows(handler)]
-            for node in walk_all(block.body if broad else ()):
-                handlers[id(node)] = broad[0]
+            broad = next(filter(_swallows, block.handlers), None)
+            if broad:
+                handlers |= dict.fromkeys(walk_all(block.body), broad)
         for context in self.each(ast.With):
-            if any(_SUPPRESS.match(ast.unparse(manager)) for manager in context.items):
-                handlers |= {id(node): context for node in walk_all(context.body)}
+            if any(map(_SUPPRESS.match, map(ast.unparse, context.items))):
+                handlers |= dict.fromkeys(walk_all(context.body), context)
         return handlers
 
     @cached_property
@@ -127,28 +125,27 @@ class UnitTest:
 
     def failures_where(self, counts: Callable[[ast.AST], bool]) -> list[ast.AST]:
         """Return what can make the test fail and counts, and the calls of its own functions that hold such."""
-        own = {id(node) for node in self.nodes if _can_fail(node) and counts(node)}
+        failures = {node for node in self.nodes if _can_fail(node) and counts(node)}
         failing: set[str] = set()
-
-        def fails(node: ast.AST) -> bool:
-            return id(node) in own or (isinstance(node, ast.Call) and last_name(node.func) in failing)
-
-        for _ in range(CALLS):
+        size = -1
+        while size != len(failing):
+            size = len(failing)
             for function in self.functions:
-                if any(fails(node) and id(node) not in self.swallowed for node in ast.walk(function)):
+                if not failures.isdisjoint(set(ast.walk(function)) - self.swallowed.keys()):
                     failing.add(function.name)
-        return [node for node in self.nodes if fails(node)]
+            failures.update(call for call in self.each(ast.Call) if last_name(call.func) in failing)
+        return [node for node in self.nodes if node in failures]
 
     @cached_property
-    def defined(self) -> set[int]:
-        """Return the ids of all nodes in functions and classes: they do not run when the file is run."""
-        return {id(node) for node in walk_all([*self.functions, *self.each(ast.ClassDef)])}
+    def defined(self) -> set[ast.AST]:
+        """Return all nodes in functions and classes: they do not run when the file is run."""
+        return set(walk_all([*self.functions, *self.each(ast.ClassDef)]))
 
     @cached_property
     def files(self) -> list[DataFile]:
         """Return every data file that a constant names."""
         writing: list[ast.AST] = [call for call in self.each(ast.Call) if _WRITES.match(ast.unparse(call))]
-        names = {last_name(node) for node in walk_all(writing)} - {""}
+        names = set(map(last_name, walk_all(writing))) - {""}
         for assignment in self.each(ast.Assign):  # the path may be in a variable
             if last_name(assignment.targets[0]) in names:
                 writing.append(assignment.value)
@@ -182,9 +179,12 @@ def _is_support(task: TaskView, path: Path) -> bool:
 
 def dotted(node: ast.AST) -> str:
     """Return ``a.b.c`` of a name or attribute, ``().c`` where something else precedes it; "" for anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    return f"{dotted(node.value) or '()'}.{node.attr}" if isinstance(node, ast.Attribute) else ""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=owner, attr=name):
+            return f"{dotted(owner) or '()'}.{name}"
+    return ""
 
 
 def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -195,26 +195,30 @@ def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _can_fail(node: ast.AST) -> bool:
     """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
-    if isinstance(node, ast.Assert):
-        return not _always_holds(node.test)
-    if isinstance(node, ast.Raise):
-        # `raise SystemExit(0)` is no failure; its call is judged below.
-        return not (isinstance(node.exc, ast.Call) and dotted(node.exc.func) == "SystemExit")
-    if not isinstance(node, ast.Call):
-        return False
-    name = dotted(node.func)
-    if name in EXITS:
-        return bool(node.args) and getattr(node.args[0], "value", True) not in (0, None, False)
+    match node:
+        case ast.Assert(test=ast.Constant(value=value)):
+            return not value
+        case ast.Assert(test=ast.Tuple(elts=values)):  # `assert (x, "message")` always holds
+            return not values
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="SystemExit"))):
+            return False  # `raise SystemExit(0)` is no failure; the call is judged by itself
+        case ast.Assert() | ast.Raise():
+            return True
+        case ast.Call():
+            return _call_can_fail(node)
+    return False
+
+
+def _call_can_fail(call: ast.Call) -> bool:
+    name = dotted(call.func)
     if name == "unittest.main":  # `exit=False` runs the tests, and goes on
-        return not any(keyword.arg == "exit" for keyword in node.keywords)
-    return re.fullmatch(r"_?assert\w*|fail|raises", last_name(node.func)) is not None
-
-
-def _always_holds(condition: ast.expr) -> bool:
-    """Return True for a true constant, and for ``assert (x, "message")``, which asserts a tuple."""
-    if isinstance(condition, ast.Tuple):
-        return bool(condition.elts)
-    return isinstance(condition, ast.Constant) and bool(condition.value)
+        return all(keyword.arg != "exit" for keyword in call.keywords)
+    if name not in EXITS:
+        return re.fullmatch(r"_?assert\w*|fail|raises", last_name(call.func)) is not None
+    match call.args:
+        case [] | [ast.Constant(value=0 | None | False), *_]:
+            return False
+    return True
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
@@ -226,18 +230,23 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
 
 def _keeps(node: ast.AST) -> bool:
     """Return True for what can carry a failure out of a handler: an assignment, ``return error``, ``errors.append``."""
-    if isinstance(node, ast.Call):
-        return dotted(node.func).endswith((".append", ".add"))
-    is_answer = isinstance(node, ast.Return) and node.value is not None
-    return is_answer or isinstance(node, ast.Assign | ast.AugAssign)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="append" | "add")):
+            return True
+        case ast.Assign() | ast.AugAssign() | ast.Return(value=ast.expr()):
+            return True
+    return False
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:
     """Return the exceptions that a handler names; a bare ``except`` catches all of them."""
-    if handler.type is None:
-        return ["BaseException"]
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return [dotted(kind) for kind in kinds]
+    match handler.type:
+        case None:
+            return ["BaseException"]
+        case ast.Tuple(elts=kinds):
+            return list(map(dotted, kinds))
+        case kind:
+            return [dotted(kind)]
 
 
 def catches_all(handler: ast.ExceptHandler) -> bool:

@@ -137,13 +137,14 @@ def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
 def _resolve(view: TaskView, loose: Implementation, written: Implementation) -> Resolved:
     files_of = pair(view, loose)
     names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
-    taken = replace(written, category=canonical_category(written.category) or written.category)
-    if files_of.goal_path is not None and view.repository is not None:
-        taken = replace(taken, goal_file=files_of.goal_path.relative_to(view.repository).as_posix())
-    if files_of.golden_path is not None:
-        taken = replace(taken, golden_file=files_of.golden_path.relative_to(view.task.root).as_posix())
-    if inside := view.in_repository_path(unit_test_path(view, loose)):
-        taken = replace(taken, unit_test_file=inside)
+    golden = view.relative_raw(files_of.golden_path) if files_of.golden_path else ""
+    taken = replace(
+        written,
+        category=canonical_category(written.category) or written.category,
+        goal_file=view.in_repository_path(files_of.goal_path) or written.goal_file,
+        golden_file=golden or written.golden_file,
+        unit_test_file=view.in_repository_path(unit_test_path(view, loose)) or written.unit_test_file,
+    )
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
         taken = replace(taken, goal_function=name, class_name=owner)
@@ -177,10 +178,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
         )
     files.require_writable(task.evaluation_path)
-    python = python_of(task, options.where)
-    about = python.remark
-    if python.path is None and options.where.kind == LOCAL:
-        about = "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
+    about = _about_environment(task, options.where)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     state = State.of(task)
     gates: list[GateResult] = []
@@ -274,6 +272,14 @@ def evaluate_on_cluster(
 def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
     cluster.require_shared(task.root)
     return evaluate(task, options, lambda line: None, lambda gate: None)
+
+
+def _about_environment(task: Task, where: Where) -> str:
+    """Return the origin of the environment in words; "" where there is nothing to say about it."""
+    python = python_of(task, where)
+    if python.path is None and where.kind == LOCAL:
+        return "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
+    return python.remark
 
 
 def _asked_for(task: Task, where: Where) -> UsedSandbox:

@@ -74,7 +74,8 @@ class ScriptRun:
     @property
     def passes_by_log(self) -> bool:
         """The verdict of LMR-Bench's script: a log says Passed, and none says Failed."""
-        return any("Passed" in text for text in self.logs) and not any("Failed" in text for text in self.logs)
+        logs = "\n".join(self.logs)
+        return "Passed" in logs and "Failed" not in logs
 
     @property
     def denials(self) -> frozenset[str]:
@@ -271,7 +272,7 @@ def _older_pytorch(bench: Bench) -> dict[str, str]:
 def _make_logs_folder(tree: Path, test: str) -> None:
     """Make the folder for logs if the test writes there without making it: git does not keep empty ones."""
     text = files.inside(tree, test).read_bytes()
-    if b"logs" in text and b"mkdir" not in text and b"makedirs" not in text:
+    if b"logs" in text and not re.search(b"mkdir|makedirs", text):
         files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
 
 

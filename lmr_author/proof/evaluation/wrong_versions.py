@@ -106,19 +106,14 @@ def mutants_die(on: Subject) -> GateResult:
     most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
     if not most:
         return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
-    stored = equivalents.load(bench.task).of(bench.implementation.target)
-    accepted = {mutant.id for mutant in stored}
-    paths: list[str] = []
-    for case in bench.recording.cases if bench.recording else ():
-        paths += case.checkers
-    functions = [function for function, _ in bench.pairs]
-    every = mutants_to_try(bench.golden_module, functions, paths)
-    sample = every if most >= len(every) else mutants_to_try(bench.golden_module, functions, paths, most)
+    every = _mutants_of(bench, MUTANTS)
+    sample = every if most >= len(every) else _mutants_of(bench, most)
+    accepted = {mutant.id for mutant in equivalents.load(bench.task).of(bench.implementation.target)}
     tried = [mutant for mutant in sample if mutant.id not in accepted]
+    if not tried and accepted:
+        return unproven("every wrong version is accepted", "choose a larger target")
     if not tried:
-        none_left = "every wrong version is accepted"
-        why = none_left if accepted else "no wrong version of the target can be made"
-        return unproven(why, "choose a larger target")
+        return unproven("no wrong version of the target can be made", "choose a larger target")
     # Much more than the golden's slowest case takes, so that an endless loop ends.
     slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
     verdicts = judge.versions(
@@ -145,6 +140,13 @@ def mutants_die(on: Subject) -> GateResult:
     )
 
 
+def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
+    paths: list[str] = []
+    for case in bench.recording.cases if bench.recording else ():
+        paths += case.checkers
+    return mutants_to_try(bench.golden_module, [function for function, _ in bench.pairs], paths, most)
+
+
 def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
     recording = bench.recording
@@ -161,11 +163,8 @@ def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
     """
     left = tuple(survivor for survivor in detail.survivors if survivor.id not in accepted)
     newly = len(detail.survivors) - len(left)
-    tried, equivalent, killed = (
-        (detail.mutants or 0) - newly,
-        (detail.accepted or 0) + newly,
-        detail.killed or 0,
-    )
+    tried, equivalent = (detail.mutants or 0) - newly, (detail.accepted or 0) + newly
+    killed = detail.killed or 0
     score = killed / tried if tried else 0.0
     also = f", {equivalent} accepted as equivalent" if equivalent else ""
     method = detail.method or RecordingJudge.method

@@ -20,7 +20,7 @@ from lmr_author.core.code import Definition, Module, each
 from lmr_author.core.errors import SourceError
 from lmr_author.proof.leaks.statements import Statement, of_function, of_module
 
-PYTHON = frozenset({".py", ".pyi", ".pyw"})
+_PYTHON_NAME = re.compile(r"(?i:\.py[iw]?\Z)|\.py\.|\.py~\Z")
 MAX_LINES = 20_000
 """Longer texts are data: only so many lines are read."""
 MAX_JOINED, MAX_LENGTH = 40, 4_000
@@ -28,7 +28,7 @@ MAX_JOINED, MAX_LENGTH = 40, 4_000
 
 _PATCH = frozenset({".patch", ".diff", ".rej"})
 _COMMENT = re.compile(r"[ \t\f]*#+ ?(.*)")
-_MAGIC = re.compile(r"^\s*[%!?].*|^.*\?\??\s*$")
+_MAGIC = re.compile(r"^[^\S\n]*[%!?].*|^.*\?[^\S\n]*$", re.MULTILINE)
 _PROMPT = re.compile(r"^\s*(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\.\.\.: ?|\d{1,5}(?:[:|]| {2,}| ?\t))")
 _MARKED = re.compile(r"^[ \t]*(?:[#>+*|;!]+|//+|--? )[ \t]*(?:>>> |\.\.\. )?")
 _CODE = re.compile(r"[=(\[]|^\s*(?:return|yield|elif|if|for|while|with)\b")
@@ -64,6 +64,16 @@ class Fragment:
             return tuple(of_function(self.definition.function))
         return self.parsed if self.parsed is not None else tuple(loose_statements(self.text, self.line or 1))
 
+    @property
+    def name(self) -> str:
+        """The last part of the function's name; "" for what is no function."""
+        return self.definition.name if self.definition else ""
+
+    @property
+    def owner(self) -> str:
+        """The class or function that the function is defined in; "" for none."""
+        return f".{self.definition.qualname}".split(".")[-2] if self.definition else ""
+
     @cached_property
     def lines(self) -> set[str]:
         """Its lines without blanks."""
@@ -86,7 +96,7 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
     if suffix == ".ipynb":
         yield from _notebook(data)
         return
-    if suffix in PYTHON or ".py." in name or name.endswith(".py~") or (not suffix and b"def " in data):
+    if _PYTHON_NAME.search(name) or (not suffix and b"def " in data):
         module = parse(data, name)
         if module is not None:
             yield from _python(module)
@@ -148,12 +158,11 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
     for number, cell in enumerate(entries, 1):
         source, where = cell.get("source", ""), f"cell {number}"
         text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-        if cell.get("cell_type") != "code":
-            yield Fragment("notebook", where, 0, text)
-            continue
-        text = "\n".join("" if _MAGIC.match(line) else line for line in text.splitlines())
-        code.append(text)
-        module = parse(text.encode("utf-8", "replace"), where)
+        module = None
+        if cell.get("cell_type") == "code":
+            text = _MAGIC.sub("", text)
+            code.append(text)
+            module = parse(text.encode("utf-8", "replace"), where)
         if module is None:
             yield Fragment("notebook", where, 0, text)
         else:

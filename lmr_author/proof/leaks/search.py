@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import ge
 from pathlib import PurePosixPath
 
 from lmr_author.core import files
@@ -129,9 +130,8 @@ def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list
     functions = _innermost([leak for leak in leaks if leak.kind == "code"])
     others = [leak for leak in leaks if leak.kind != "code"]
     best = max(others, key=lambda leak: (leak.sure, leak.similarity, bool(leak.where)), default=None)
-    if best and (not functions or best.sure > max(leak.sure for leak in functions)):
-        return [*functions, best]
-    return functions
+    surest = max((leak.sure for leak in functions), default=-1)
+    return [*functions, best] if best and best.sure > surest else functions
 
 
 def _blocks(piece: Fragment) -> Iterator[Fragment]:
@@ -187,10 +187,14 @@ class _Threshold:
     weight: float = 0.0
     is_named: bool = False
 
-    def is_reached(self, match: StatementMatch, density: float, weight: float, is_named: bool) -> bool:
-        reached = (match.similarity, match.exact, density, weight, is_named)
-        needed = (self.similarity, self.exact, self.density, self.weight, self.is_named)
-        return all(value >= least for value, least in zip(reached, needed, strict=True))
+    @property
+    def needed(self) -> tuple[float, ...]:
+        return self.similarity, self.exact, self.density, self.weight, self.is_named
+
+
+def _reaches(reached: Sequence[float], levels: Iterable[_Threshold]) -> bool:
+    """Return True for a match that reaches all that any of some thresholds needs."""
+    return any(all(map(ge, reached, level.needed)) for level in levels)
 
 
 _COPY = (
@@ -214,14 +218,15 @@ def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool |
     is_little = solution.weight < LITTLE
     # A long text around a solution that is all there says nothing; around a little one it does.
     density = match.density if piece.kind == "code" or is_little else 1.0
-    reached = (match, density, solution.weight, _same_name(solution, piece))
-    if any(threshold.is_reached(*reached) for threshold in (_LITTLE_COPY if is_little else _COPY)):
+    reached = (match.similarity, match.exact, density, solution.weight, _same_name(solution, piece))
+    if _reaches(reached, _LITTLE_COPY if is_little else _COPY):
         return True
     if is_little:
-        is_alike = solution.name != "__init__" and _LITTLE_LOOK_ALIKE[0].is_reached(*reached)
-        return False if is_alike else None
-    is_version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
-    return False if is_version or any(level.is_reached(*reached) for level in _LOOK_ALIKE) else None
+        is_alike = solution.name != "__init__" and _reaches(reached, _LITTLE_LOOK_ALIKE)
+    else:
+        is_version = match.similarity >= _VERSION.get(_relation(solution, piece), 1.0)
+        is_alike = is_version or _reaches(reached, _LOOK_ALIKE)
+    return False if is_alike else None
 
 
 def _same_name(solution: Solution, piece: Fragment) -> bool:
@@ -229,12 +234,11 @@ def _same_name(solution: Solution, piece: Fragment) -> bool:
 
     A method of the same name in another class is an override: another function on purpose.
     """
-    if piece.definition is None:
+    if piece.name != solution.name:
         return False
-    mine, theirs = solution.qualname.split("."), piece.definition.qualname.split(".")
-    if len(mine) > 1 and len(theirs) > 1:
-        return mine[-2:] == theirs[-2:]
-    return solution.has_telling_name and mine[-1] == theirs[-1]
+    if piece.owner and solution.owner:
+        return piece.owner == solution.owner
+    return solution.has_telling_name
 
 
 def _relation(solution: Solution, piece: Fragment) -> str:
@@ -242,12 +246,9 @@ def _relation(solution: Solution, piece: Fragment) -> str:
 
     Only names of two words or more tell: ``Model.forward`` and ``Net.step`` are in every second file.
     """
-    if piece.definition is None or solution.name.startswith("__"):
+    if piece.name != solution.name or solution.name.startswith("__"):
         return ""
-    mine, theirs = solution.qualname.split("."), piece.definition.qualname.split(".")
-    if len(mine) < 2 or len(theirs) < 2 or mine[-1] != theirs[-1]:
-        return ""
-    short, long = sorted((mine[-2], theirs[-2]), key=len)
+    short, long = sorted((solution.owner, piece.owner), key=len)
     if len(re.findall("[A-Z][a-z0-9]+", short)) < 2 or not long.startswith(short):
         return ""
     return "same" if short == long else "extended"

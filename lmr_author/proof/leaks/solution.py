@@ -62,6 +62,11 @@ class Solution:
         return self.qualname.rpartition(".")[2]
 
     @property
+    def owner(self) -> str:
+        """The class or function that it is defined in; "" for none."""
+        return f".{self.qualname}".split(".")[-2]
+
+    @property
     def has_telling_name(self) -> bool:
         """Tell a name that identifies the function from a common one."""
         return self.name not in COMMON_NAMES and not self.name.startswith("__")
@@ -98,23 +103,16 @@ def solution_of(
         masked: the masked function; None when it is not masked.
         goal: the masked file; None when there is none.
     """
-    remaining = (
-        Counter(statement.exact for statement in of_function(masked)) if masked is not None else Counter()
-    )
-    statements = []
-    for statement in of_function(node):
-        if remaining[statement.exact] > 0:
-            remaining[statement.exact] -= 1
-        else:
-            statements.append(statement)
+    statements = _removed(node, masked)
     if sum(statement.weight for statement in statements) < LEAST_WEIGHT:
         return None
-    tokens = {token for statement in statements for token in statement.shape}
-    used = {token for token in tokens if token[0] in ".@"}
+    used, variables = set[str](), set[str]()
+    for statement in statements:
+        used.update(token for token in statement.shape if token[0] in ".@")
+        variables.update(statement.names)
     rare = {token for token in used if token_weight(token) == 1.0}
     own = {inner.name for inner in each(node, ast.FunctionDef, ast.ClassDef)}
     needed = {token[1:] for token in (rare if len(rare) >= 4 else used)} - own  # a copy may rename inner ones
-    variables = {name for statement in statements for name in statement.names} - {"self", "cls"}
     last = node.end_lineno or node.lineno
     return Solution(
         implementation,
@@ -123,9 +121,21 @@ def solution_of(
         tuple(statements),
         frozenset(_telling_lines(golden, node)),
         _words(needed),
-        _words(variables),
+        _words(variables - {"self", "cls"}),
         compiled_names(golden, node, goal),
     )
+
+
+def _removed(golden: FunctionNode, masked: FunctionNode | None) -> list[Statement]:
+    """Return the statements of a golden function that the masked one no longer has."""
+    remaining = Counter(statement.exact for statement in (of_function(masked) if masked else ()))
+    removed = []
+    for statement in of_function(golden):
+        if remaining[statement.exact] > 0:
+            remaining[statement.exact] -= 1
+        else:
+            removed.append(statement)
+    return removed
 
 
 def _words(names: set[str]) -> tuple[bytes, ...]:

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.core.code import FunctionNode, Module, is_same
+from lmr_author.core.code import Module, is_same
 from lmr_author.core.files import LFS_HEADER
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import counted
 from lmr_author.proof.leaks.fragments import is_comment, squeezed
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
 from lmr_author.proof.leaks.solution import Solution, solution_of
-from lmr_author.proof.lookup import Pair, TargetPair, pairs
+from lmr_author.proof.lookup import Pair, TargetPair, function_of, pairs
 from lmr_author.proof.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
 
 WORRYING = 0.85
@@ -58,14 +58,12 @@ def solutions(task: TaskView) -> list[Solution]:
 
 
 def _solution(pair: Pair, target: TargetPair) -> Solution | None:
-    golden = target.golden.node if target.golden else None
-    masked = target.goal.node if target.goal else None
-    if pair.golden is None or not isinstance(golden, FunctionNode):
+    golden, masked, goal = function_of(target.golden), function_of(target.goal), pair.goal
+    if pair.golden is None or golden is None:
         return None
-    if not isinstance(masked, FunctionNode) or is_same(masked, golden):
-        # Not masked at all, which LMR303 reports. Copies elsewhere still count.
-        return solution_of(pair.implementation, target.qualname, pair.golden, golden, None, None)
-    return solution_of(pair.implementation, target.qualname, pair.golden, golden, masked, pair.goal)
+    if masked is None or is_same(masked, golden):
+        masked = goal = None  # not masked at all, which LMR303 reports; copies elsewhere still count
+    return solution_of(pair.implementation, target.qualname, pair.golden, golden, masked, goal)
 
 
 @once

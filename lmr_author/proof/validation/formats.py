@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -169,29 +169,24 @@ def junit(report: Report, checks: Sequence[Check]) -> str:
 
 
 def _suite(task: TaskReport, checks: Sequence[Check]) -> ElementTree.Element:
-    findings: dict[str, list[Finding]] = defaultdict(list)
-    accepted: dict[str, list[Accepted]] = defaultdict(list)
-    for finding in task.findings:
-        findings[finding.code].append(finding)
-    for finding, entry in task.accepted:
-        accepted[finding.code].append(entry)
-    titles = {INTERNAL: _CRASHED} if INTERNAL in findings else {}
-    titles |= {check.code: check.title for check in checks}
-    suite = ElementTree.Element("testsuite", {"name": clean(task.task), "tests": str(len(titles))})
+    name = clean(task.task)
+    titles = {check.code: check.title for check in checks}
+    if any(finding.code == INTERNAL for finding in task.findings):
+        titles = {INTERNAL: _CRASHED, **titles}
+    suite = ElementTree.Element("testsuite", {"name": name, "tests": str(len(titles))})
     for code, title in titles.items():
-        case = ElementTree.SubElement(
-            suite, "testcase", {"classname": clean(task.task), "name": f"{code} {title}"}
-        )
-        notes = [finding for finding in findings[code] if finding.severity is Severity.NOTE]
-        failing = [finding for finding in findings[code] if finding not in notes]
+        case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": f"{code} {title}"})
+        findings = [finding for finding in task.findings if finding.code == code]
+        notes = [finding for finding in findings if finding.severity is Severity.NOTE]
+        failing = [finding for finding in findings if finding.severity is not Severity.NOTE]
+        reasons = [clean(entry.reason) for finding, entry in task.accepted if finding.code == code]
         if failing:
             more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
             attributes = {"message": _line(failing[0]) + more, "type": failing[0].severity.value}
             element = ElementTree.SubElement(case, "error" if code == INTERNAL else "failure", attributes)
             element.text = _lines(failing)
-        elif accepted[code]:
-            reason = "; ".join(clean(entry.reason) for entry in accepted[code])
-            ElementTree.SubElement(case, "skipped", {"message": f"accepted: {reason}"})
+        elif reasons:
+            ElementTree.SubElement(case, "skipped", {"message": f"accepted: {'; '.join(reasons)}"})
         if notes:
             ElementTree.SubElement(case, "system-out").text = _lines(notes)
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):

@@ -60,8 +60,8 @@ def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tup
     Raises:
         UsageError: something that is no code, or that no check has.
     """
-    wanted, unwanted = _matching_any(select), _matching_any(ignore)
-    return tuple(check for check in ALL_CHECKS if check in (wanted or ALL_CHECKS) and check not in unwanted)
+    chosen = (_matching_any(select) or set(ALL_CHECKS)) - _matching_any(ignore)
+    return tuple(check for check in ALL_CHECKS if check in chosen)
 
 
 def _matching_any(texts: Iterable[str]) -> set[Check]:

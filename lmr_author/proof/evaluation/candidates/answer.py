@@ -13,6 +13,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from lmr_author.core.code import Definition, Module, parse
 from lmr_author.core.errors import LmrError
@@ -115,15 +116,16 @@ def _is_stub(definition: Definition) -> bool:
 
 def _flat(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in statements:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "True":
-            yield from _flat(statement.body)
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            for alias in statement.names:
-                alone = copy.copy(statement)
-                alone.names = [alias]
-                yield alone
-        else:
-            yield statement
+        match statement:
+            case ast.If(test=ast.Constant(value=True), body=body):
+                yield from _flat(body)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                for alias in names:
+                    alone = copy.copy(statement)
+                    alone.names = [alias]
+                    yield alone
+            case _:
+                yield statement
 
 
 def read(text: str, goal: Module, targets: tuple[Definition, ...]) -> Reply:
@@ -173,9 +175,13 @@ def _from_json(text: str) -> str:
         data = json.loads(inner["json"]) if inner else []
     except (ValueError, RecursionError):
         return text
-    if isinstance(data, dict):
-        data = list(data.values())
-    values = data if isinstance(data, list) else [data]
+    match data:
+        case dict():
+            values = list(data.values())
+        case list():
+            values = data
+        case _:
+            values = [data]
     return max((value for value in values if isinstance(value, str)), key=len, default=text)
 
 
@@ -213,8 +219,8 @@ class _Reader:
         closing = re.compile(rf"(?P<fence>{fence}{fence[-1]}*)[ \t]*$", re.MULTILINE)
         indent = "" if opening["before"].strip() else opening["before"]
         first = None
-        for number, end in enumerate(closing.finditer(text, opening.end())):
-            if number == _MAX_CLOSINGS or self._left < 0:
+        for end in islice(closing.finditer(text, opening.end()), _MAX_CLOSINGS):
+            if self._left < 0:
                 break
             content = re.sub(rf"^{indent}", "", text[opening.end() : end.start()], flags=re.MULTILINE)
             first = first or (content, end.end())
@@ -243,8 +249,10 @@ class _Reader:
             if end:
                 code += [_WRAPPER.strip()] if begin[0] in " \t" else []
                 code += lines[number:end]
-            number = end or number + 1
-            if not end and _DEF.match(begin):  # the rest of an unfinished function is no code of its own
+                number = end
+                continue
+            number += 1
+            if _DEF.match(begin):  # the rest of an unfinished function is no code of its own
                 while number < len(lines) and _is_below(lines[number], begin):
                     number += 1
         module = _module("\n".join(code)) if code else None

@@ -140,8 +140,9 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
 
 def _is_aside(statement: ast.stmt) -> bool:
     """Return True for what is no body: a definition or an import, or words that happen to be Python."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant | ast.Name)
+    match statement:
+        case ast.Expr(value=ast.Constant() | ast.Name()):
+            return True
     return isinstance(statement, _DECLARATIONS)
 
 
@@ -206,7 +207,7 @@ class _Extras:
         while waiting:
             scope, statement = waiting.pop()
             if isinstance(statement, ast.ClassDef):
-                inner = f"{scope}.{statement.name}".lstrip(".")
+                inner = _scoped_name(scope, statement.name)
                 if any(node in statement.body for node in self._nodes):
                     inner = self._owner
                 if inner in self._known:
@@ -262,36 +263,46 @@ class _Extras:
         local = set(bindings(walk(node))) - stated if isinstance(node, FunctionNode) else set()
         for part in parts:
             for inner in walk(part):
-                if isinstance(inner, ast.Name) and inner.id not in local:
-                    yield "", inner.id
-                elif self._owner and isinstance(inner, ast.Attribute):
-                    yield self._owner, inner.attr
-                elif self._owner and isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-                    yield self._owner, inner.value  # getattr
+                match inner:
+                    case ast.Name(id=name) if name not in local:
+                        yield "", name
+                    case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if self._owner:
+                        yield self._owner, name  # a text may be given to getattr
 
     def _add(self, scope: str, block: Block, statement: ast.stmt) -> None:
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
         text = ast.unparse(statement) if is_import else statement_text(block.module, statement)
         self.added.setdefault(scope, []).append(text)
-        names = [f"{scope}.{name}".lstrip(".") for name in sorted(_bound([statement]))]
-        self.names += [name for name in names if name not in self.names]
+        for name in sorted(_bound([statement])):
+            if _scoped_name(scope, name) not in self.names:
+                self.names.append(_scoped_name(scope, name))
 
     def dropped(self) -> Iterator[str]:
         """Yield what the answer's block changes or runs beside the target, and what is not applied."""
         for scope, statement in self._statements[self._block]:
-            prefix = f"{scope}." if scope else ""
-            names = {prefix + name for name in _bound([statement])}
-            is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if statement in self._taken or is_docstring or scope + ast.dump(statement) in self._same:
+            if self._is_accounted_for(scope, statement):
                 continue
-            if statement in self._nodes or (names and self._masked.issuperset(names)):
-                continue  # the target, an earlier definition of it, or another target
-            changed = [name for name in sorted(names) if name.removeprefix(prefix) in self._known[scope]]
+            names = sorted(_bound([statement]))
+            changed = [_scoped_name(scope, name) for name in names if name in self._known[scope]]
             if changed:
                 yield f"changes {', '.join(changed)}"
             elif not names:
                 line = self._block.module.line_text(first_line(statement)).strip()[:60]
                 yield f"code at module level, line {statement.lineno}: {line}"
+
+    def _is_accounted_for(self, scope: str, statement: ast.stmt) -> bool:
+        """Return True for what was added, is as in the goal file, does nothing, or defines a target, perhaps anew."""
+        match statement:
+            case ast.Expr(value=ast.Constant()):
+                return True
+        if statement in self._taken or scope + ast.dump(statement) in self._same:
+            return True
+        names = {_scoped_name(scope, name) for name in _bound([statement])}
+        return statement in self._nodes or bool(names and self._masked.issuperset(names))
+
+
+def _scoped_name(scope: str, name: str) -> str:
+    return f"{scope}.{name}" if scope else name
 
 
 def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -316,7 +327,8 @@ def _changed(statements: Iterable[ast.AST]) -> set[str]:
 
 
 def _is_method(statement: ast.stmt) -> TypeGuard[FunctionNode]:
-    if not isinstance(statement, FunctionNode):
-        return False
-    arguments = [*statement.args.posonlyargs, *statement.args.args]
-    return bool(arguments) and arguments[0].arg in {"self", "cls"}
+    match statement:
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
+            first = next(iter(arguments.posonlyargs + arguments.args), None)
+            return first is not None and first.arg in {"self", "cls"}
+    return False

@@ -121,18 +121,16 @@ def _suspicious(data: bytes) -> set[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     imported: set[str] = set()
-    patched: set[str] = set()
+    changed: list[ast.expr] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            imported.update(code.bound_by(node))
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = ""  # a docstring
-    for node in ast.walk(tree):
-        changed: ast.expr | None = None
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            changed = node
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and node.args:
-            changed = node.args[0]
-        if changed is not None and code.root_name(changed) in imported:
-            patched.add(f"{ast.unparse(changed)} = …")
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                imported.update(code.bound_by(node))
+            case ast.Expr(value=ast.Constant() as docstring):
+                docstring.value = ""
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                changed.append(node)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+                changed.append(owner)
+    patched = {f"{ast.unparse(node)} = …" for node in changed if code.root_name(node) in imported}
     return patched | {match[0].strip() for match in _SUSPICIOUS.finditer(ast.unparse(tree))}

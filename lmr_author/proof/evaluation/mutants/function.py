@@ -70,10 +70,12 @@ class Function:
     @staticmethod
     def root(node: cst.CSTNode) -> str:
         """Return the name that attributes and subscripts are taken of: ``self`` of ``self.layers[0].norm``; or ""."""
-        taken = isinstance(node, cst.Attribute | cst.Subscript)
-        while isinstance(node, cst.Attribute | cst.Subscript):
-            node = node.value
-        return node.value if taken and isinstance(node, cst.Name) else ""
+        match node:
+            case cst.Attribute(value=cst.Name(value=name)) | cst.Subscript(value=cst.Name(value=name)):
+                return name
+            case cst.Attribute(value=owner) | cst.Subscript(value=owner):
+                return Function.root(owner)
+        return ""
 
     def is_module(self, node: cst.CSTNode) -> bool:
         """Return whether a node is an imported module, or something of one: ``F``, ``torch.linalg``."""
@@ -101,10 +103,12 @@ class Function:
 
     def is_read(self, node: cst.CSTNode) -> bool:
         """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
-        parent = self.parents[node]
-        if isinstance(parent, cst.Call) and parent.func is node:
-            return False
-        return self._contexts.get(node) is ExpressionContext.LOAD and not isinstance(parent, cst.Param)
+        match self.parents[node]:
+            case cst.Call(func=function) if function is node:
+                return False
+            case cst.Param():
+                return False
+        return self._contexts.get(node) is ExpressionContext.LOAD
 
     @staticmethod
     def source(node: cst.CSTNode) -> str:
@@ -129,9 +133,10 @@ class Function:
     @staticmethod
     def called(node: cst.CSTNode) -> str:
         """Return the last name of what a node calls; "" when it is no call."""
-        function = node.func if isinstance(node, cst.Call) else None
-        function = function.attr if isinstance(function, cst.Attribute) else function
-        return function.value if isinstance(function, cst.Name) else ""
+        match node:
+            case cst.Call(func=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name))):
+                return name
+        return ""
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """Yield the nodes around a node, from the innermost."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -66,23 +67,26 @@ def operand(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
     """Return whether a node is like a pattern; what its x, y and z stand for is added to ``bound``."""
-    if isinstance(pattern, cst.Name) and pattern.value in WILD:
-        bound[pattern.value] = node
-        return isinstance(node, cst.BaseExpression)
-    if isinstance(pattern, list | tuple):
-        if len(pattern) != len(node):
-            return False
-        return all(_matches(part, child, bound) for part, child in zip(pattern, node, strict=True))
-    if not isinstance(pattern, cst.CSTNode):
-        return bool(pattern == node)
-    if type(pattern) is not type(node):
-        return False
-    for field in fields(pattern):
-        if field.name in LAYOUT or field.name.startswith("whitespace"):
-            continue
-        if not _matches(getattr(pattern, field.name), getattr(node, field.name), bound):
-            return False
-    return True
+    match pattern:
+        case cst.Name(value=name) if name in WILD:
+            bound[name] = node
+            return isinstance(node, cst.BaseExpression)
+        case list() | tuple():
+            same_length = len(pattern) == len(node)
+            return same_length and all(_matches(*pair, bound) for pair in zip(pattern, node, strict=True))
+        case cst.CSTNode():
+            same_kind = type(pattern) is type(node)
+            names = _telling_fields(type(pattern)) if same_kind else ()
+            return same_kind and all(
+                _matches(getattr(pattern, name), getattr(node, name), bound) for name in names
+            )
+    return bool(pattern == node)
+
+
+@cache
+def _telling_fields(kind: type[cst.CSTNode]) -> list[str]:
+    names = [field.name for field in fields(kind) if field.name not in LAYOUT]
+    return [name for name in names if not name.startswith("whitespace")]
 
 
 class _Filling(cst.CSTTransformer):
@@ -125,10 +129,12 @@ class Operator:
 
 def _is_literal(node: Any) -> bool:
     """Return whether a node is a negative number, or has a text as an operand, on which other operators only raise."""
-    if isinstance(node, cst.UnaryOperation):
-        return isinstance(node.expression, cst.BaseNumber)
-    sides = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else ()
-    return any(isinstance(side, cst.BaseString) for side in sides)
+    match node:
+        case cst.UnaryOperation(expression=cst.BaseNumber()):
+            return True
+        case cst.BinaryOperation(left=cst.BaseString()) | cst.BinaryOperation(right=cst.BaseString()):
+            return True
+    return False
 
 
 def condition(node: Any, code: Function) -> Edits:
@@ -151,9 +157,10 @@ def constant(node: Any, code: Function) -> Edits:
     """Change integers by one, floats by one per cent and tenfold, turn booleans, mark texts."""
     if not isinstance(node, cst.Name | cst.Integer | cst.Float | cst.SimpleString):
         return
-    parent = code.parents[node]
+    parent = outer = code.parents[node]
     is_signed = isinstance(parent, cst.UnaryOperation)
-    outer = code.parents[parent] if is_signed else parent
+    if is_signed:
+        outer = code.parents[parent]
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
         return  # "off by one" has slices and indices
     call = code.called(code.parents[outer])
@@ -188,22 +195,28 @@ def other_function(node: Any, code: Function) -> Edits:
 
 def dropped_call(node: Any, code: Function) -> Edits:
     """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
-    if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
-        return
-    name, owner = code.called(node), node.func.value if isinstance(node.func, cst.Attribute) else node
-    is_method = owner is not node and not code.is_module(owner)
-    is_own = code.root(node.func) == "self" and name not in _COMPUTING_METHODS
-    values = [argument.value for argument in node.args if not argument.star and argument.keyword is None]
-    if name in WORDS["bounds"] and not is_method and len(node.args) == 2:
-        values = values if len(values) == 2 and not any(map(_is_integer, values)) else []
-    elif name in WORDS["passed_through"] and is_method:
-        values = [owner]
-    elif name in WORDS["passed_through"] or name.endswith(("dropout", "_drop")):
-        values = values[:1]
-    else:
-        values = [value for value in values[:is_own] if not _is_integer(value)]
-    for value in values:
-        yield Edit(node, operand(value))
+    if isinstance(node, cst.Call) and not isinstance(code.parents[node], cst.Expr):
+        for value in _without_call(node, code):
+            yield Edit(node, operand(value))
+
+
+def _without_call(call: cst.Call, code: Function) -> list[cst.BaseExpression]:
+    """Return what each mistake leaves of a call."""
+    name, values = code.called(call), _positional(call)
+    is_method = isinstance(call.func, cst.Attribute) and not code.is_module(call.func.value)
+    if name in WORDS["bounds"] and len(call.args) == 2 and not is_method:
+        return values if len(values) == 2 and not any(map(_is_integer, values)) else []
+    if name in WORDS["passed_through"] and is_method:
+        return [cst.ensure_type(call.func, cst.Attribute).value]
+    if name in WORDS["passed_through"] or name.endswith(("dropout", "_drop")):
+        return values[:1]
+    if code.root(call.func) != "self" or name in _COMPUTING_METHODS:
+        return []
+    return [value for value in values[:1] if not _is_integer(value)]
+
+
+def _positional(call: cst.Call) -> list[cst.BaseExpression]:
+    return [argument.value for argument in call.args if not argument.star and argument.keyword is None]
 
 
 _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
@@ -215,9 +228,11 @@ def detached(node: Any, code: Function) -> Edits:
         return
     if not _CUTS_GRAPH.isdisjoint(map(code.called, code.ancestors(node))):
         return  # it is detached further out, or no gradient flows anyway
-    parent = code.parents[node]
-    if isinstance(parent, cst.BinaryOperation) or (isinstance(parent, cst.Arg) and parent.value is node):
-        yield Edit(node, parsed(f"{node.value}.detach()"))
+    match code.parents[node]:
+        case cst.BinaryOperation():
+            yield Edit(node, parsed(f"{node.value}.detach()"))
+        case cst.Arg(value=value) if value is node:
+            yield Edit(node, parsed(f"{node.value}.detach()"))
 
 
 _CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance"))
@@ -242,8 +257,7 @@ def swapped_arguments(node: Any, code: Function) -> Edits:
     """Swap neighbours."""
     match node:
         case cst.Call(args=arguments) if not any(argument.star for argument in arguments):
-            positional = [argument.value for argument in arguments if argument.keyword is None]
-            for position, neighbours in enumerate(pairwise(positional)):
+            for position, neighbours in enumerate(pairwise(_positional(node))):
                 if not any(map(_is_integer, neighbours)):
                     yield _swapped(node, "args", position)
         case cst.Tuple(elements=[cst.Element(), cst.Element(), *_]):
@@ -261,12 +275,12 @@ def _swapped(node: Any, field: str, position: int) -> Edit:
 
 def dropped_keyword(node: Any, code: Function) -> Edits:
     """Leave one keyword argument out."""
-    arguments = node.args if isinstance(node, cst.Call) else ()
+    arguments = list(node.args) if isinstance(node, cst.Call) else []
     for position, argument in enumerate(arguments):
         if argument.keyword is not None:
-            others = [*arguments[:position], *arguments[position + 1 :]]
-            if others and argument is arguments[-1]:
-                others[-1] = others[-1].with_changes(comma=argument.comma)
+            others = arguments[:position] + arguments[position + 1 :]
+            if others:
+                others[-1] = others[-1].with_changes(comma=arguments[-1].comma)
             yield Edit(node, node.with_changes(args=others))
 
 
@@ -318,16 +332,12 @@ def fewer_elements(node: Any, code: Function) -> Edits:
 def dropped_statement(node: Any, code: Function) -> Edits:
     """Put ``pass`` in the place of what is rebound, called for its effect, or returned early."""
     match node:
-        case cst.Assign(targets=targets):
-            is_dropped = any(code.is_bound(target.target, node) for target in targets)
-        case cst.Expr(value=value):
-            is_dropped = isinstance(value, cst.Call | cst.Await)
-        case cst.Return():
-            is_dropped = code.parents[node] not in code.statements
-        case _:
-            is_dropped = False
-    if is_dropped:
-        yield Edit(node, cst.Pass())
+        case cst.Assign(targets=targets) if any(code.is_bound(target.target, node) for target in targets):
+            yield Edit(node, cst.Pass())
+        case cst.Expr(value=cst.Call() | cst.Await()):
+            yield Edit(node, cst.Pass())
+        case cst.Return() if code.parents[node] not in code.statements:
+            yield Edit(node, cst.Pass())
 
 
 def _integer(node: Any) -> int | None:

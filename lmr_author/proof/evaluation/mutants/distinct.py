@@ -1,18 +1,24 @@
-"""A canonical form that is equal for versions which no test can tell apart, or need not.
+"""Mutants: every wrong version of a function that the operators can make, each once, with a stable id.
 
-A mutant with the golden's form is not made: it says nothing about a test, and costs the annotator a look. Only what
-the source shows is used, and in doubt the mutant is made. Rules are few: each has to catch many mutants of real code.
+Two versions are one when no test can tell them apart, or need not: their canonical forms are equal. A mutant with the
+golden's form is not made: it says nothing about a test, and costs the annotator a look. Only what the source shows is
+used, and in doubt the mutant is made. Rules are few: each has to catch many mutants of real code.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
-from lmr_author.core.code import FunctionNode, each, parameters, parse
-from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, called
-from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPPOSITES
+import libcst as cst
+
+from lmr_author.core.code import Definition, FunctionNode, Module, each, parameters, parse
+from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, Function, called
+from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPERATORS, OPPOSITES, Edit
 
 EPSILON = 1e-5
 """A constant up to this size mostly guards against a division by zero: with another one the outputs are the same to
@@ -24,6 +30,138 @@ Defaults = Mapping[str, Mapping[str, str]]
 _PURE = WORDS["pure"] | WORDS["passed_through"] | WORDS["reductions"] | OPPOSITES.keys()
 _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _BLOCKS = ("body", "orelse", "finalbody")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong version of the golden.
+
+    Attributes:
+        id: eight hex digits made of its change; stable as long as the target's source is.
+        operator: name of its mutation operator.
+        line: its line in the golden's file.
+        before, after: the lines that differ, of the golden and of the mutant.
+        data: the whole file.
+        parameter: the parameter that it ignores; "" for other operators.
+    """
+
+    id: str
+    operator: str
+    line: int
+    before: str
+    after: str
+    data: bytes
+    parameter: str = ""
+
+    @property
+    def diff(self) -> str:
+        """The change as lines with ``-`` and ``+``."""
+        lines = [f"-{line}" for line in self.before.splitlines()]
+        return "\n".join(lines + [f"+{line}" for line in self.after.splitlines()])
+
+
+def mutants(
+    golden: Module, target: Definition, most: int | None = None, differentiated: Collection[str] = ()
+) -> tuple[Mutant, ...]:
+    """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
+
+    Args:
+        golden: the file with the function unmasked.
+        target: the function.
+        most: limit of their number; every operator and line keeps its share.
+        differentiated: parameters whose gradients the test compares, for mutants that detach one.
+    """
+    try:
+        code = Function(golden, target, differentiated)
+    except (cst.ParserSyntaxError, RecursionError):
+        return ()
+    before, after = golden.data[: golden.byte_offset(code.start)], golden.data[golden.byte_offset(code.end) :]
+    source = golden.text[golden.offset(code.ast.lineno, code.ast.col_offset) : code.end]
+    defaults, off = defaults_of(golden.tree), switched_off(golden.tree)
+    seen = {canonical_form(code.header + code.text, defaults, off)}
+    made: list[Mutant] = []
+    ids = set[str]()
+    for name, edit in _edits(code):
+        try:
+            text = code.replaced(edit.old, edit.new)
+        except cst.CSTValidationError:  # "return(x)" without its parentheses
+            continue
+        form = canonical_form(code.header + text, defaults, off)
+        if form is None or form in seen:
+            continue
+        seen.add(form)
+        old, new, above = _differing(code.text, text)
+        line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
+        key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
+        digest = _digest(key)
+        if digest in ids:  # another argument of the same call is dropped: both leave nothing in its place
+            digest = _digest(f"{key}\0{text}")
+        ids.add(digest)
+        data = before + golden.encode(text) + after
+        made.append(Mutant(digest, name, line, old, new, data, edit.parameter))
+    made.sort(key=lambda mutant: mutant.line)
+    return tuple(made if most is None else _thinned(made, most))
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
+    """Yield the edits of all operators with the operators' names, node by node."""
+    stack: list[cst.CSTNode] = [code.node]
+    while stack:
+        node = stack.pop()
+        if not _is_skipped(node):
+            for operator in OPERATORS:
+                for edit in operator.edits(node, code):
+                    yield operator.name, edit
+            stack.extend(reversed(node.body.children if node is code.node else node.children))
+
+
+def _is_skipped(node: cst.CSTNode) -> bool:
+    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations."""
+    if isinstance(node, cst.Expr):
+        return isinstance(node.value, cst.BaseString) or Function.called(node.value) in WORDS["logging"]
+    return isinstance(
+        node, cst.Raise | cst.Assert | cst.Annotation | cst.Decorator | cst.BaseParenthesizableWhitespace
+    )
+
+
+def _differing(old: str, new: str) -> tuple[str, str, int]:
+    """Return the lines that differ, without what is equal above and below them, and how many are above."""
+    before, after = old.splitlines(), new.splitlines()
+    head = _count_equal(before, after)
+    before, after = before[head:][::-1], after[head:][::-1]
+    tail = _count_equal(before, after)
+    return "\n".join(before[tail:][::-1]), "\n".join(after[tail:][::-1]), head
+
+
+def _count_equal(before: list[str], after: list[str]) -> int:
+    """Return the number of lines that are equal at the beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
+def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
+    """Return ``most`` of the mutants: in rounds, one of each line, of the operators least chosen so far."""
+    if len(mutants) <= most:
+        return mutants
+    by_line: dict[int, list[Mutant]] = {}
+    for mutant in mutants:
+        by_line.setdefault(mutant.line, []).append(mutant)
+    used: dict[str, int] = {}
+    chosen: list[Mutant] = []
+    while len(chosen) < most:
+        for waiting in by_line.values():
+            if waiting and len(chosen) < most:
+                best = min(waiting, key=lambda mutant: used.get(mutant.operator, 0))
+                waiting.remove(best)
+                used[best.operator] = used.get(best.operator, 0) + 1
+                chosen.append(best)
+    return sorted(chosen, key=lambda mutant: mutant.line)
+
+
+# the canonical form
 
 
 def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[str] = ()) -> str | None:
@@ -49,8 +187,9 @@ def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
         _add_defaults(defaults, function.name, function)
     for owner in each(tree, ast.ClassDef):
         for member in owner.body:
-            if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-                _add_defaults(defaults, owner.name, member)
+            match member:
+                case ast.FunctionDef(name="__init__"):
+                    _add_defaults(defaults, owner.name, member)
     return defaults
 
 
@@ -132,8 +271,9 @@ _EPSILON = ast.Name("<eps>", ast.Load())
 
 def _unsigned(node: ast.expr) -> ast.expr:
     """Return a difference whose sign is lost with its sides in one order."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-        node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            node.left, node.right = sorted((left, right), key=ast.dump)
     return node
 
 
@@ -232,8 +372,9 @@ def _names_read(tree: ast.AST) -> set[str]:
 def is_pure(node: ast.AST) -> bool:
     """Return whether an expression only computes, as far as the names of what it calls tell."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return False
-        if isinstance(part, ast.Call) and called(part) not in _PURE:
-            return False
+        match part:
+            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
+                return False
+            case ast.Call() if called(part) not in _PURE:
+                return False
     return True
