@@ -117,6 +117,7 @@ def changes(body: str) -> list[str]:
         ("return g(x, y, mask=None) + 1", "g(x, y)"),
         ("return torch.where(x < 1e-6, 1, y)", "1.01e"),
         ("class Z:\n    def __init__(self, n=3): ...\nreturn Z(n=3, m=x)", "Z(m=x)"),
+        ("x_old = x\nreturn x_old * y + x", "return x * y"),
         ("m = Probe(penalty='l2', verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
 )
@@ -165,6 +166,9 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("if y > 0:\n    x.mul_(0.1 * y)\nreturn x", ">="),
         ("if y > 0:\n    x += z\nreturn x", ">="),
         ("if y > z:\n    x += y * z\nreturn x", ">="),
+        ("x_old = x\nx = x + y\nreturn x_old * x", "return x * x"),
+        ("x_old = y\nreturn x_old * 2 + x", "return x * 2"),
+        ("x_old = x\nreturn [(lambda x: x_old - x)(i) for i in y]", "x - x)"),
     ],
 )
 def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, noticeable: str) -> None:
@@ -207,6 +211,17 @@ def test_a_mutant_says_what_it_changes_and_which_parameter_it_ignores() -> None:
     assert ignored.diff == "+    y = 2"
     swapped = next(item for item in found if item.operator == "swapped operands")
     assert swapped.diff == "-    z = x - 1\n+    z = 1 - x"
+
+
+def test_no_gradient_is_cut_where_none_flows() -> None:
+    cut = [
+        item.after.strip()
+        for item in of_body("return torch.zeros_like(x) + x[torch.argmax(x)] * x", None, ["x"])
+    ]
+
+    assert [text for text in cut if ".detach()" in text] == [
+        "return torch.zeros_like(x) + x[torch.argmax(x)] * x.detach()"
+    ]
 
 
 def test_names_stay_when_something_above_changes() -> None:

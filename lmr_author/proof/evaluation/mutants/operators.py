@@ -220,7 +220,7 @@ def detached(node: Any, code: Function) -> Edits:
         yield Edit(node, parsed(f"{node.value}.detach()"))
 
 
-_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance"))
+_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance", "argmax", "argmin", "argsort")) | WORDS["new"]
 
 
 def dimension(node: Any, code: Function) -> Edits:
