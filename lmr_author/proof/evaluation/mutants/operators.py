@@ -31,6 +31,8 @@ WILD = ("x", "y", "z")
 ENDLESS = ("count", "cycle", "repeat")
 HUGE = 1e6
 """A constant from here on stands for infinity."""
+VERY_NEGATIVE = 9999
+"""A negative constant from here on does, too: masks are filled with -9999 and -1e4."""
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -154,6 +156,8 @@ def constant(node: Any, code: Function) -> Edits:
     parent = code.parents[node]
     is_signed = isinstance(parent, cst.UnaryOperation)
     outer = code.parents[parent] if is_signed else parent
+    if _is_infinite(node) or _is_infinite(parent):
+        return  # one more, or tenfold, is as good
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
         return  # "off by one" has slices and indices
     call = code.called(code.parents[outer])
@@ -164,12 +168,37 @@ def constant(node: Any, code: Function) -> Edits:
             yield Edit(node, cst.Name(str(node.value != "True")))
         case cst.Integer():
             yield Edit(node, parsed(str(node.evaluated_value + 1)))
-        case cst.Float() if node.evaluated_value < HUGE:
+        case cst.Float():
             yield Edit(node, parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0)))
             yield Edit(node, parsed(repr(round(node.evaluated_value * 10, 12) or 1.0)))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
             # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
             yield Edit(node, parsed(repr(f"XX{text}XX")))
+
+
+def infinity(node: Any, code: Function) -> Edits:
+    """Put zero in the place of what is larger, or smaller, than anything else."""
+    if _is_infinite(node) and not isinstance(code.parents[node], cst.UnaryOperation):
+        yield Edit(node, parsed("0"))
+
+
+def _is_infinite(node: Any) -> bool:
+    match node:
+        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() | cst.Float() as positive):
+            return positive.evaluated_value >= VERY_NEGATIVE
+        case cst.UnaryOperation(operator=cst.Minus(), expression=positive):
+            return _is_infinite(positive)
+        case cst.Integer() | cst.Float():
+            return node.evaluated_value >= HUGE
+        case cst.Call(
+            func=cst.Name(value="float"), args=[cst.Arg(value=cst.SimpleString(evaluated_value=str(text)))]
+        ):
+            return text.lower() in ("inf", "-inf", "infinity", "-infinity")
+        case cst.Attribute(attr=cst.Name(value="inf" | "infty")):
+            return True
+        case cst.Attribute(attr=cst.Name(value="min" | "max"), value=limits):
+            return Function.called(limits) in ("finfo", "iinfo")
+    return False
 
 
 _HOLDS_VALUES = (
