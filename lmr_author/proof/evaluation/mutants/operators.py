@@ -223,6 +223,10 @@ def dropped_call(node: Any, code: Function) -> Edits:
     is_method = owner is not node and not code.is_module(owner)
     is_own = code.root(node.func) == "self" and name not in _COMPUTING_METHODS
     values = [argument.value for argument in node.args if not argument.star and argument.keyword is None]
+    parent = code.parents[node]
+    whole = parent if name in ("sort", "topk") and _takes_values(parent) else node
+    if name == "topk" and whole is node:
+        return  # values and indices, which no single tensor can stand for
     if name in WORDS["bounds"] and not is_method and len(node.args) == 2:
         values = values if len(values) == 2 and not any(map(_is_integer, values)) else []
     elif name in WORDS["passed_through"] and is_method:
@@ -232,7 +236,17 @@ def dropped_call(node: Any, code: Function) -> Edits:
     else:
         values = [value for value in values[:is_own] if not _is_integer(value)]
     for value in values:
-        yield Edit(node, operand(value))
+        yield Edit(whole, operand(value))
+
+
+def _takes_values(node: Any) -> bool:
+    """Return whether a node takes the values of a pair of values and indices: ``….values`` or ``…[0]``."""
+    match node:
+        case cst.Attribute(attr=cst.Name(value="values")):
+            return True
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
+            return True
+    return False
 
 
 _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
